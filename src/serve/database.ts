@@ -21,7 +21,7 @@ import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/pos
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
 import { dropTables, hasRows, makeTables, readFormat, tablesIn } from '../store/postgres/schema.ts'
-import { DatabaseError, troubleOf } from '../store/postgres/database-error.ts'
+import { DatabaseError, databaseErrorOf } from '../store/postgres/database-error.ts'
 import { CommandFailure, usageExitCode } from './failure.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
@@ -238,7 +238,7 @@ const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
 }
 
 function adviceOf(error: unknown): string | undefined {
-  const trouble = error instanceof ApiError ? error.cause : troubleOf(error)
+  const trouble = error instanceof ApiError ? error.cause : databaseErrorOf(error)
   if (trouble instanceof DatabaseError) {
     const { kind, state } = trouble
     if (state === undefined) return advice[kind]

@@ -148,7 +148,7 @@ interface GlimpseExtent {
  * @param parts  no more of them
  * @returns `undefined` where these bytes are too few for the first one
  */
-export function reachOf(value: Uint8Array, parts: number): GlimpseExtent | undefined {
+export function glimpseExtentOf(value: Uint8Array, parts: number): GlimpseExtent | undefined {
   const header = attempt(() => findRowHeader(value))
   if (header === undefined) return undefined
   let end = headerAt + header.clear.length
@@ -165,7 +165,7 @@ export function reachOf(value: Uint8Array, parts: number): GlimpseExtent | undef
 }
 
 /**
- * A row whole where it is a short one, else as far as `reachOf` says: no more is copied.
+ * A row whole where it is a short one, else as far as `glimpseExtentOf` says: no more is copied.
  * @param value  as read: all of it, or its beginning
  * @param size  of the whole row, in bytes
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
@@ -177,7 +177,7 @@ export function decodeGlimpse(
   parts: number,
 ): Glimpse {
   if (size <= glimpseBytes) return decodeRow(value, ordinal)
-  const reach = reachOf(value, parts)
+  const reach = glimpseExtentOf(value, parts)
   assertStored(reach !== undefined, 'a row as long as its parts')
   const copy = copyOf(value.subarray(0, reach.end))
   let partCount = 0

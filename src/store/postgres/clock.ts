@@ -9,10 +9,10 @@
  * @module
  */
 import { clockDriftMax, clockSkewMsMax, clockStepMs, databaseSilentMsMax } from '../limits.ts'
-import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Cells, Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
-import { DatabaseError, troubleOf } from './database-error.ts'
+import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 export interface DatabaseClock {
   /** What time it is there, in Unix milliseconds. */
@@ -62,7 +62,7 @@ async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> 
   try {
     return (await pool.query(readText(tables)))[0]
   } catch (error) {
-    if (troubleOf(error).kind !== 'missing') throw error
+    if (databaseErrorOf(error).kind !== 'missing') throw error
     return undefined
   }
 }
@@ -128,7 +128,7 @@ function repeatEvery(ms: number, task: () => Promise<unknown>) {
 
 /** @throws DatabaseError */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
-  const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
+  const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultTimeouts } = options
   let sight: ClockReading | undefined
   let closest: Reading | undefined
   let wasRight = true

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../errors.ts'
 
-export const troubleKinds = [
+export const databaseErrorKinds = [
   /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
   'lost',
   /** What answers is not known to be the database. */
@@ -22,7 +22,7 @@ export const troubleKinds = [
   'other',
 ] as const
 
-export type DatabaseErrorKind = (typeof troubleKinds)[number]
+export type DatabaseErrorKind = (typeof databaseErrorKinds)[number]
 
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind
@@ -62,7 +62,7 @@ const isOfCertificate = (error: unknown): boolean =>
 const isOfConnection = (error: unknown): boolean =>
   /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|SSL/i.test(codeOf(error))
 
-export function troubleOf(error: unknown): DatabaseError {
+export function databaseErrorOf(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   const state = stateOf(error)
   if (state === undefined) {
@@ -76,7 +76,7 @@ export function troubleOf(error: unknown): DatabaseError {
 /** What a caller of the store is told. */
 export function faultOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  const trouble = troubleOf(error)
+  const trouble = databaseErrorOf(error)
   if (trouble.kind === 'full') {
     return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, trouble)
   }

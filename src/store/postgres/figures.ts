@@ -3,7 +3,7 @@
  * somebody asks. They are of this vault alone; of the others each tells its own.
  * @module
  */
-import { troubleKinds, type DatabaseErrorKind } from './database-error.ts'
+import { databaseErrorKinds, type DatabaseErrorKind } from './database-error.ts'
 
 /** Of one pool of connections, since it was opened. */
 export interface PoolFigures {
@@ -27,7 +27,7 @@ export interface PoolCounts {
 }
 
 export function makePoolCounts(connections: number): PoolCounts {
-  const none = troubleKinds.map(kind => [kind, 0] as const)
+  const none = databaseErrorKinds.map(kind => [kind, 0] as const)
   const failures = Object.fromEntries(none) as Record<DatabaseErrorKind, number>
   let inFlight = 0
   let begun = 0

@@ -10,7 +10,7 @@ import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '.
 import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { troubleOf } from './database-error.ts'
+import { databaseErrorOf } from './database-error.ts'
 import { keysIn } from './pack.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
 
@@ -85,7 +85,7 @@ export function startFolding(options: FoldLoopOptions): Folder {
       await foldAll()
       isFailing = false
     } catch (error) {
-      const { kind, state } = troubleOf(error)
+      const { kind, state } = databaseErrorOf(error)
       if (kind === 'again') return
       foldFailures += 1
       if (isFailing) return

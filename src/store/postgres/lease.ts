@@ -5,7 +5,7 @@
  * goes by the clock of the database, which is one for all.
  * @module
  */
-import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -48,7 +48,7 @@ export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =
   )
 
 export function keepLease(name: string, options: LeaseOptions): Lease {
-  const { pool, tables, holder, elapsedMs, bounds = defaultBounds } = options
+  const { pool, tables, holder, elapsedMs, bounds = defaultTimeouts } = options
   const { leaseMs, leaseRenewMs } = bounds
   let heldUntilMs = -1
   let taking: Promise<void> | undefined

@@ -15,7 +15,7 @@ import {
   rowBytesMax,
   widerGlimpseBytes,
 } from '../limits.ts'
-import { decodeGlimpse, decodeRow, reachOf } from '../row-format.ts'
+import { decodeGlimpse, decodeRow, glimpseExtentOf } from '../row-format.ts'
 import { holdsUnique } from '../rows.ts'
 import type { DatabaseTimeouts } from './timeouts.ts'
 import { nthOf, packDigests } from './pack.ts'
@@ -111,7 +111,7 @@ async function glanceBy(
     const [[, ordinal, , value] = []] = answer
     const isCut = value instanceof Uint8Array && value.length === bytesMax
     // What stands in for a row that is not there is read no further.
-    const isEnough = !isCut || ordinal === null || reachOf(value, parts) !== undefined
+    const isEnough = !isCut || ordinal === null || glimpseExtentOf(value, parts) !== undefined
     if (isEnough) return rowOf(unique, answer, decode)
   }
   return rowOf(unique, await look(wholeBytes), decode)

@@ -24,7 +24,7 @@ import {
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import type { DatabaseAddress } from './address.ts'
-import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
 import type { DatabaseFigures } from './figures.ts'
 import { startFolding } from './fold.ts'
@@ -310,7 +310,7 @@ const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFi
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const tables = tablesIn(options.address.schema)
-  const bounds = { ...defaultBounds, ...options.bounds }
+  const bounds = { ...defaultTimeouts, ...options.bounds }
   const pools = openPools(options, tables, bounds)
   const begun = await begin(options, pools, tables, bounds)
   const { clock } = begun

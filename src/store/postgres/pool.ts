@@ -9,10 +9,10 @@ import { SQL, type ReservedSQL } from 'bun'
 import { ApiError } from '../../errors.ts'
 import { databaseIdleMs } from '../limits.ts'
 import type { DatabaseAddress } from './address.ts'
-import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import { makePoolCounts, type PoolCounts, type PoolFigures } from './figures.ts'
 import { connectionSettings } from './settings.ts'
-import { DatabaseError, troubleOf } from './database-error.ts'
+import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 /** What a statement is given; arrays go as texts (`{1,2}`). */
 export type Parameter = string | number | null | Uint8Array
@@ -93,7 +93,7 @@ const sendOn = async (
   try {
     return (await queryOn(client, text, parameters).values()) as readonly Cells[]
   } catch (error) {
-    throw troubleOf(error)
+    throw databaseErrorOf(error)
   }
 }
 
@@ -134,7 +134,7 @@ async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T
   } catch (error) {
     // A refusal of ours is none of the database.
     if (error instanceof ApiError) throw error
-    const trouble = troubleOf(error)
+    const trouble = databaseErrorOf(error)
     counts.fail(trouble.kind)
     throw trouble
   } finally {
@@ -180,7 +180,7 @@ async function holding<T>(
 export function openPool(
   address: DatabaseAddress,
   connections: number,
-  bounds: PoolBounds = defaultBounds,
+  bounds: PoolBounds = defaultTimeouts,
 ): Pool {
   const open = (): PooledConnections => ({ sql: openClient(address, connections, bounds), held: 0 })
   const counts = makePoolCounts(connections)

@@ -15,7 +15,7 @@ import {
 import { decodeRow } from '../row-format.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { faultOf, troubleOf } from './database-error.ts'
+import { faultOf, databaseErrorOf } from './database-error.ts'
 
 /** How long is asked. */
 export interface Persisting {
@@ -39,7 +39,7 @@ export async function persist<T>(
       return await work(Math.max(1, until - elapsedMs()))
     } catch (error) {
       if (error instanceof ApiError) throw error
-      const { kind } = troubleOf(error)
+      const { kind } = databaseErrorOf(error)
       const isPassing = kind === 'lost' || kind === 'again'
       if (!isPassing || elapsedMs() + waitMs > until) throw faultOf(error)
     }

@@ -10,7 +10,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { databaseRetryMsMax, replicatedLookMs } from '../limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
-import { DatabaseError, troubleOf } from './database-error.ts'
+import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 /** Who may see how far standbys are. */
 export const replicationRole = 'pg_read_all_stats'
@@ -86,7 +86,7 @@ export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: nu
       settled = Math.max(settled, before)
       return value
     } catch (error) {
-      if (troubleOf(error).kind === 'lost') losses += 1
+      if (databaseErrorOf(error).kind === 'lost') losses += 1
       throw error
     }
   }

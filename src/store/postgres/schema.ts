@@ -11,7 +11,7 @@ import { databaseSetupMsMax } from '../limits.ts'
 import type { Pool, DatabaseSession } from './pool.ts'
 import { replicationRole, untilReplicated } from './replicated.ts'
 import { roleSettings } from './settings.ts'
-import { troubleOf, type DatabaseError } from './database-error.ts'
+import { databaseErrorOf, type DatabaseError } from './database-error.ts'
 
 /** Moves with every change of a table. */
 export const databaseFormat = 1
@@ -118,7 +118,7 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
     const [row] = await pool.query(`SELECT format FROM ${state}`)
     return row === undefined ? 0 : Number(row[0])
   } catch (error) {
-    const trouble = troubleOf(error)
+    const trouble = databaseErrorOf(error)
     if (isMissing(trouble)) return undefined
     throw trouble
   }

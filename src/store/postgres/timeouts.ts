@@ -27,7 +27,7 @@ export interface DatabaseTimeouts {
   readonly leaseRenewMs: number
 }
 
-export const defaultBounds: DatabaseTimeouts = {
+export const defaultTimeouts: DatabaseTimeouts = {
   connectMs: databaseConnectMsMax,
   readMs: databaseReadMsMax,
   writeMs: databaseWriteMsMax,

@@ -136,7 +136,7 @@ function allOfSome(every: Bounds, parts: readonly Bounds[]): Bounds {
 }
 
 /** For sessions with conditions the bounds may be inexact. */
-export function reachOf(
+export function visibleTokensOf(
   { keys, settings }: Pick<Deps, 'keys' | 'settings'>,
   { tenantId, grants, applicationId }: Caller,
 ): VisibleTokens {

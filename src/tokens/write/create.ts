@@ -20,7 +20,7 @@ import type { CreateTokenBody } from '../schema.ts'
 import { untilWritten, writeAs, type Budgeted } from '../../records/rows.ts'
 import type { Change } from '../../store/contract.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
-import { reachOf } from '../find/visibility.ts'
+import { visibleTokensOf } from '../find/visibility.ts'
 import {
   candidateOf,
   changesOfOthers,
@@ -88,7 +88,7 @@ export function planToken(
 const nothing = (deps: Deps, caller: Caller): EarlierTokens => ({
   hasId: () => false,
   equalOf: () => undefined,
-  reach: () => reachOf(deps, caller),
+  reach: () => visibleTokensOf(deps, caller),
 })
 
 /** @throws ApiError as `createToken` */

@@ -16,7 +16,7 @@ import type { Change } from '../../store/contract.ts'
 import { TextMap } from '../../maps.ts'
 import type { SeatChange } from './dedup.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
-import { reachOf, type VisibleTokens } from '../find/visibility.ts'
+import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
 import {
   candidateOf,
   changesOfOthers,
@@ -61,7 +61,7 @@ function makeBatch(deps: Deps, caller: Caller): TokenBatch {
     isLate: false,
     hasId: id => ids.has(id),
     equalOf: fingerprint => equals.get(fingerprint),
-    reach: () => (reach ??= reachOf(deps, caller)),
+    reach: () => (reach ??= visibleTokensOf(deps, caller)),
   }
 }
 

@@ -14,7 +14,7 @@ import { noteShown, type Effect, type Budgeted } from '../../records/rows.ts'
 import { spendUpdate } from '../find/guesses.ts'
 import { showEqual, type CreateAnswer } from './decide.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
-import { reachOf } from '../find/visibility.ts'
+import { visibleTokensOf } from '../find/visibility.ts'
 import { frameOf } from './update.ts'
 import { isFingerprintHidden, viewStored } from '../read/view.ts'
 
@@ -75,7 +75,7 @@ export async function recreateAnswer(
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller
   const isEqual = deduplicated === true
-  if (isEqual && !reachOf(deps, caller).tokens.matches(token)) throw absentToken()
+  if (isEqual && !visibleTokensOf(deps, caller).tokens.matches(token)) throw absentToken()
   const frame = deduplicated === undefined ? {} : { deduplicated }
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = shownNow(caller, token, version)
@@ -108,7 +108,7 @@ export async function reupdateAnswer(
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)
   spendUpdate(deps, caller, token.record)
-  const frame = await frameOf(deps, caller, reachOf(deps, caller), token.record)
+  const frame = await frameOf(deps, caller, visibleTokensOf(deps, caller), token.record)
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = { ...frame, showsHiddenFingerprint }
   const transform = atMostMask(token.transform)

@@ -26,7 +26,7 @@ import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenPatch } from '../schema.ts'
-import { reachOf, type VisibleTokens } from '../find/visibility.ts'
+import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
 import { codeEndOf, sealCode, standsFor } from '../code.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
@@ -167,7 +167,7 @@ async function tryUpdate(
     ...(hides === undefined ? {} : { hidesFingerprint: hides }),
     ...(code === undefined ? {} : { code: code.kept }),
   }
-  const reach = reachOf(deps, caller)
+  const reach = visibleTokensOf(deps, caller)
   const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)

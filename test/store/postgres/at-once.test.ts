@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
 import { prepareChanges } from '../../../src/store/decide.ts'
 import type { Change } from '../../../src/store/contract.ts'
-import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
+import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
@@ -225,7 +225,7 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
     }
     const elapsedMs = () => performance.now()
     const queue = makeWriteQueue([
-      { pool: losing, tables, writer, bounds: defaultBounds, elapsedMs },
+      { pool: losing, tables, writer, bounds: defaultTimeouts, elapsedMs },
     ])
     expect(await queue.submit(prepareChanges([insert(1)]))).toMatchObject({ ok: true })
     toLose = 1

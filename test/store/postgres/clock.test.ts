@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
+import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { closerOf, openDatabaseClock } from '../../../src/store/postgres/clock.ts'
 import type { Pool } from '../../../src/store/postgres/pool.ts'
 import { tablesIn } from '../../../src/store/postgres/schema.ts'
@@ -62,7 +62,7 @@ describe.skipIf(!isPostgresThere)('while looks wait for a connection', () => {
       tables: tablesIn(address.schema),
       ...machine,
       onSkew: () => {},
-      bounds: { ...defaultBounds, clockMs: 20 },
+      bounds: { ...defaultTimeouts, clockMs: 20 },
     })
     while (looks < 5) await Bun.sleep(5)
     isHeldUp = true

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { glimpseBytes } from '../../../src/store/limits.ts'
-import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
+import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
@@ -61,7 +61,7 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
       },
       firstOrdinal: 0,
       elapsedMs: () => performance.now(),
-      bounds: defaultBounds,
+      bounds: defaultTimeouts,
     })
     for (const [unique, parts] of [2, 2, 1].entries()) {
       expect((await looker.glance(uniqueOf(unique + 1), 2))?.parts).toHaveLength(parts)

@@ -9,7 +9,7 @@ import {
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import { defaultBounds, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
@@ -25,7 +25,7 @@ const openMax = 40
 
 /** Of a store that has to answer, however busy the machine is. */
 export const patient: DatabaseTimeouts = {
-  ...defaultBounds,
+  ...defaultTimeouts,
   connectMs: 60_000,
   readMs: 120_000,
   writeMs: 120_000,
@@ -51,7 +51,7 @@ export const lookerBy = (ask: Looking['ask'], more: Partial<Looking> = {}) =>
     ask,
     firstOrdinal: 0,
     elapsedMs: machine.elapsedMs,
-    bounds: defaultBounds,
+    bounds: defaultTimeouts,
     ...more,
   })
 

@@ -19,7 +19,7 @@ import type { Pool, DatabaseSession } from '../pool.ts'
 import { persist } from '../reads.ts'
 import { commitRead } from './landed.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
-import { faultOf, DatabaseError, troubleOf } from '../database-error.ts'
+import { faultOf, DatabaseError, databaseErrorOf } from '../database-error.ts'
 import { decideAtOnce, insertAtOnce, settleAtOnce } from './at-once.ts'
 import { putGroup } from './put.ts'
 import { placeholderFrom, stand } from './standing.ts'
@@ -194,7 +194,7 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
         return pool
           .hold(bounds.tryMs, session => tryOnce(session, sets, sent))
           .catch((error: unknown) => {
-            isLost ||= !(error instanceof ApiError) && troubleOf(error).kind === 'lost'
+            isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error
           })
       })

@@ -3,7 +3,7 @@ import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
-import { reachOf } from '../../../../src/tokens/find/visibility.ts'
+import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
 import { unsealToken, type StoredToken } from '../../../../src/tokens/record.ts'
 import { tokenUnique } from '../../../../src/tokens/id.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
@@ -44,7 +44,7 @@ const reader = () => callerWith(['token:create', 'token:read'])
 const stranger = () => callerWith(['token:create'])
 
 async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
-  const reach = reachOf(vault.deps, caller)
+  const reach = visibleTokensOf(vault.deps, caller)
   const { uniques, changes, hasEqual } = await decideSeat(
     vault.deps,
     caller,
@@ -123,7 +123,7 @@ describe('a seat of equal tokens', () => {
 
 test('an equal token is looked for among the others, the oldest first', async () => {
   const first = await create('first', { data: 'equal' })
-  const within = reachOf(vault.deps, reader()).tokens
+  const within = visibleTokensOf(vault.deps, reader()).tokens
   const find = (except?: string) => findEqual(vault.deps, reader(), within, first.record, except)
   expect((await find())?.record.id).toBe('first')
   expect(await find('first')).toBeUndefined()
@@ -131,6 +131,6 @@ test('an equal token is looked for among the others, the oldest first', async ()
   await create('third', { data: 'equal' })
   expect((await find())?.record.id).toBe('first')
   expect((await find('first'))?.record.id).toBe('second')
-  const beyond = reachOf(vault.deps, stranger()).tokens
+  const beyond = visibleTokensOf(vault.deps, stranger()).tokens
   expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
 })
