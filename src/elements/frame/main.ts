@@ -41,8 +41,7 @@ const invalid = (message = ''): Failure => ({ code: 'invalid_options', message }
 
 /** @returns what is wrong with it; nothing of it is applied then */
 function lookAs(given: object): string | undefined {
-  // A shop's script of an earlier version says nothing of it.
-  const { styles, colorScheme = 'light' } = given as Readonly<Record<string, unknown>>
+  const { styles, colorScheme } = given as Readonly<Record<string, unknown>>
   const declarations = stylesOf(styles)
   if (typeof declarations === 'string') return declarations
   if (colorScheme !== 'light' && colorScheme !== 'dark')
