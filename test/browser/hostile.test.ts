@@ -65,7 +65,7 @@ const greetByHand = (page: Pick<Page, 'evaluate'>, greeting: unknown, byHand: By
     byHand,
   )
 
-const greeting = { coffer: 'card', styles: {}, labels: {} }
+const greeting = { coffer: 'card', styles: {}, colorScheme: 'light', labels: {} }
 
 const colourOf = (frame: Frame, selector: string) =>
   frame.$eval(selector, element => {

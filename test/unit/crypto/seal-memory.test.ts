@@ -90,6 +90,14 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(isWiped()).toBe(true)
   })
 
+  test('what is sealed under a key of its own opens under that key alone', () => {
+    const sealed = sealUnder(random(32), random(24), Buffer.from('737'))
+    expect(unsealUnder(random(32), sealed)).toBeUndefined()
+    const ownKey = random(32)
+    const opened = unsealUnder(ownKey, sealUnder(ownKey, random(24), Buffer.from('737')))
+    expect(opened && utf8Text(opened)).toBe('737')
+  })
+
   test('sealing under a key of its own wipes the plaintext, and nothing that is sealed', () => {
     const { watched, secrets, isWiped } = openWatch(use)
     const ownKey = random(32)
