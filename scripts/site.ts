@@ -1,6 +1,6 @@
 /**
  * Makes `dist/site` of the pages in `docs/`: `bun run site`, or `bun run site --base /coffer/` for
- * one that is not at the root of its host.
+ * one that is not at the root of its host. The pages of evidence are written anew first.
  *
  * The generator and what draws diagrams are packages of their own (`scripts/site/package.json`), as
  * nobody else needs them; they are installed here, and nothing of theirs runs at that.
@@ -36,6 +36,7 @@ async function loadDraw(): Promise<Draw> {
 const isPart = (name: string): boolean => !/^[._]/.test(name)
 
 const quietly = ['--ignore-scripts', '--no-progress', '--no-summary']
+await run([process.execPath, join(root, 'scripts/evidence.ts')])
 await run([process.execPath, 'install', '--frozen-lockfile', ...quietly])
 const { pages, assets } = composeSite(
   {

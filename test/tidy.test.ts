@@ -27,6 +27,7 @@ const samples = [...structureSamples, ...contentSamples, ...packageSamples]
 const project = readProject(resolve(import.meta.dir, '..'))
 
 describe('the project is tidy', () => {
+  // proves S37
   test.each(rules)('$name', ({ check }) => {
     expect(check(project)).toEqual([])
   })

@@ -75,6 +75,15 @@ const sections: readonly Section[] = [
       { title: 'Changes', file: 'CHANGELOG.md' },
     ],
   },
+  {
+    title: 'Evidence',
+    entries: [
+      docs('Tests of the interface', 'evidence/interface'),
+      docs('Tests of hostile inputs', 'evidence/hostile-inputs'),
+      docs('Tests of security', 'evidence/security'),
+      docs('Tests of compatibility', 'evidence/compatibility'),
+    ],
+  },
 ]
 
 const root = resolve(import.meta.dirname, '../..')

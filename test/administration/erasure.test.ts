@@ -50,6 +50,7 @@ test('a line is of one tenant, and of none that is not there', async () => {
   expect(await isThere(second, other, 'shared-id')).toBe(true)
 })
 
+// proves E8.4, S16
 test('a token that was made in another instant than the line says is another one', async () => {
   const vault = await openTestVault()
   const key = await addReader(vault)

@@ -7,6 +7,7 @@ import { openSessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault } from '../support/vault.ts'
 
+// proves S15
 test('every tenant has one new manager, and no other key of any tenant works', async () => {
   const first = await openTestVault()
   const second = await addTenant(first)

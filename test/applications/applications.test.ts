@@ -23,6 +23,7 @@ async function make(body: object = backend) {
 }
 
 describe('creating an application', () => {
+  // proves A7.1, C1.33, C13.1
   test('answers 201 with its key, once', async () => {
     const rule = {
       description: 'cards',
@@ -73,6 +74,7 @@ describe('creating an application', () => {
       { ...backend, permissions: ['application:create'] },
       ['permissions[0]'],
     ],
+    // proves H134
     ['two rules of one priority', { ...backend, rules: [rule, rule] }, ['rules[1].priority']],
     ['priority 0', { ...backend, rules: [{ ...rule, priority: 0 }] }, ['rules[0].priority']],
     [
@@ -85,6 +87,7 @@ describe('creating an application', () => {
       { ...backend, rules: [{ ...rule, container: undefined }] },
       ['rules[0].container'],
     ],
+    // proves H133
     [
       'a rule with conditions',
       { ...backend, rules: [{ ...rule, conditions: [] }] },
@@ -108,6 +111,7 @@ describe('creating an application', () => {
     ['a past expiry', { ...backend, expires_at: '2029-01-01T00:00:00Z' }, ['expires_at']],
   ]
 
+  // proves A1.6, A6.3, A7.2, A7.4, A7.5, A12.2, A12.3, A12.7, C11.2, C11.8, C11.9, C11.11, C11.15
   test.each(refused)('refuses %s', async (_, body, at) => {
     const answer = await ask('POST', '/applications', body)
     expect([answer.status, Object.keys(answer.body['errors'] ?? {})]).toEqual([400, [...at]])
@@ -121,6 +125,7 @@ describe('creating an application', () => {
     expect((await vault.ask('POST', '/applications', { body: backend })).status).toBe(401)
   })
 
+  // proves C11.15, H139, H140, S52
   test('hands on no power that the caller lacks', async () => {
     const { key } = await make({
       name: 'clerk',
@@ -142,6 +147,7 @@ describe('creating an application', () => {
 })
 
 describe('reading applications', () => {
+  // proves A12.9, A12.10, C13.3
   test('by id, by key, and not across tenants', async () => {
     const { id, key } = await make()
     expect((await ask('GET', `/applications/${id}`)).body['name']).toBe('Backend')
@@ -159,6 +165,7 @@ describe('reading applications', () => {
     expect((await ask('GET', '/applications/absent')).status).toBe(404)
   })
 
+  // proves A12.8
   test('as a list, newest first, by id and type', async () => {
     const lister = await openTestVault(13)
     for (const type of ['private', 'public', 'private']) {
@@ -183,6 +190,7 @@ describe('reading applications', () => {
 })
 
 describe('changing applications', () => {
+  // proves A12.12
   test('replaces name, permissions and rules, with effect on the next request', async () => {
     const { id, key } = await make()
     expect((await ask('GET', '/tokens', undefined, key)).status).toBe(200)
@@ -199,6 +207,7 @@ describe('changing applications', () => {
     expect((await ask('GET', '/tokens', undefined, key)).status).toBe(403)
   })
 
+  // proves A12.12
   test('refuses grants that the type may not hold, and an absent application', async () => {
     const { id } = await make()
     const bad = { name: 'x', permissions: ['application:read'] }
@@ -208,6 +217,7 @@ describe('changing applications', () => {
     expect((await ask('PUT', '/applications/absent', good)).status).toBe(404)
   })
 
+  // proves A1.11, A9.10
   test('a regenerated key replaces the old one at once', async () => {
     const { id, key } = await make()
     expect((await ask('GET', '/applications/key', undefined, key)).status).toBe(200)
@@ -237,6 +247,7 @@ describe('changing applications', () => {
 })
 
 describe('deleting applications', () => {
+  // proves A9.11, A12.14, C3.6
   test('ends its key at once', async () => {
     const { id, key } = await make()
     expect((await ask('GET', '/applications/key', undefined, key)).status).toBe(200)
@@ -246,6 +257,7 @@ describe('deleting applications', () => {
     expect((await ask('DELETE', `/applications/${id}`)).status).toBe(404)
   })
 
+  // proves C13.8, H147
   test('refuses to delete or disarm the last one that can create applications', async () => {
     const alone = await openTestVault(14)
     const key = alone.managementKey

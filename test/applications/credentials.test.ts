@@ -32,6 +32,7 @@ const ask = async (headers: Readonly<Record<string, string>>, target = '/applica
 }
 
 describe('what is no live key is 401, with one body for all', () => {
+  // proves A13.1, C2.9, H118, H120, S41
   test('H118, H120: whatever stands in its place', async () => {
     const { key } = wire
     const nobody = withoutTrace((await ask({})).body)
@@ -66,11 +67,13 @@ describe('what is no live key is 401, with one body for all', () => {
     }
   })
 
+  // proves H120
   test('H120: but space around a header is none of its value', async () => {
     // decision: RFC 9110 section 5.5 takes it away, and so does the server.
     expect((await ask({ 'SVC-API-KEY': `  ${wire.key}  ` })).status).toBe(200)
   })
 
+  // proves A13.1, H121
   test('H121: wherever else a key stands', async () => {
     const { key } = wire
     for (const [headers, target] of [
@@ -87,6 +90,7 @@ describe('what is no live key is 401, with one body for all', () => {
     }
   })
 
+  // proves A13.2, H122
   test('H122: keys, nonces and session keys are no one another', async () => {
     expect((await ask({ 'SVC-API-KEY': sessionKey }, '/tokens')).status).toBe(403)
     expect((await ask({ 'SVC-API-KEY': nonce }, '/tokens')).status).toBe(401)
@@ -108,6 +112,7 @@ describe('what is no live key is 401, with one body for all', () => {
 describe('further names of the key header', () => {
   const aliases = { keyHeaders: ['bt-api-key', 'x-key'] }
 
+  // proves C1.1
   test('carry the key like the first one', async () => {
     const vault = await openTestVault(108, aliases)
     const { managementKey } = vault
@@ -131,6 +136,7 @@ describe('further names of the key header', () => {
     }
   })
 
+  // proves C1.1
   test('are none unless they are set', async () => {
     const vault = await openTestVault(110)
     const headers = { 'BT-API-KEY': vault.managementKey }
@@ -142,6 +148,7 @@ describe('a prefix of header names', () => {
   const prefixes = { headerPrefix: ['bt', 'shop'] }
   const body = { type: 'token', data: 1 }
 
+  // proves C1.2, P32
   test('stands for the key, the trace id and the idempotency key', async () => {
     const vault = await openTestVault(115, prefixes)
     const key = await vault.application({ type: 'private', permissions: ['token:create'] })
@@ -162,6 +169,7 @@ describe('a prefix of header names', () => {
     }
   })
 
+  // proves C1.4
   test('makes one idempotency key under whatever name, and 400 of two', async () => {
     const vault = await openTestVault(116, prefixes)
     const key = await vault.application({ type: 'private', permissions: ['token:create'] })
@@ -173,6 +181,7 @@ describe('a prefix of header names', () => {
     expectProblem(two, 400, ['SVC-IDEMPOTENCY-KEY'], ['two'])
   })
 
+  // proves C1.2
   test('is none unless it is set, and 401 where two keys differ', async () => {
     const plain = await openTestVault(117)
     const headers = { 'BT-API-KEY': plain.managementKey }
@@ -183,6 +192,7 @@ describe('a prefix of header names', () => {
     expect((await vault.ask('GET', '/applications/key', { headers: differ })).status).toBe(401)
   })
 
+  // proves C1.2
   test('is told to browsers', async () => {
     const vault = await openTestVault(119, { ...prefixes, corsOrigins: ['*'] })
     const headers = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'POST' }
@@ -195,6 +205,7 @@ describe('a prefix of header names', () => {
 })
 
 describe('requests in a second', () => {
+  // proves C2.24
   test('are bounded for each credential, and come back with time', async () => {
     const vault = await openTestVault(111, { requestsPerSecondMax: 4 })
     const other = await vault.application({ type: 'private', permissions: ['token:read'] })

@@ -37,6 +37,7 @@ const backend = { name: 'Backend', type: 'private', permissions: ['token:read'],
 const now = () => new Date(vault.clock.now()).toISOString().replace('Z', '+00:00')
 
 describe('an application', () => {
+  // proves A6.1, A6.2, A6.4, A6.5, A9.9, A12.6, A13.3
   test('has every field, its key only when it was just made', async () => {
     const made = await ask('POST', '/applications', { ...backend, expires_at: '1/1/2031' })
     expect(made.status).toBe(201)
@@ -57,6 +58,7 @@ describe('an application', () => {
     expect(listed.body['data']).toEqual([shown])
   })
 
+  // proves A6.4, A12.5, A12.11, C13.4
   test('is replaced in name, permissions and rules alone', async () => {
     const made = await ask('POST', '/applications', { ...backend, expires_at: '1/1/2031' })
     const { key, ...shown } = made.body
@@ -78,6 +80,7 @@ describe('an application', () => {
     expect((await vault.ask('GET', '/applications/key', { key: String(key) })).status).toBe(200)
   })
 
+  // proves A12.11
   test('is not replaced without a name, or with nothing granted', async () => {
     const { body: made } = await ask('POST', '/applications', backend)
     const path = `/applications/${String(made['id'])}`
@@ -89,6 +92,7 @@ describe('an application', () => {
     expect((await ask('GET', path)).body).toEqual(before)
   })
 
+  // proves A12.4
   test('may have permissions alone or rules alone', async () => {
     const { permissions, rules, ...rest } = backend
     const first = await ask('POST', '/applications', { ...rest, permissions })
@@ -98,6 +102,7 @@ describe('an application', () => {
     expectProblem(await ask('POST', '/applications', rest), 400, ['permissions'])
   })
 
+  // proves A6.2, A12.13
   test('tells of a new key when it is regenerated, and of no other change', async () => {
     const { body: made } = await ask('POST', '/applications', backend)
     const { key, ...shown } = made
@@ -112,6 +117,7 @@ describe('an application', () => {
 })
 
 describe('a change of an application', () => {
+  // proves C13.5, C13.6
   test('counts in every process at once: grants, a new key, and the end', async () => {
     const { body: made } = await ask('POST', '/applications', backend)
     const path = `/applications/${String(made['id'])}`
@@ -130,6 +136,7 @@ describe('a change of an application', () => {
   })
 })
 
+// proves A8.5
 test('the eight permissions that the specification names can be granted', async () => {
   const tokens = ['token:create', 'token:read', 'token:update', 'token:delete']
   const applications = tokens.map(name => name.replace('token', 'application'))
@@ -171,6 +178,7 @@ describe('bounds of what is granted', () => {
     ],
   ]
 
+  // proves A12.2, A13.10, C11.3, C16.13
   test.each(grants)('%s is taken, and no more', async (_, most, more, path) => {
     const made = await ask('POST', '/applications', { ...backend, ...most })
     expect(made.status).toBe(201)
@@ -180,6 +188,7 @@ describe('bounds of what is granted', () => {
     expectProblem(await ask('PUT', own, { ...grant, ...more }), 400, [path])
   })
 
+  // proves C16.16
   test('100 ids in the filter of a list are taken, and no more', async () => {
     const query = (count: number) => `id=${managerId}&`.repeat(count)
     const { status, body } = await ask('GET', `/applications?${query(idFilterMax)}`)
@@ -197,10 +206,12 @@ describe('bounds of what is granted', () => {
 })
 
 describe('a list of applications', () => {
+  // proves A12.8
   test.each(['page=0', 'page=x', 'size=0', 'size=101', 'size=1.5'])('refuses %s', async query => {
     expectProblem(await ask('GET', `/applications?${query}`), 400, [`query.${query.split('=')[0]}`])
   })
 
+  // proves A8.4, C4.4
   test('has the shape of every list, and is empty past its end', async () => {
     const all = await ask('GET', '/applications?size=2')
     const total = (all.body['pagination'] as { total_items: number }).total_items

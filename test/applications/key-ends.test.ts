@@ -50,12 +50,14 @@ async function expectEndsWithBrief(made: string): Promise<void> {
 }
 
 describe('made by a key that ends,', () => {
+  // proves C15.11, S26
   test.each([undefined, { expires_at: null }, {}])('a further key ends with it: %j', async body => {
     const made = await answered(ask(`/applications/${managerId}/keys`, brief, body), 201)
     expect(made['expires_at']).toBe(at(endMs))
     await expectEndsWithBrief(String(made['key']))
   })
 
+  // proves C15.11, E24.5, S26
   test('a further key ends earlier where that is asked for, and never later', async () => {
     const path = `/applications/${managerId}/keys`
     const asked = (ms: number) => ask(path, brief, { expires_at: at(ms) })
@@ -69,6 +71,7 @@ describe('made by a key that ends,', () => {
     expectProblem(await again, 400, ['expires_at'], ['key_'])
   })
 
+  // proves C15.11, E24.5, S26
   test('the key of a new application ends with it, and the application goes on', async () => {
     const made = await answered(ask('/applications', brief, privateOne), 201)
     expect(Object.hasOwn(made, 'expires_at')).toBe(false)
@@ -80,6 +83,7 @@ describe('made by a key that ends,', () => {
     expect(await statusOf(String(next['key']))).toBe(200)
   })
 
+  // proves C15.11
   test('a new application that ends later is refused, an earlier one is not', async () => {
     const asked = (ms: number) => ask('/applications', brief, { ...privateOne, expires_at: at(ms) })
     expectProblem(await asked(endMs + 1), 400, ['expires_at'], ['key_'])
@@ -88,12 +92,14 @@ describe('made by a key that ends,', () => {
     expect(await statusOf(String(made['key']))).toBe(401)
   })
 
+  // proves C15.11, E24.5, S26
   test('a regenerated key ends with it', async () => {
     const { id } = await answered(ask('/applications', lasting, privateOne), 201)
     const made = await answered(ask(`/applications/${String(id)}/regenerate`, brief), 200)
     await expectEndsWithBrief(String(made['key']))
   })
 
+  // proves C15.17, S26
   test('a regenerated key leaves no vault without a manager', async () => {
     const path = `/applications/${managerId}/regenerate`
     expectProblem(await ask(path, brief), 409, undefined, ['key_'])
@@ -113,6 +119,7 @@ test('an application that ends makes no key that ends later', async () => {
   await expectEndsWithBrief(String(made['key']))
 })
 
+// proves C15.11
 test('a session says that it ends with the key that creates it', async () => {
   const page = { name: 'page', type: 'public', permissions: ['token:create'] }
   const { id } = await answered(ask('/applications', lasting, page), 201)

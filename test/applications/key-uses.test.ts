@@ -35,6 +35,7 @@ const uses = async (vault: TestVault, id: string) => {
 
 const backend = { type: 'private', permissions: ['token:read'] }
 
+// proves C15.13
 test('is written once a day for each key, beside the requests', async () => {
   const vault = await openTestVault(650)
   const { id, key } = await addApplication(vault, backend)
@@ -61,6 +62,7 @@ test('is written once a day for each key, beside the requests', async () => {
   expect(counted.writes).toBe(2)
 })
 
+// proves C15.13
 test('is written by one of two processes, and moves nothing else of the application', async () => {
   const vault = await openTestVault(651)
   const { id, key } = await addApplication(vault, backend)
@@ -76,6 +78,7 @@ test('is written by one of two processes, and moves nothing else of the applicat
   expect((await vault.ask('GET', `/applications/${id}`, ask)).body).toEqual(before)
 })
 
+// proves C15.13
 test('is written later where the storage is full, and no request fails by it', async () => {
   const vault = await openTestVault(652)
   const { id, key } = await addApplication(vault, backend)
@@ -89,6 +92,7 @@ test('is written later where the storage is full, and no request fails by it', a
   expect(await uses(vault, id)).toEqual({ 1: '2030-01-01' })
 })
 
+// proves C15.13
 test('is not noted of a key that is refused, or of an application that is gone', async () => {
   const vault = await openTestVault(653)
   const { id, key } = await addApplication(vault, backend)

@@ -45,6 +45,7 @@ async function listed({ id }: Pick<Application, 'id'>): Promise<readonly object[
 }
 
 describe('one more key of an application', () => {
+  // proves C15.8, C15.9
   test('works beside the first one, and is shown in clear once', async () => {
     const app = await backend()
     const path = `/applications/${app.id}/keys`
@@ -74,6 +75,7 @@ describe('one more key of an application', () => {
     expect(none.body as unknown).toEqual([])
   })
 
+  // proves C15.10
   test('takes an expiry, and a body that is neither too much nor needed', async () => {
     const app = await backend()
     const path = `/applications/${app.id}/keys`
@@ -97,6 +99,7 @@ describe('one more key of an application', () => {
     expect(await listed(app)).toEqual(before)
   })
 
+  // proves C15.12
   test('is one of at most so many, of which none that has ended counts', async () => {
     const app = await backend()
     const path = `/applications/${app.id}/keys`
@@ -109,6 +112,7 @@ describe('one more key of an application', () => {
     expect(await listed(app)).toMatchObject([{ version: '11' }, { version: '1' }])
   })
 
+  // proves C15.19
   test('is made once under an idempotency key, and not told again', async () => {
     const app = await backend()
     const headers = { 'SVC-IDEMPOTENCY-KEY': 'one-key' }
@@ -118,6 +122,7 @@ describe('one more key of an application', () => {
     expect(await listed(app)).toHaveLength(2)
   })
 
+  // proves C15.19
   test('shares what the application has done under idempotency keys', async () => {
     const app = await addApplication(vault, { type: 'private', permissions: ['token:create'] })
     const second = await addKey(app)
@@ -133,6 +138,7 @@ describe('one more key of an application', () => {
 })
 
 describe('a key that is deleted', () => {
+  // proves C15.14
   test('is refused at once, and no other one is', async () => {
     const app = await backend()
     const second = await addKey(app)
@@ -148,6 +154,7 @@ describe('a key that is deleted', () => {
     expect(await listed(app)).toMatchObject([{ id: second.id }])
   })
 
+  // proves C15.14, S48
   test('is refused in every process, and what it has under way is not written', async () => {
     const app = await addApplication(vault, { type: 'private', permissions: ['token:create'] })
     const second = await addKey(app)
@@ -167,6 +174,7 @@ describe('a key that is deleted', () => {
     expect([await create(second.key, 'after'), await create(app.key, 'other')]).toEqual([401, 201])
   })
 
+  // proves C15.15
   test('may be the last one: the application then has none until one is made', async () => {
     const app = await backend()
     const [only] = (await listed(app)) as readonly { readonly id: string }[]
@@ -178,6 +186,7 @@ describe('a key that is deleted', () => {
     expect(await statusOf(made.key)).toBe(200)
   })
 
+  // proves C15.14
   test('is not found in another application, or in another tenant', async () => {
     const [app, other] = [await backend(), await backend()]
     const made = await addKey(app)
@@ -200,6 +209,7 @@ describe('a key that is deleted', () => {
 })
 
 describe('regenerating', () => {
+  // proves C15.17, S49
   test('ends every other key of the application at once', async () => {
     const app = await backend()
     const second = await addKey(app)
@@ -212,6 +222,7 @@ describe('regenerating', () => {
 })
 
 describe('a key that expires', () => {
+  // proves C15.10, S48
   test('is refused from its instant on, with the sessions that rest on it', async () => {
     const kit = await openSessionKit(vault)
     const body = { expires_at: new Date(vault.clock.now() + minuteMs).toISOString() }
@@ -231,6 +242,7 @@ describe('a key that expires', () => {
 })
 
 describe('a session', () => {
+  // proves S48
   test.each(['creator', 'authorizer'] as const)('ends with the key of its %s', async role => {
     const kit = await openSessionKit(vault)
     const second = await addKey(kit[role])
@@ -253,6 +265,7 @@ describe('who may', () => {
   const add = async (permissions: readonly string[]) =>
     vault.application({ type: 'management', permissions })
 
+  // proves C15.18, S50
   test('make a key needs what creating the application would', async () => {
     const app = await backend()
     const path = `/applications/${app.id}/keys`
@@ -277,6 +290,7 @@ describe('who may', () => {
     expect((await vault.ask('POST', path, { key: maker })).status).toBe(201)
   })
 
+  // proves C15.18, S50
   test('make a key of a manager needs what that holds', async () => {
     const strong = await addApplication(vault, {
       type: 'management',
@@ -289,6 +303,7 @@ describe('who may', () => {
     expect((await vault.ask('POST', path, { key: equal })).status).toBe(201)
   })
 
+  // proves C15.18
   test('see keys needs key:read, also of itself; revoke them key:rotate', async () => {
     const app = await backend()
     const made = await addKey(app)
@@ -306,6 +321,7 @@ describe('who may', () => {
 })
 
 describe('the last manager that can create applications', () => {
+  // proves C15.16
   test('keeps a key that lasts, against everybody', async () => {
     const own = await openTestVault(641)
     const { managementKey } = own

@@ -32,6 +32,7 @@ const statusOf = async (method: string, path: string, key: string, body?: object
   (await vault.ask(method, path, body === undefined ? { key } : { key, body })).status
 
 describe('the key of an application that may hold token permissions', () => {
+  // proves C11.17, E5.3
   test.each([
     ['private', { permissions: ['token:read'] }],
     ['private', { rules: [rule(1, '/', 'redact')] }],
@@ -63,6 +64,7 @@ describe('grants', () => {
     ['a revealing rule behind', { ...masked, rules: [...masked.rules, rule(2, '/', 'reveal')] }],
   ]
 
+  // proves C11.17, S52
   test.each(wider)('are widened by %s only with application:create too', async (_, grants) => {
     const { path } = await make(masked)
     const body = { name: 'wider', ...grants }
@@ -80,6 +82,7 @@ describe('grants', () => {
     ['a wider rule that shows less', { ...masked, rules: [rule(1, '/', 'redact')] }],
   ]
 
+  // proves C11.17
   test.each(narrower)('may be %s without it', async (_, grants) => {
     const { path } = await make(masked)
     expect(await statusOf('PUT', path, updater, { name: 'renamed', ...grants })).toBe(200)

@@ -54,6 +54,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     return { status, id: String(body['id']), key: String(body['session_key']) }
   }
 
+  // proves S53
   test('E2: who masks in one container and reveals in another moves no token there', async () => {
     for (const before of ['mask', 'redact']) {
       const rules = [rule(1, '/pci/low/', 'reveal'), rule(2, '/pci/', before)]
@@ -112,6 +113,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     expect(JSON.stringify(hit.body['data'])).not.toContain(card.cvc)
   })
 
+  // proves E5
   test('E5: a key that only creates authorizes no session that reveals', async () => {
     const creator = await target.application({ type: 'private', permissions: ['token:create'] })
     const grants = { rules: [rule(1, '/', 'reveal', ['token:read'])] }
@@ -119,6 +121,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     expect((await unsealSession(owner, grants)).status).toBe(200)
   })
 
+  // proves E5.1
   test('E5: a session ends with the keys of who created and who authorized it', async () => {
     const id = await target.create(owner.key, { type: 'token', data: 'kept' })
     const grants = { rules: [rule(1, '/', 'reveal', ['token:read'])] }
@@ -140,6 +143,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     }
   })
 
+  // proves E5.3
   test('E5: a manager that may only update takes over no key that sees data', async () => {
     const manager = await target.application({
       type: 'management',
@@ -285,6 +289,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     expect(hit.body['data']).toBeUndefined()
   })
 
+  // proves S53
   test('E14: whatever is tried again after kills has one effect', async () => {
     const idsOf = async (name: string) => {
       const list = await target.ask('GET', `/tokens?metadata.try=${name}`, { key: owner.key })

@@ -48,6 +48,7 @@ describe.each(browserNames)('in %s', name => {
     checkout = await openCheckout(name, shop, vault)
   })
 
+  // proves F10
   test('axe finds nothing in the page and in the frame, also with errors', async () => {
     const { page, tokenize, fill } = checkout
     expect(await findingsIn(page)).toEqual([])
@@ -71,6 +72,7 @@ describe.each(browserNames)('in %s', name => {
     }
   })
 
+  // proves F10
   test('brand and errors are told with their field, and read out as they come', async () => {
     const { frame, fill, tokenize } = checkout
     await fill('4242424242424241', '', '')

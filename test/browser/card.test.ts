@@ -120,6 +120,7 @@ describe.each(browserNames)('in %s', name => {
     })
   })
 
+  // proves S79
   test('the page of the shop sees no digit of it, nor does its server', async () => {
     const { page } = checkout
     const { seen, keys } = await page.evaluate(() => {

@@ -30,6 +30,7 @@ const settled = () => Bun.sleep(300)
 const nameIn = async ({ values }: Checkout) => (await values())[3]
 
 const cardTests = (name: BrowserName) => {
+  // proves S83
   test('it is kept beside the card, and the page hears nothing of it', async () => {
     const checkout = await openNamed(name)
     const { page, fill, tokenize, told } = checkout
@@ -50,6 +51,7 @@ const cardTests = (name: BrowserName) => {
     expect(heard).not.toMatch(/Zo|Hara|cardholder/)
   })
 
+  // proves F14
   test('a card without it is not whole, and the person is told', async () => {
     const { page, fill, tokenize, errors, state } = await openNamed(name)
     await fill(number, '1131', '739')
@@ -61,6 +63,7 @@ const cardTests = (name: BrowserName) => {
     expect(await state()).toEqual({ complete: true, brand: 'visa', errors: {} })
   })
 
+  // proves F14
   test('a page that does not ask for it has no field and no name', async () => {
     const { fill, values, tokenize } = await openCheckout(name, shop, vault)
     await fill(number, '1131', '739')
@@ -71,6 +74,7 @@ const cardTests = (name: BrowserName) => {
 }
 
 const digitTests = (name: BrowserName) => {
+  // proves E17.15, S83
   test('a number typed in its field is not there, and the page is told nothing', async () => {
     const checkout = await openNamed(name)
     const { page, frame, fill, told, tokenize } = checkout
@@ -101,6 +105,7 @@ const digitTests = (name: BrowserName) => {
     expect(await checkout.tokenize()).toMatchObject({ code: 'invalid_card', fields: ['name'] })
   })
 
+  // proves E17.16
   test('a page does not move the caret into it, nor out of it', async () => {
     const checkout = await openNamed(name)
     const { page, fill, values } = checkout

@@ -90,6 +90,7 @@ const codeOfTokenize = (page: Page) =>
   })
 
 describe.each(browserNames)('in %s', name => {
+  // proves F16
   test('attributes are enough for a card to become a token', async () => {
     const page = await open(name)
     const attributes = `address="${vault.address}" api-key="${vault.publicKey}" locale="fr"`

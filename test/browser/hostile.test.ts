@@ -76,6 +76,7 @@ const colourOf = (frame: Frame, selector: string) =>
   })
 
 const messageTests = (name: BrowserName, open: () => Checkout) => {
+  // proves E17.2, S84
   test('a second greeting is not heard, nor what is sent with it', async () => {
     const { page, fill } = open()
     await fill(...card)
@@ -85,6 +86,7 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(heard).toEqual([])
   })
 
+  // proves E17.1, S84
   test('another frame of the page is not heard, also before the page has greeted', async () => {
     const advertisement = openShop({ html: '<!doctype html><title>Advertisement</title>' })
     const both = `${rawPage(vault.address)}<iframe src="${advertisement.origin}"></iframe>`
@@ -104,6 +106,7 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(ready?.type).toBe('ready')
   })
 
+  // proves E17.3, S82
   test('a page of the origin of the vault, which could read the fields, gets none', async () => {
     const same = openShop({ html: rawPage('/vault'), mounts: vault.address })
     const page = await openShopPage(name, same)
@@ -111,6 +114,7 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(refused).toMatchObject({ type: 'refused', failure: { code: 'origin_not_allowed' } })
   })
 
+  // proves E17.8
   test('messages of any form get no digit, and break nothing', async () => {
     const messages = [
       { type: 'tokenize' },
@@ -150,6 +154,7 @@ const styleTests = (open: () => Page) => {
     expect(await colourOf(frame, '#number')).toBe('rgb(7, 8, 9)')
   })
 
+  // proves E17.6, S85
   test('styles that could do more refuse the fields, all of them', async () => {
     const hostile = [
       ['styles.input.background-color', { input: { 'background-color': 'url(http://evil/a)' } }],
@@ -166,6 +171,7 @@ const styleTests = (open: () => Page) => {
 }
 
 const labelTests = (open: () => Page) => {
+  // proves E17.7, S85
   test('labels of a shop are texts, whatever is in them', async () => {
     const labels = { number: '<img src=x onerror=alert(1)>', language: 'de', frame: 'Karte' }
     const { page, frame } = await checkoutIn(open(), vault, { labels })
@@ -190,6 +196,7 @@ const labelTests = (open: () => Page) => {
 }
 
 const frameTests = (open: () => Page) => {
+  // proves S79
   test('the page cannot look into the frame', async () => {
     const { page } = await checkoutIn(open(), vault)
     const looks = await page.evaluate(() => {
@@ -205,6 +212,7 @@ const frameTests = (open: () => Page) => {
     expect(frameOf(page, vault).url()).toBe(`${vault.address}/elements/card`)
   })
 
+  // proves E17.11
   test('what a browser has kept of a visit before is not in the fields', async () => {
     const raw = openShop({ html: rawPage(vault.address) })
     const page = open()

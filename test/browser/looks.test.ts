@@ -93,6 +93,7 @@ const [darkGround, lightGround] = [
 ]
 
 const schemeTests = (name: BrowserName) => {
+  // proves F11
   test.each([
     ['dark by its colours alone', dark, darkGround, 'dark'],
     ['dark by its scheme', `:root { color-scheme: dark } ${dark}`, darkGround, 'dark'],
@@ -121,6 +122,7 @@ const schemeTests = (name: BrowserName) => {
     expect(await findingsIn(checkout.page)).toEqual([])
   })
 
+  // proves F11
   test.each(['light', 'dark'] as const)('a page may say that it is %s', async colorScheme => {
     const [css, ground] = colorScheme === 'dark' ? [light, lightGround] : [dark, darkGround]
     const checkout = await openLook(name, { css, options: { colorScheme } })
@@ -130,6 +132,7 @@ const schemeTests = (name: BrowserName) => {
 }
 
 const changeTests = (name: BrowserName) => {
+  // proves F11
   test('a page that becomes dark has dark fields, which stay as they were filled', async () => {
     const css = `${light} .dark body { background: rgb(16, 20, 24); color: #eee }`
     const checkout = await openLook(name, { css })
@@ -140,6 +143,7 @@ const changeTests = (name: BrowserName) => {
     expect(await checkout.tokenize()).toMatchObject({ brand: 'visa' })
   })
 
+  // proves E17.17
   test('styles and scheme change while somebody types, and wrong ones are told', async () => {
     const checkout = await openLook(name, { css: light })
     const { page, frame, fill, values, tokenize } = checkout
@@ -179,6 +183,7 @@ const changeTests = (name: BrowserName) => {
 const languageTests = (name: BrowserName) => {
   const number = (frame: Frame) => frame.$eval('#number-label', each => each.textContent)
 
+  // proves F12
   test.each([
     ['en', undefined, 'Card number', 'Enter the whole card number.'],
     ['de-CH', undefined, 'Kartennummer', 'Bitte geben Sie die ganze Kartennummer ein.'],
@@ -211,6 +216,7 @@ const languageTests = (name: BrowserName) => {
 }
 
 const widthTests = (name: BrowserName) => {
+  // proves F12
   test.each(['en', 'de', 'fr', 'es', 'ja'])('320 pixels are enough, in %s', async locale => {
     const css = 'body { margin: 16px }'
     const options = { locale, cardholderName: true }

@@ -64,6 +64,7 @@ describe.each(browserNames)('in %s', name => {
     }
   })
 
+  // proves S82
   test('a page of another origin has none, and is told why', async () => {
     const { mounted, page, tokenize } = await openCheckout(name, stranger, bound)
     const { code, message } = mounted as Facts
@@ -76,6 +77,7 @@ describe.each(browserNames)('in %s', name => {
     expect(frames).toEqual([false])
   })
 
+  // proves E17.4, S82
   test('a page that frames them, or frames a shop that does, shows none', async () => {
     const direct = openShop({ html: framing(`${bound.address}/elements/card`) })
     const page = await openShopPage(name, direct)
@@ -107,6 +109,7 @@ describe.each(browserNames)('in %s', name => {
     expect(await framed?.isVisible()).toBe(false)
   })
 
+  // proves E17.3
   test('a page of the origin of the vault is refused, since it could read the fields', async () => {
     const page = await openShopPage(name, shop)
     const { mounted } = await checkoutIn(page, { ...open, address: `${shop.origin}/vault` })
@@ -114,6 +117,7 @@ describe.each(browserNames)('in %s', name => {
     expect((mounted as Facts).message).toContain('has the origin of this page')
   })
 
+  // proves S81
   test('it works where the browser lets frames store nothing, and stores nothing', async () => {
     const { frame, fill, tokenize } = await openCheckout(name, shop, open, { storage: 'blocked' })
     const stored = await frame.evaluate(() => {
@@ -158,6 +162,7 @@ describe.each(browserNames)('the policy of a page in %s', name => {
     expect(await visit(isolated)).toMatchObject({ brand: 'visa' })
   })
 
+  // proves F17
   test('that does not is one of the three things that the error names', async () => {
     const { origin } = new URL(open.address)
     for (const more of ['', `connect-src ${origin}`]) {

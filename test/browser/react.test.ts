@@ -96,6 +96,7 @@ const reactTests = (name: BrowserName, version: string) => {
     address = await openBundledPage(code, version)
   })
 
+  // proves F16
   test('a card becomes a token, once mounted twice by strict mode', async () => {
     const page = await start(name, address)
     await untilTold(page, 'ready')

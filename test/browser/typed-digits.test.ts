@@ -45,6 +45,7 @@ test('the beginnings are what a page would wait for', () => {
 })
 
 const typingTests = (open: () => Checkout) => {
+  // proves E17.12, S80
   test.each(Object.entries(beginnings))(
     'a page is told nothing of %s while it is typed, and has no token of it',
     async (_, beginning) => {
@@ -70,6 +71,7 @@ const typingTests = (open: () => Checkout) => {
     },
   )
 
+  // proves E17.14, S80
   test('a number typed anew is right or wrong when it is left, and not before', async () => {
     const checkout = open()
     const { page, frame, told, state } = checkout
@@ -92,6 +94,7 @@ const typingTests = (open: () => Checkout) => {
     expect(await state()).toEqual({ complete: true, brand: 'visa', errors: {} })
   })
 
+  // proves F7
   test('a number is whole when Enter is pressed in it', async () => {
     const { page, fill, state } = open()
     await fill('', '1131', '123')
@@ -107,6 +110,7 @@ const typingTests = (open: () => Checkout) => {
 }
 
 const focusTests = (open: () => Checkout) => {
+  // proves E17.13, S80
   test.each([
     ['by focus()', (checkout: Checkout) => hostFocus(checkout)],
     ['by an order for a token', (checkout: Checkout) => checkout.tokenize()],
@@ -162,6 +166,7 @@ const focusTests = (open: () => Checkout) => {
 }
 
 const fillingTests = (open: () => Checkout) => {
+  // proves E17.12, S80
   test('one filling is one token, and a number that has one is typed anew', async () => {
     const { page, frame, fill, values, tokenize, state } = open()
     await fill(number, '1131', '123')
@@ -195,6 +200,7 @@ const fillingTests = (open: () => Checkout) => {
     expect((await values())[0]).toBe('')
   })
 
+  // proves F7
   test('a code that was corrected makes another token of the number', async () => {
     const { page, fill, tokenize } = open()
     await fill(number, '1131', '123')

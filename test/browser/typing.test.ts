@@ -40,6 +40,7 @@ const caret = ({ frame }: Checkout) =>
   frame.$eval('#number', input => (input as unknown as { selectionStart: number }).selectionStart)
 
 const caretTests = (open: () => Checkout) => {
+  // proves F9
   test('a digit that is put in the middle leaves the caret behind it', async () => {
     const checkout = open()
     await checkout.fill('42424242', '', '')
@@ -88,6 +89,7 @@ const pasteTests = (open: () => Checkout, name: BrowserName) => {
 }
 
 const keyboardTests = (open: () => Checkout) => {
+  // proves F9
   test('Tab goes through the fields in order, and on to the page', async () => {
     const { page, frame } = open()
     await page.focus('#name')
@@ -97,6 +99,7 @@ const keyboardTests = (open: () => Checkout) => {
     }
   })
 
+  // proves F9
   test('a card is typed and sent by the keyboard alone', async () => {
     const { page, frame, told } = open()
     await page.focus('#name')
@@ -185,6 +188,7 @@ const errorTests = (open: () => Checkout) => {
     expect(await focused(frame)).toBe('number')
   })
 
+  // proves F6
   test('a date that is past is a hint, with which a token is made', async () => {
     const { fill, errors, state, tokenize } = open()
     await fill('4242424242424242', '0120', '123')

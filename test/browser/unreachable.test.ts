@@ -42,6 +42,7 @@ describe.each(browserNames)('in %s', name => {
     page = await openShopPage(name, shop)
   })
 
+  // proves F15
   test('no page of the browser is seen where no vault answers, and the page is told', async () => {
     const address = `http://127.0.0.1:${findPort()}`
     const mounting = mount(page, { address, key: 'key_a', timeoutMs: 1_500 })
@@ -51,6 +52,7 @@ describe.each(browserNames)('in %s', name => {
     expect(await errorsIn(page)).toMatchObject([{ code: 'no_frame' }])
   })
 
+  // proves F15
   test('fields that are refused are not seen, and the page is told', async () => {
     const styles = { input: { color: 'url(a)' } }
     const { address, publicKey: key } = vault

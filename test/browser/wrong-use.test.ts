@@ -92,6 +92,7 @@ const holdingTests = (open: () => Page) => {
 declare const location: { readonly origin: string }
 
 const frameTests = (open: () => Page) => {
+  // proves F17
   test('an address where no vault is, and a vault that is closed', async () => {
     const gone = await openVault()
     await gone.stop()
@@ -150,6 +151,7 @@ const keyTests = (open: () => Page) => {
     return (await checkout.tokenize()) as Facts
   }
 
+  // proves F17
   test('a key that is none of the vault', async () => {
     const { code, message, status, hasTrace } = await tokenizeWith(secret)
     expect([code, status, hasTrace]).toEqual(['key_refused', 401, true])
@@ -175,6 +177,7 @@ const requestTests = (open: () => Checkout) => {
     expect(await tokenize({ containers: ['nowhere'] })).toMatchObject({ code: 'invalid_request' })
   })
 
+  // proves E17.5, S86
   test('a member by which the page could come to a digit', async () => {
     const { fill, tokenize } = open()
     await fill(...card)

@@ -83,6 +83,7 @@ const attacks: readonly (readonly [string, string, string])[] = [
 ]
 
 describe(`${connections} long answers that nobody reads`, () => {
+  // proves C16.5, E10.23, S64
   test.each(attacks)(
     'E10.23: %s, take no more memory than the budget and a constant, and others are served',
     async (_, head, body) => {

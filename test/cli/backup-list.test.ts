@@ -121,6 +121,7 @@ describe('a restore of the newest', () => {
     rmSync(cut)
   }, 300_000)
 
+  // proves E8.8
   test('refuses one that is older than its name says, and makes nothing', async () => {
     const renamed = join(root, 'renamed')
     mkdirSync(renamed)

@@ -173,6 +173,7 @@ describe('a backup', () => {
     expect(statSync(file).size).toBeGreaterThan(backupChunkBytes)
   })
 
+  // proves S14
   test('holds neither the master key nor what is in the vault, in any usual encoding', () => {
     const bytes = readFileSync(file)
     const hex = readFileSync(vault.masterKey, 'latin1').trim()
@@ -302,6 +303,7 @@ describe('restoring', () => {
     ['more behind its end', append, isDamaged],
   ]
 
+  // proves S14
   test.each(damages)('a backup with %s makes nothing', async (_, damage, says) => {
     const folder = temporaryFolder()
     const copy = join(folder, 'copy')
@@ -370,6 +372,7 @@ describe('restoring', () => {
     expect(readdirSync(folder).sort()).toEqual(['empty', 'fresh'])
   })
 
+  // proves S14
   test('with another key, none, a missing file or into a folder with something fails', async () => {
     const folder = temporaryFolder()
     const data = join(folder, 'data')

@@ -96,6 +96,7 @@ const attacks: readonly (readonly [string, string, keyof Vault | '', string, Buf
 ]
 
 describe(`${connections} bodies without their last byte`, () => {
+  // proves C16.4, E10.7, S63
   test.each(attacks)(
     'E10.7: %s, take no more memory than the budget and a constant, and others are served',
     async (_, request, key, framing, bytes, refusal) => {

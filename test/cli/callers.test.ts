@@ -53,6 +53,7 @@ describe('coffer token', () => {
     expect((await run(['token', 'get', 'order-1'])).exitCode).toBe(4)
   })
 
+  // proves C1.13
   test.each([
     '12345678901234567890',
     '{"b":1e+2,"a":1.10,"1":-0,"0":0.1234567890123456789012}',
@@ -81,6 +82,7 @@ describe('coffer token', () => {
     expect((await run(['token', 'get', whole.id, '--json'])).stdout).toContain('"a":1.10')
   })
 
+  // proves C1.13
   test('prints what was answered, with its members in their order', async () => {
     const request = '{"id":"as-answered","type":"token","data":{"z":1.50,"10":2,"2":-0}}'
     await told(['token', 'create'], request)
@@ -90,6 +92,7 @@ describe('coffer token', () => {
     expect(stdout).toBe(`${await answer.text()}\n`)
   })
 
+  // proves C1.13
   test.each([
     ['1e400', 'expected a number within the range of a double at character 0'],
     ['{"a":1,"a":2}', 'expected'],

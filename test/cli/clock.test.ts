@@ -98,6 +98,7 @@ test('a served folder has the file of the clock, for its owner alone, a new one 
 if (fakeTimeLibrary === undefined) console.info(`(skip) ${fakeTimeMissing}`)
 
 describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall is moved', () => {
+  // proves C10.8, H114, S70
   test('back a day over a kill -9 shows nothing again that had expired', async () => {
     const { wall, start } = placeFor('set-back')
     const first = await start()
@@ -117,6 +118,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
     expect(await eventsOf(second)).toEqual(['clock_behind'])
   })
 
+  // proves C10.9, H114
   test('ten years ahead hides what that wall calls expired, and destroys nothing', async () => {
     const { data, wall, start } = placeFor('ahead')
     const server = await start()
@@ -192,6 +194,7 @@ async function toldBy({ ready }: Running) {
 const soon = () => Date.now() + 10 * minuteMs
 
 describe.skipIf(fakeTimeLibrary === undefined)('a vault that is ahead of its clock', () => {
+  // proves S71
   test('since a jump was set right says so everywhere until a restart ends it', async () => {
     const place = placeFor('jumped')
     const { wall, start } = place
@@ -219,6 +222,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a vault that is ahead of its clo
     await again.end('SIGTERM')
   })
 
+  // proves S71
   test.each([
     ['one process', []],
     ['three workers', ['--workers', '3']],

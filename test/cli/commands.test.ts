@@ -66,6 +66,7 @@ describe('coffer init', () => {
     })
   })
 
+  // proves S5
   test('makes everything readable by its owner only', () => {
     expect(modeOf(made)).toBe('700')
     for (const file of ['master.key', 'format', 'store/data.mdb', 'store/lock.mdb']) {
@@ -153,6 +154,7 @@ describe('coffer serve', () => {
     )
   })
 
+  // proves H167
   test('refuses a second instance on one folder, and leaves the first alone', async () => {
     const data = copyOfMade('shared')
     const first = await startCoffer(['serve', '--data', data, '--port', '0'])
@@ -184,12 +186,14 @@ describe('coffer serve', () => {
 describe('a data folder that cannot be served', () => {
   const serve = (data: string) => runCoffer(['serve', '--data', data, '--port', '0'])
 
+  // proves H166
   test('because it is missing is not made', async () => {
     const data = join(root, 'missing')
     expectFailure(await serve(data), 1, /not a data folder.*coffer init/)
     expect(existsSync(data)).toBe(false)
   })
 
+  // proves H166
   test('because it is another folder stays as it is', async () => {
     const data = join(root, 'foreign')
     mkdirSync(data)
@@ -211,6 +215,7 @@ describe('a data folder that cannot be served', () => {
     ['another master key', 'master.key', 'ab'.repeat(32), /not the one/],
   ]
 
+  // proves S39
   test.each(refused)('because of %s keeps its data unchanged', async (name, file, text, says) => {
     const data = copyOfMade(name.replaceAll(' ', '-'))
     writeFileSync(join(data, file), text)
@@ -234,6 +239,7 @@ describe('a data folder that cannot be served', () => {
     expectFailure(await serve(data), 1, /open to them/)
   })
 
+  // proves H166
   test('because it may not be written to says so', async () => {
     const data = copyOfMade('read-only')
     // Root may write anywhere, so root's part is played by nobody, who may read everything here.

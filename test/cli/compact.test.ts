@@ -143,6 +143,7 @@ async function expectWhole(data: string): Promise<void> {
 }
 
 describe('coffer compact', () => {
+  // proves E8, S13
   test('leaves nothing that opens of what was deleted, in any file', async () => {
     const data = copyOfMade('attacked')
     const before = readByHand(data)
@@ -157,6 +158,7 @@ describe('coffer compact', () => {
     expect([...readByHand(data)].sort()).toEqual(keptIds.map(dataOf).sort())
   })
 
+  // proves E8, S13
   test('leaves no piece of what lay there sealed', async () => {
     const data = copyOfMade('in pieces')
     const piecesIn = (): number => {
@@ -170,6 +172,7 @@ describe('coffer compact', () => {
     expect(piecesIn()).toBe(0)
   })
 
+  // proves E8
   test('keeps all that the vault answers, and is done after one time', async () => {
     const data = copyOfMade('kept')
     const { stdout } = await compact(data)
@@ -219,6 +222,7 @@ async function expectRefusal(data: string, says: RegExp, more: string[] = []): P
 }
 
 describe('coffer compact changes nothing', () => {
+  // proves E8.1
   test('while a server runs', async () => {
     const data = copyOfMade('served')
     const server = await startCoffer(['serve', '--data', data, '--port', '0'])
@@ -226,6 +230,7 @@ describe('coffer compact changes nothing', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves E8.1
   test('under another master key', async () => {
     const data = copyOfMade('foreign')
     const file = join(root, 'other.key')
@@ -233,6 +238,7 @@ describe('coffer compact changes nothing', () => {
     await expectRefusal(data, /the master key is not the one/, ['--master-key-file', file])
   })
 
+  // proves E8.1
   test('of a damaged vault', async () => {
     const data = copyOfMade('damaged')
     const pages = readPages(join(data, 'store'))
@@ -258,6 +264,7 @@ describe('a coffer compact that is killed', () => {
     expect(leftovers(data)).toBe(false)
   })
 
+  // proves E8
   test('at any moment leaves the vault whole', async () => {
     const startedMs = performance.now()
     await compact(copyOfMade('measured'))

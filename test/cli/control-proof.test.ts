@@ -96,6 +96,7 @@ async function expectGuarded(control: string): Promise<void> {
 }
 
 describe('a program that may open the socket and has no key', () => {
+  // proves E24.1, S24
   test.each(['apart from the folder', 'in the folder'])(
     'has nothing done with credentials or keys, with the master key %s',
     async where => {
@@ -159,6 +160,7 @@ describe('the master key is proved', () => {
     await server.end('SIGTERM')
   })
 
+  // proves E24.1
   test('by a passphrase', async () => {
     const data = join(root, 'phrase')
     const input = 'a passphrase that is long enough\n'
@@ -172,6 +174,7 @@ describe('the master key is proved', () => {
     await server.end('SIGTERM')
   })
 
+  // proves S24
   test('where workers serve', async () => {
     const vault = vaultNamed('workers')
     const { data, keyFile } = vault
@@ -184,6 +187,7 @@ describe('the master key is proved', () => {
   })
 
   // .ci/run installs it.
+  // proves S24
   test.skipIf(!isPostgresThere)('where PostgreSQL holds the vault', async () => {
     const { url } = await sharedPostgres()
     const data = join(root, 'database')
@@ -220,6 +224,7 @@ describe('a proof', () => {
     }
   }
 
+  // proves E24.2, S25
   test('counts once, for one operation and one input', async () => {
     const vault = vaultNamed('once')
     const server = await serve(vault)
@@ -243,6 +248,7 @@ describe('a proof', () => {
     await server.end('SIGTERM')
   })
 
+  // proves E24.3, S25
   test('shows a program in between neither the new key nor how to ask again', async () => {
     const vault = vaultNamed('between')
     const server = await serve(vault)
@@ -272,6 +278,7 @@ describe('a proof', () => {
     await server.end('SIGTERM')
   })
 
+  // proves E24.3, S25
   test('is answered by no program that has not the master key', async () => {
     const vault = vaultNamed('false')
     for (const answer of [{ key: 'key_ofAnother' }, { sealed: '00'.repeat(48) }]) {
@@ -289,6 +296,7 @@ describe('a proof', () => {
     rmSync(vault.control, { force: true })
   })
 
+  // proves E24.9
   test.each(['{"done":null}', '{"done":[]}', '{"progress":"1"}', 'null', '[]', '{}', 'no JSON'])(
     'is asked for by no program that says %s',
     async says => {
@@ -315,6 +323,7 @@ describe('the key of a manager in its place', () => {
     return String((JSON.parse(text) as Record<string, unknown>)['key'])
   }
 
+  // proves E24.4, S27
   test('does what its routes would let it do, and no more', async () => {
     const vault = vaultNamed('manager')
     const server = await serve(vault)
@@ -357,6 +366,7 @@ describe('the key of a manager in its place', () => {
     })
   })
 
+  // proves E24.4
   test('that may not list learns nothing of who has a name', async () => {
     const vault = vaultNamed('unlisted')
     const server = await serve(vault)

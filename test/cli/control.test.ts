@@ -120,6 +120,7 @@ test('what a name holds reaches the terminal as letters alone', async () => {
   await server.end('SIGTERM')
 })
 
+// proves S24
 test('sessions are listed and ended, without a key or a nonce', async () => {
   const data = copyOfMade('sessions')
   const socket = join(root, 'sessions.sock')
@@ -192,6 +193,7 @@ describe('coffer verify --online', () => {
 })
 
 describe('the socket', () => {
+  // proves S24
   test('is of its owner alone, and is gone when the server is', async () => {
     const data = copyOfMade('owned')
     const server = await startCoffer(['serve', '--data', data, '--port', '0'])
@@ -232,6 +234,7 @@ describe('the socket', () => {
     await control.stop()
   })
 
+  // proves S24
   test('refuses what is no operation, and what is no JSON object', async () => {
     const path = join(temporaryFolder(), 'control')
     const logged: string[] = []

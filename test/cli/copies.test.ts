@@ -111,6 +111,7 @@ const commands: readonly [string, (data: string) => readonly [string, readonly s
 ]
 
 describe.each(commands)('the copy of %s', (_, commandOf) => {
+  // proves E8.2, S13
   test('under way is named, and nothing is compacted; killed, it is removed and told', async () => {
     const data = copyOfMade()
     const [staging, words] = commandOf(data)
@@ -133,6 +134,7 @@ describe.each(commands)('the copy of %s', (_, commandOf) => {
     expect(await doctor(data)).toEqual([])
   }, 300_000)
 
+  // proves E8.2
   test('that was killed goes at the next start, and with keys retire', async () => {
     const data = copyOfMade()
     const [staging, words] = commandOf(data)
@@ -180,6 +182,7 @@ function leave(staging: string): void {
   copyFileSync(join(made, 'store/data.mdb'), join(staging, 'store/data.mdb'))
 }
 
+// proves E8.2
 test.each([
   ['an upload', (data: string) => join(data, 'uploading')],
   ['a restore', (data: string) => `${data}.restoring`],
@@ -194,6 +197,7 @@ test.each([
   expect(existsSync(stagingOf(data))).toBe(false)
 })
 
+// proves E8.2
 test('what was killed before its folder had a mark is known and removed', async () => {
   const data = copyOfMade()
   const begun = [join(data, 'verifying'), `${data}-elsewhere.partial`]
@@ -223,6 +227,7 @@ test('what compact itself has left is named, and removed', async () => {
   expect(stdout).toContain(`looked at ${join(data, 'compacting')}: removed`)
 })
 
+// proves S13
 test('the file of before a move is named by retire and doctor, removed by compact', async () => {
   const data = copyOfMade()
   const moved = join(data, 'store/data.mdb.moved')
@@ -238,6 +243,7 @@ test('the file of before a move is named by retire and doctor, removed by compac
   expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
 })
 
+// proves S13
 test('a database that has a copy is named until an operator has seen to it', async () => {
   const data = copyOfMade()
   const left = join(data, 'store/database.left')

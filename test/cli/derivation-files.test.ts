@@ -80,6 +80,7 @@ beforeAll(async () => {
 })
 
 describe('in the place of what a passphrase takes,', () => {
+  // proves E8.7
   test.each(kinds)('%s beside a backup is not put into a folder', async (_, put) => {
     const root = temporaryFolder()
     const backup = join(root, 'x.backup')
@@ -89,6 +90,7 @@ describe('in the place of what a passphrase takes,', () => {
     expect(readdirSync(root).sort()).toEqual(['x.backup', 'x.backup.kdf'])
   })
 
+  // proves E8.7
   test.each(kinds)('%s in a folder is not put beside a backup', async (_, put) => {
     const root = temporaryFolder()
     const folder = join(root, 'vault')

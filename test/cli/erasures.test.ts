@@ -42,6 +42,7 @@ describe.each([
   ['one process', [] as string[]],
   ['three workers', ['--workers', '3']],
 ])('deletes by %s', (_, more) => {
+  // proves S16
   test('at once, over many connections, are listed before they are answered', async () => {
     const list = join(temporaryFolder(), 'erasures')
     const ids = Array.from({ length: 60 }, (_none, at) => `many-${more.length}-${at}`)
@@ -75,6 +76,7 @@ const tracer = findTracer()
 const syncMs = 300
 
 // `.ci/run` installs strace, which may trace there.
+// proves S16
 test.skipIf(tracer !== undefined)(
   'a delete is answered once its line is on disk, and those at once are flushed together',
   async () => {
@@ -151,6 +153,7 @@ test('a list that is moved away is begun anew, and a piece of a line is left alo
 }, 300_000)
 
 describe('a delete that cannot be listed', () => {
+  // proves C2.29, S16
   test('is told of, and none follows it until the list can be written', async () => {
     const folder = temporaryFolder()
     const [list, kept] = [join(folder, 'erasures'), join(folder, 'kept')]
@@ -198,6 +201,7 @@ describe('a delete that cannot be listed', () => {
     expect(idsOf(list)).toEqual(['read', 'written'])
   }, 300_000)
 
+  // proves E8.6
   test('leaves no piece of a line where there is room for a piece alone', async () => {
     const list = join(temporaryFolder(), 'erasures')
     const bytes = 2 ** 30 - 24
@@ -248,6 +252,7 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
       /is no regular file/,
     ],
   ]
+  // proves E8.5
   test.each(makers)(
     '%s',
     async (_, makeOne, says) => {

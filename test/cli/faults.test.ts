@@ -37,6 +37,7 @@ function copyOfMade(name: string): string {
 }
 
 describe('a serving process', () => {
+  // proves S73
   test.each([
     ['a rejection', 'TypeError'],
     ['a rejection without an error', 'an unknown error'],
@@ -89,6 +90,7 @@ describe('a serving process', () => {
 })
 
 describe('a primitive that computes otherwise', () => {
+  // proves S38
   test.each(['init', 'serve', 'dev', 'app create', 'doctor'])('refuses %s', async command => {
     const isInit = command === 'init'
     const data = isInit ? join(root, 'never-made') : copyOfMade(`untouched by ${command}`)

@@ -70,6 +70,7 @@ describe.each([
   ['one process', []],
   ['three workers', ['--workers', '3']],
 ])('a server of %s', (_, args) => {
+  // proves E18.1
   test.each(losses)('with %s ends itself, and says why', async (_name, lose) => {
     const data = copyOfVault()
     const server = await serve(data, ...args)
@@ -84,6 +85,7 @@ describe.each([
     expect(ends[0]).toContain('"cause":"ESTALE"')
   })
 
+  // proves E18.1
   test('whose lock was removed is gone before another one serves the folder', async () => {
     const data = copyOfVault()
     const first = await serve(data, ...args)
@@ -110,6 +112,7 @@ describe.each([
     expect((await compact).exitCode).toBe(0)
   })
 
+  // proves E18.1
   test('whose lock was removed is gone before verify looks at the folder', async () => {
     const data = copyOfVault()
     const { pid } = await serve(data, ...args)

@@ -97,6 +97,7 @@ function expectRefusal({ exitCode, stdout, stderr }: Ended, says: RegExp): void 
 const kinds = Object.keys(makers)
 
 describe.each(kinds)('%s', kind => {
+  // proves S6
   test('is no place for a master key, and no vault is made', async () => {
     const key = fresh('key')
     const data = fresh('data')
@@ -133,6 +134,7 @@ describe.each(kinds)('%s', kind => {
     expect(existsSync(join(shares, 'share-1'))).toBe(false)
   })
 
+  // proves S6
   test('is no place for a backup, nor for the folder that it is made in', async () => {
     const data = copyOfVault()
     const to = fresh('backup')
@@ -159,6 +161,7 @@ describe.each(kinds)('%s', kind => {
     expectSame()
   })
 
+  // proves S6
   test('in the place of what a command writes in a data folder stays', async () => {
     const data = copyOfVault()
     const probe = await put(kind, join(data, 'doctor.probe'))
@@ -195,6 +198,7 @@ test('a link to a master key is read, as where a key is mounted', async () => {
   expect((await runCoffer(['verify', ...words])).exitCode).toBe(0)
 })
 
+// proves S6
 test('another vault whose name is that of a folder for a backup or a look stays', async () => {
   const data = copyOfVault()
   const names = { verifying: join(data, 'verifying'), backup: fresh('to'), linked: fresh('linked') }

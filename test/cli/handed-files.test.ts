@@ -76,12 +76,14 @@ function expectLine(name: string, { exitCode, stdout, stderr }: Ended): void {
 }
 
 describe.each(handed)('what is handed over as %s', (name, isPiped, wordsOf) => {
+  // proves E26.5
   test('is no pipe that nobody writes to', async () => {
     const ended = await limited(wordsOf(pipe()))
     expectLine(name, ended)
     expect(ended.stderr).toMatch(isPiped ? /nothing comes through it/ : /file/)
   })
 
+  // proves E26.5
   test('is no device, which has no end, and no folder', async () => {
     for (const path of ['/dev/zero', root]) {
       expectLine(name, await limited(wordsOf(path)))
@@ -197,6 +199,7 @@ test('a link to a regular file, as a container has it, is read', async () => {
 describe.each(['format', 'store/database', 'master.kdf'])('a pipe at %s in a data folder', name => {
   const given = name === 'master.kdf' ? ['--passphrase-fd', '0'] : []
 
+  // proves E26.5
   test.each(['doctor', 'serve', 'status', 'compact', 'verify'])(
     'keeps %s from nothing',
     async word => {

@@ -78,6 +78,7 @@ const within = (limit: string): RunOptions => ({
 
 describe('H168: a process that may have little', () => {
   // With less than about 500 MB the runtime itself may not start.
+  // proves H168
   test.each(['1000000', '20000000', '70000000'])(
     'of the address space (%s KiB) is refused, and the data stays as it is',
     async kibibytes => {
@@ -96,6 +97,7 @@ describe('H168: a process that may have little', () => {
     },
   )
 
+  // proves H25, H168
   test('open files outlives many connections, and answers again when they are gone', async () => {
     const server = await serve(copyOf(made, 'few-files'), within('-n 64'))
     const sockets: Socket[] = Array.from({ length: 200 }, () =>
@@ -117,6 +119,7 @@ describe('H169: lock files that are', () => {
     ['empty', path => writeFileSync(path, '')],
   ]
 
+  // proves H169
   test.each(changes)('%s keep nothing from starting, and change no data', async (name, change) => {
     const data = copyOf(made, `locks ${name}`)
     const before = database(data)
@@ -128,6 +131,7 @@ describe('H169: lock files that are', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves H169
   test('left by a killed process keep nothing from starting', async () => {
     const data = copyOf(made, 'locks left')
     const killed = await serve(data)
@@ -141,6 +145,7 @@ describe('H169: lock files that are', () => {
 })
 
 describe('H170: a database of another installation', () => {
+  // proves H170, S39
   test('is refused under this master key, and stays as it is', async () => {
     const data = copyOf(made, 'swapped')
     cpSync(join(root, 'other/store/data.mdb'), join(data, 'store/data.mdb'))
@@ -165,6 +170,7 @@ describe('H170: a database of another installation', () => {
 })
 
 describe('H166: a data folder', () => {
+  // proves H166
   test('that is a file is refused', async () => {
     const file = join(root, 'a-file')
     writeFileSync(file, 'canary')
@@ -173,6 +179,7 @@ describe('H166: a data folder', () => {
   })
 
   // Only root may give a folder away, and become somebody else.
+  // proves H166
   test.skipIf(process.getuid?.() !== 0)('of another owner is refused in one line', async () => {
     const data = copyOf(made, 'foreign owner')
     chmodSync(root, 0o755)
@@ -185,6 +192,7 @@ describe('H166: a data folder', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves H166
   test('that others may read is served, and the doctor says so', async () => {
     const data = copyOf(made, 'wide')
     const care = await runCoffer(['doctor', '--data', data])
@@ -212,6 +220,7 @@ describe('a vault that others may write', () => {
     expect(database(data)).toEqual(before)
   }
 
+  // proves E12.4, S35
   test.each([
     ['', 0o777],
     ['', 0o1777],
@@ -229,6 +238,7 @@ describe('a vault that others may write', () => {
     const groupOfAnother = 1
     const groupOfNobody = 65_532
 
+    // proves S35
     test.each([
       ['', 0o720],
       ['', 0o2775],
@@ -250,6 +260,7 @@ describe('a vault that others may write', () => {
   })
 
   // A file system may be mounted without them.
+  // proves S35
   test.skipIf(!hasLists()).each([
     ['', 7],
     ['store/data.mdb', 6],
@@ -270,6 +281,7 @@ describe('a vault that others may write', () => {
     },
   )
 
+  // proves E12.4, S35
   test('by the folder of its master key is refused, but not in a place like /tmp', async () => {
     const data = copyOf(made, 'key elsewhere')
     const place = join(root, 'place-of-key')
@@ -296,6 +308,7 @@ describe('a vault that others may write', () => {
       return { data, place, more: ['--master-key-file', join(place, 'key')] }
     }
 
+    // proves E12.21, S35
     test('E12.21: of its key is served where the way is safe, else refused', async () => {
       const { data, place, more } = linked('linked-key')
       const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
@@ -306,6 +319,7 @@ describe('a vault that others may write', () => {
     })
 
     // Only root may give a link away.
+    // proves E12.22
     test.skipIf(process.getuid?.() !== 0)('E12.22: that another user owns is refused', async () => {
       const { data, place, more } = linked('foreign-link')
       lchownSync(join(place, '..data'), 65_534, 65_534)
@@ -323,6 +337,7 @@ describe('a vault that others may write', () => {
     })
   })
 
+  // proves E12.23, S35
   test('E12.23: by a folder above it is refused, but not in a place like /tmp', async () => {
     const above = join(root, 'above')
     mkdirSync(join(above, 'between'), { recursive: true })
@@ -349,6 +364,7 @@ describe('a vault that others may write', () => {
       return { data, file, more: ['--config', join(place, 'coffer.json')] }
     }
 
+    // proves E12.24, S35
     test('is refused, and served where nobody else may write that file', async () => {
       const { data, file, more } = configured('open-settings')
       const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
@@ -359,6 +375,7 @@ describe('a vault that others may write', () => {
     })
 
     // Only root may give a file away.
+    // proves E12.24, S35
     test.skipIf(process.getuid?.() !== 0)('which another user owns is refused', async () => {
       const { data, file, more } = configured('foreign-settings')
       chownSync(file, 65_534, 65_534)
@@ -367,6 +384,7 @@ describe('a vault that others may write', () => {
   })
 
   // Only root may give a file away.
+  // proves E12.4
   test.skipIf(process.getuid?.() !== 0).each(['', 'master.key', 'store/data.mdb'])(
     'as it owns %j is refused',
     async name => {

@@ -95,6 +95,7 @@ describe('the environment', () => {
     expect(ended.stderr).toContain('the master key is not the one of')
   })
 
+  // proves S19
   test('loses it as soon as it was read', () => {
     const environment: Record<string, string | undefined> = { ...env(), OTHER: 'stays' }
     takeKeyVariable(environment)
@@ -112,6 +113,7 @@ describe('the environment', () => {
     expect(other.stdout).not.toContain('environment')
   })
 
+  // proves S19
   test('serves one process; several have no place to read it from', async () => {
     const words = ['serve', '--data', vault, '--port', '0']
     const server = await startCoffer(words, { env: env() })
@@ -136,6 +138,7 @@ describe('a credential of systemd', () => {
     env = { CREDENTIALS_DIRECTORY: folder }
   }
 
+  // proves S19
   test('opens the vault, for workers too', async () => {
     give(`${digits}\n`)
     expect(await verify({ env }, '--master-key-credential', name)).toMatchObject({ exitCode: 0 })
@@ -152,6 +155,7 @@ describe('a credential of systemd', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves S19
   test('that others may read, or that is no key or not there, is refused', async () => {
     const words = ['--master-key-credential', name]
     for (const mode of [0o444, 0o460, 0o604]) {
@@ -204,6 +208,7 @@ describe('a passphrase', () => {
     expect((await ask('doctor')).exitCode).toBe(0)
   })
 
+  // proves S20
   test('serves, and is in no line of the process', async () => {
     const words = ['serve', '--data', data, '--passphrase-fd', '0', '--port', '0']
     const server = await startCoffer(words, typed)
@@ -216,6 +221,7 @@ describe('a passphrase', () => {
     expectRefused(several, 2, /--workers: each worker reads the master key for itself/)
   })
 
+  // proves S20
   test('that is another one, empty or too long is refused', async () => {
     const words = ['verify', '--data', data, '--passphrase-fd', '0']
     const refusals: readonly [string, RegExp][] = [
@@ -306,6 +312,7 @@ async function atTerminal(args: readonly string[], answers: readonly string[]) {
 }
 
 describe('at a terminal', () => {
+  // proves S20
   test('a passphrase is asked for twice when it is new, and is not shown', async () => {
     const data = join(root, 'of-terminal')
     const answers = ['wrong\x15planted horsex\x7f battery\r', `${passphrase}\r`]
@@ -338,6 +345,7 @@ describe('at a terminal', () => {
 })
 
 describe('two places at once', () => {
+  // proves S19
   test.each([
     [['--master-key-file', 'a', '--passphrase'], {}],
     [['--master-key-file', 'a', '--master-key-credential', 'b'], {}],

@@ -98,6 +98,7 @@ async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: num
 }
 
 describe('coffer keys rotate and retire', () => {
+  // proves S17
   test('all stays readable and found beside a server, and the key before is gone', async () => {
     const data = copyOfMade('rota')
     const served = await serve(data)
@@ -149,6 +150,7 @@ describe('coffer keys rotate and retire', () => {
     expect(again.stdout).toContain('keyrings of before are nowhere in the files')
   })
 
+  // proves S17
   test('the sealed bytes of a keyring with a retired key are nowhere in the folder', async () => {
     const data = copyOfMade('scrb')
     const database = join(data, 'store', 'data.mdb')
@@ -231,6 +233,7 @@ describe('coffer keys rotate and retire', () => {
 describe('coffer keys rekey', () => {
   const masterKeyOf = (data: string) => join(data, 'master.key')
 
+  // proves S18
   test('the vault opens with the new master key alone, with a server and without', async () => {
     const data = copyOfMade('reke')
     const old = readFileSync(masterKeyOf(data))

@@ -64,6 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('a master key that is mounted for a pr
   })
 
   // A file system may be mounted without them.
+  // proves S19
   test.skipIf(!hasLists())(
     'is refused: its own, which a list of access gives to a user',
     async () => {

@@ -126,6 +126,7 @@ describe('a page of another site in a browser of this machine', () => {
   const asked = (path: string, headers: Record<string, string>, method = 'GET') =>
     fetch(ops + path, { method, headers })
 
+  // proves E26.2, S75
   test('whose name leads here is told nothing, whatever it asks for', async () => {
     const { port } = new URL(ops)
     const hosts = [
@@ -155,6 +156,7 @@ describe('a page of another site in a browser of this machine', () => {
     return promise
   }
 
+  // proves E26.2
   test('is told nothing by a host that is none', async () => {
     const named = [
       '[localhost]',
@@ -191,6 +193,7 @@ describe('a page of another site in a browser of this machine', () => {
     }
   })
 
+  // proves E26.2
   test('is told nothing by two hosts, of which one is its own', async () => {
     for (const other of ['evil.example', 'localhost']) {
       const hosts = `Host: localhost\r\nHost: ${other}\r\n`
@@ -199,6 +202,7 @@ describe('a page of another site in a browser of this machine', () => {
     }
   })
 
+  // proves E26.2, S75
   test('is told nothing by an address either, nor is a script that it loads', async () => {
     for (const path of paths) {
       for (const site of ['cross-site', 'Cross-Site']) {

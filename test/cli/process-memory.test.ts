@@ -52,6 +52,7 @@ describe.skipIf(!isRoot)('the master key', () => {
   const digits = () => readFileSync(join(made, 'master.key'), 'latin1').trim()
   const forms = () => [Buffer.from(digits(), 'hex'), Buffer.from(digits(), 'latin1')]
 
+  // proves E9, S28
   test('is in no process that serves alone', async () => {
     const server = await startCoffer(serving(made))
     for (const form of forms()) expect(isInMemoryOf(server.pid, form)).toBe(false)
@@ -59,6 +60,7 @@ describe.skipIf(!isRoot)('the master key', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves E9, S28
   test('is in no worker, and not in the process that watches over them', async () => {
     const server = await startCoffer(serving(made, '--workers', '2'))
     const workers = [...workersOf(server.pid).values()]
@@ -93,6 +95,7 @@ describe('other processes of the same user', () => {
     await child.exited
   })
 
+  // proves E9.1, S29
   test.each([1, 2])('read no memory of a process that serves, with %i of them', async count => {
     const data = copyOfMade(`guarded-${count}`)
     const server = await startCoffer(serving(data, '--workers', `${count}`), {
@@ -111,6 +114,7 @@ describe('other processes of the same user', () => {
 describe('memory that may not be locked', () => {
   const prefix = [...unprivileged, 'sh', '-c', 'ulimit -l 0; exec "$@"', 'sh']
 
+  // proves E9.2, S30
   test('is told of in one line by serve, which serves all the same', async () => {
     const server = await startCoffer(serving(copyOfMade('unlocked')), { prefix })
     expect(await server.end('SIGTERM')).toBe(0)
@@ -120,6 +124,7 @@ describe('memory that may not be locked', () => {
     expect(lines.map(line => JSON.parse(line).event)).toEqual(['memory_not_locked'])
   })
 
+  // proves E9.2, S30
   test('is told of by the doctor, with what helps; memory that may be is not', async () => {
     const data = copyOfMade('examined')
     const locked = await runCoffer(['doctor', '--data', data], { prefix: unprivileged })

@@ -20,6 +20,7 @@ describe('a request line', () => {
     managerKey = String((JSON.parse(stdout) as Record<string, unknown>)['key'])
   })
 
+  // proves E24.7, E24.8, S2
   test.each([
     ['one process', []],
     ['three workers', ['--workers', '3']],

@@ -52,6 +52,7 @@ async function linesOf(server: Running): Promise<readonly Line[]> {
 const asManager = () => ({ headers: { 'SVC-API-KEY': key } })
 
 describe('the request log', () => {
+  // proves S2
   test('has one line an answer, with whose it was and no word of what was sent', async () => {
     const server = await serve('--log-requests', 'all', '--base-path', '/vault')
     const base = `${addressOf(server)}/vault`
@@ -110,6 +111,7 @@ describe('the request log', () => {
     for (const hidden of [secret, key, '4111']) expect(text).not.toContain(hidden)
   })
 
+  // proves S2
   test('shows no trace id that is a key or a card number, and no method of a caller', async () => {
     const server = await serve('--log-requests', 'all')
     const ask = (traceId: string) =>
@@ -248,6 +250,7 @@ describe('events', () => {
     expect(await linesOf(await serve('--cvc-lifetime', '1m'))).toEqual([])
   })
 
+  // proves S3
   test('say at each start what is unsafe, once also of several workers', async () => {
     expect(await linesOf(await serve())).toEqual([])
     const beside = join(root, 'beside')

@@ -52,6 +52,7 @@ async function askOnce(data: string, key: string, method: string, path: string, 
 }
 
 describe('coffer app create', () => {
+  // proves C13.9, H147
   test('mints a management application that can create others', async () => {
     const data = copyOfMade('minted')
     const { exitCode, stdout, stderr } = await appCreate(data, '--json', '--name', 'Back in')
@@ -109,6 +110,7 @@ describe('coffer app create', () => {
 const doctor = (...args: readonly string[]) => runCoffer(['doctor', ...args])
 
 describe('coffer doctor', () => {
+  // proves C1.59
   test('says what weakens a vault, also beside a running server', async () => {
     const data = copyOfMade('examined')
     const server = await startCoffer(['serve', '--data', data, '--socket', join(root, 'doc.sock')])
@@ -122,6 +124,7 @@ describe('coffer doctor', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves C11.18
   test('has nothing to say of a vault that is set up with care', async () => {
     const data = copyOfMade('careful')
     const key = join(root, 'careful.key')

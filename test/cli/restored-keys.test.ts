@@ -106,6 +106,7 @@ function expectFailure(ended: Ended, exitCode: number, says: RegExp): void {
 
 describe('a script says what becomes of the keys', () => {
   const both = ['--keep-keys', '--revoke-keys']
+  // proves S15
   test.each([
     ['none of both flags', [], /say --revoke-keys to end .*, or --keep-keys/],
     ['none of both, for JSON', ['--json'], /say --revoke-keys to end .*, or --keep-keys/],
@@ -199,6 +200,7 @@ describe('--revoke-keys', () => {
 
   const newKey = () => told.managers[0]?.key ?? ''
 
+  // proves E8.3, S15
   test.each([[[]], [['--workers', '3']]])('ends every key and session (%p)', async more => {
     expect(told.revoked).toEqual({ keys: 5, sessions: 1 })
     expect(told.managers).toMatchObject([{ tenant_id: manager.tenant_id }])
@@ -234,6 +236,7 @@ describe('--revoke-keys', () => {
     })
   })
 
+  // proves E8.3
   test('leaves nothing by which a repetition tells a key', async () => {
     const words = ['--data', data, '--master-key-file', masterKey, '--json']
     const again = await runCoffer(['app', 'regenerate', manager.application_id, ...words])
@@ -293,6 +296,7 @@ describe('--revoke-keys', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  // proves S15
   test('is no folder where it is killed once the key is in its file', async () => {
     const folder = temporaryFolder()
     const [restored, keyFile] = [join(folder, 'restored'), join(folder, 'manager.key')]

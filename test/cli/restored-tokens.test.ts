@@ -69,6 +69,7 @@ describe('restore --erase', () => {
     expect(await statuses(folder)).toEqual([200, 200, 200, 200])
   }, 300_000)
 
+  // proves E8.4, S16
   test('erases what was deleted since, and nothing that was made anew before', async () => {
     const folder = join(temporaryFolder(), 'restored')
     const ended = await restore(folder, '--keep-keys', '--erase', list)
@@ -101,6 +102,7 @@ describe('restore --erase', () => {
 
   const whole: Erasure = { tenantId: 'some', id: 'some', erasedAtMs: 0 }
 
+  // proves E8.5
   test.each([
     ['is none', 'nonsense', /: line 2 is no erasure, so nothing was restored/],
     ['was cut off', printErasure(whole).slice(0, -9), /: line 2 is no erasure/],

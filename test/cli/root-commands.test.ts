@@ -53,6 +53,7 @@ describe('an empty file of another user, who has it open', () => {
     return path
   }
 
+  // proves S7
   test.skipIf(!isRoot).each([
     [
       'a master key',
@@ -72,6 +73,7 @@ describe('an empty file of another user, who has it open', () => {
   })
 })
 
+// proves S7
 test.each(['keys status', 'verify', 'compact', 'backup --to /nowhere/backup', 'serve --port 0'])(
   'a link in the place of the lock of the engine is refused by %s',
   async command => {
@@ -87,6 +89,7 @@ test.each(['keys status', 'verify', 'compact', 'backup --to /nowhere/backup', 's
   },
 )
 
+// proves S7
 test.skipIf(!isRoot)(
   'a file that is given to the owner of the folder is the one that was made',
   async () => {
@@ -127,6 +130,7 @@ describe('a folder whose name leads elsewhere in turns', () => {
   let turner: Bun.Subprocess | undefined
   afterAll(() => turner?.kill())
 
+  // proves S7
   test('is not removed, nor what is in it', async () => {
     const data = copyOfVault()
     const own = fresh('own')

@@ -121,6 +121,7 @@ describe('coffer keys join', () => {
     expectFailure(await join_(to, some(0, 1, 2).input), /replaces no key/)
   })
 
+  // proves S21
   test.each<readonly [string, () => string, RegExp]>([
     ['too few shares', () => some(0, 1).input, /too few shares: 2 of 3 came/],
     ['none', () => '\n', /too few shares: there was none/],
@@ -161,6 +162,7 @@ async function startSealed() {
 }
 
 describe('a server that is sealed', () => {
+  // proves S22
   test('answers 503 to whatever is asked, and says why it is not ready', async () => {
     const { server, vault, ops, ask, ready } = await startSealed()
     for (const [method, path] of [
@@ -229,6 +231,7 @@ describe('a server that is sealed', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  // proves S22
   test('stays sealed with what does not open it', async () => {
     const { server, ask, send, unseal } = await startSealed()
     expectFailure(await unseal({}, '--master-key-file', join(root, 'other-key')), /is not the one/)
@@ -284,6 +287,7 @@ describe('a server that is sealed', () => {
   })
 
   // The memory of a guarded process is root's alone.
+  // proves S22
   test.skipIf(process.getuid?.() !== 0)('has neither key nor shares in memory', async () => {
     const { server, ask, send, unseal, seal } = await startSealed()
     for (const at of [0, 1, 2]) expect((await send(shares[at] ?? ''))[0]).toBe(200)

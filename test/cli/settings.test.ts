@@ -61,6 +61,7 @@ test('a flag stands before its variable, and that before the file', async () => 
   expect(await server.end('SIGTERM')).toBe(0)
 })
 
+// proves C1.3
 test('a prefix of header names may be given again, and stands before its variable', async () => {
   const args = ['serve', '--data', data, '--port', '0']
   const flags = ['--header-prefix', 'BT', '--header-prefix', 'shop,till']

@@ -53,6 +53,7 @@ function open(port: number): Promise<Connection> {
 }
 
 describe('SIGTERM', () => {
+  // proves H164, H165
   test('sent twice lets what is under way end, answers the rest 503, exits with 0', async () => {
     const server = await startCoffer(['serve', '--data', copyOfMade('drained'), '--port', '0'])
     const port = portOf(server.ready)
@@ -83,6 +84,7 @@ describe('SIGTERM', () => {
   })
 })
 
+// proves H165
 test('SIGHUP, when the terminal goes away, ends nothing', async () => {
   const server = await startCoffer(['serve', '--data', copyOfMade('hung-up'), '--port', '0'])
   process.kill(server.pid, 'SIGHUP')
@@ -97,6 +99,7 @@ test('SIGHUP, when the terminal goes away, ends nothing', async () => {
 describe('signals that mean something to other programs', () => {
   const meaningless = ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGPIPE'] as const
 
+  // proves H165
   test.each([
     ['one process', []],
     ['three workers', ['--workers', '3']],
@@ -129,6 +132,7 @@ describe('signals that mean something to other programs', () => {
 const shellOf = (redirection: string, after: string) =>
   `(sh -c 'echo $$ >"$0"; exec "$@" ${redirection}' "$0" "$@"; echo $? >"$0.exit") ${after}`
 
+// proves H165
 test.each([
   ['closed', '>&- 2>&-', ''],
   ['a pipe that nobody reads', '2>"$0.err"', '| true'],

@@ -64,6 +64,7 @@ async function stopAmidWrites({ write }: Vault, pids: readonly number[]): Promis
   return statuses
 }
 
+// proves E1.6, S61
 test.concurrent(
   'one process that was stopped amid writes and continued goes on serving',
   async () => {
@@ -75,6 +76,7 @@ test.concurrent(
   },
 )
 
+// proves E1.6
 test.concurrent('workers that were stopped amid writes and continued go on serving', async () => {
   const vault = await open(['--workers', '2'])
   const before = workersOf(vault.server.pid)

@@ -11,6 +11,7 @@ setDefaultTimeout(300_000)
 const events = (lines: readonly string[]): (string | undefined)[] =>
   lines.map(line => (JSON.parse(line) as { event?: string }).event)
 
+// proves S33
 test('20 new certificates in one process fail no request', async () => {
   const { requests, failures, lines } = await reloadUnderLoad(20, 1)
   expect(failures).toEqual([])

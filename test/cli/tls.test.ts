@@ -67,6 +67,7 @@ describe('a served certificate', () => {
     ).rejects.toThrow()
   })
 
+  // proves S31
   test('is shown by TLS 1.2 and 1.3, and by nothing older', async () => {
     const by = (version: 'TLSv1.2' | 'TLSv1.3') =>
       shakeHands(tls.port, { minVersion: version, maxVersion: version })
@@ -82,6 +83,7 @@ describe('a served certificate', () => {
     expect(alpn).not.toBe('h2')
   })
 
+  // proves S31
   test('answers no plain HTTP', async () => {
     const connection = await openConnection({ hostname: '127.0.0.1', port: tls.port })
     const { key } = tls
@@ -97,6 +99,7 @@ describe('files that cannot be served with', () => {
     return path
   }
 
+  // proves E12.25, S31, S35
   test.each<[string, () => Partial<CertificateFiles> & { readonly ca?: string }, string]>([
     [
       'no certificate there',
@@ -251,12 +254,14 @@ describe('callers who must have a certificate', () => {
     )
   }
 
+  // proves S32
   test('are served with one that was signed, and by no other, nor without', async () => {
     expect(await statusFor(known)).toBe(200)
     expect(await statusFor(unknown)).toBeUndefined()
     expect(await statusFor()).toBeUndefined()
   })
 
+  // proves S32
   test('must have it after a change of certificates, too', async () => {
     tls.put(tls.certificates[1])
     process.kill(tls.server.pid, 'SIGHUP')
@@ -284,6 +289,7 @@ describe('SIGHUP', () => {
     return tlsEventsOf(server)
   }
 
+  // proves S33
   test.each([['1'], ['2']])(
     'with files that are wrong changes nothing, and is told of once, with %s workers',
     async workers => {
@@ -300,6 +306,7 @@ describe('SIGHUP', () => {
     },
   )
 
+  // proves C2.26
   test('has connections end with their next answer, and new ones see the new file', async () => {
     const tls = await startTlsServer()
     const { key, port } = tls

@@ -241,6 +241,7 @@ const damages: readonly Damage[] = [
 ]
 
 describe('coffer verify on a damaged vault', () => {
+  // proves S11
   test.each(damages)('tells of $says', async ({ says, change, finds }) => {
     const data = copyOfMade(says)
     await withStore(data, change)

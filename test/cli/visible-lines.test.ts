@@ -39,6 +39,7 @@ function noteOf(data: string): string {
   return copy
 }
 
+// proves E26.4
 test('the path of a note of a copy is told by its escapes, and as JSON as it is', async () => {
   const data = copyOfMade()
   const copy = noteOf(data)
@@ -83,6 +84,7 @@ const failing: readonly [string, (data: string) => readonly string[]][] = [
   ['an option', () => ['serve', `--${evil}`]],
 ]
 
+// proves E26.4
 test.each(failing)('a failure that names %s is one line without them', async (_, wordsOf) => {
   const { stderr, stdout } = await runCoffer(wordsOf(copyOfMade()))
   expect(stderr + stdout).not.toMatch(unseen)
@@ -90,6 +92,7 @@ test.each(failing)('a failure that names %s is one line without them', async (_,
   expect(stderr).toContain(told)
 })
 
+// proves E26.4
 test.each(['json', 'text'] as const)(
   'an event in the log, as %s, is one line without them',
   form => {

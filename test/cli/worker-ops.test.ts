@@ -130,6 +130,7 @@ describe('the listener of several workers', () => {
 })
 
 describe('the address of --check-path', () => {
+  // proves S74
   test('says ok without a key, and nothing else, on the port of the vault', async () => {
     for (const path of ['/up', '/up/']) {
       const answer = await fetch(vault + path, { headers: { origin: 'https://shop.example' } })
@@ -142,6 +143,7 @@ describe('the address of --check-path', () => {
     expect((await fetch(`${vault}/up/more`)).status).toBe(404)
   })
 
+  // proves S74
   test('says not ready while the vault is sealed, and not why', async () => {
     const sealed = join(temporaryFolder(), 'sealed')
     await runCoffer(['init', '--data', sealed])

@@ -346,6 +346,7 @@ describe('refusals', () => {
     expect(stderr).toMatch(/^coffer: --workers or COFFER_WORKERS: expected .+; see --help\n$/)
   })
 
+  // proves E12.1
   test('a port that others share is in use', async () => {
     const instance = await startInstance('sharing')
     const data = join(root, 'intruder')
@@ -361,6 +362,7 @@ describe('refusals', () => {
   })
 
   // Only root may become somebody else.
+  // proves E12.1, S36
   test.skipIf(process.getuid?.() !== 0)('no name that another user holds', async () => {
     const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const port = String(probe.port)

@@ -146,6 +146,7 @@ describe('what JSON has no text for', () => {
     readonly cents = 17
   }
 
+  // proves C1.13
   test.each<[unknown, string]>([
     [new Date('none'), 'invalid Date'],
     [Number.NaN, 'NaN or an infinite number'],

@@ -44,6 +44,7 @@ describe('many tokens', () => {
     expect(await tokens.exists(kept.id)).toBe(true)
   })
 
+  // proves E27.3
   test.each([
     '17 OR type:token',
     '17" OR type:token OR id:"17',

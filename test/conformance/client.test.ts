@@ -46,6 +46,7 @@ afterAll(async () => {
 })
 
 describe('tokens', () => {
+  // proves A1.9, P1
   test('are created, read, changed and deleted', async () => {
     const made = await backend.tokens.create({
       type: 'card',
@@ -69,6 +70,7 @@ describe('tokens', () => {
     expect(await thrownBy(backend.tokens.get(id))).toBeInstanceOf(BasisTheory.NotFoundError)
   })
 
+  // proves P2
   test('are refused with problems that the client understands', async () => {
     const refusal = backend.tokens.create({ type: 'card', data: { number: '4242424242424241' } })
     const error = await thrownBy(refusal)
@@ -85,6 +87,7 @@ describe('tokens', () => {
     expect(await thrownBy(again)).toBeInstanceOf(BasisTheory.ConflictError)
   })
 
+  // proves A1.9, P3, P34
   test('are listed and searched page by page, each exactly once', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `listed-${index}`)
     for (const id of ids) {
@@ -110,6 +113,7 @@ describe('tokens', () => {
     expect(none.data).toEqual([])
   })
 
+  // proves P4
   test('are made and resolved in bulk', async () => {
     const made = (await backend.tokens.tokenize({
       first: { type: 'token', data: 'one' },
@@ -121,6 +125,7 @@ describe('tokens', () => {
     expect(await backend.tokens.detokenize({ is: `{{ ${id} }}` })).toEqual({ is: 'one' })
   })
 
+  // proves P5
   test('are the same one when deduplicated', async () => {
     const make = () =>
       backend.tokens.create({ type: 'token', data: 'same', deduplicateToken: true })
@@ -129,6 +134,7 @@ describe('tokens', () => {
     expect(second.extras?.deduplicated).toBe(true)
   })
 
+  // proves P5
   test('are created once under an idempotency key', async () => {
     const make = () =>
       backend.tokens.create({ type: 'token', data: 'idempotent' }, { idempotencyKey: 'client-1' })
@@ -137,6 +143,7 @@ describe('tokens', () => {
 })
 
 describe('applications', () => {
+  // proves A1.10, P6
   test('are created, listed, read, changed and deleted', async () => {
     const made = await management.applications.create({
       name: 'reader',
@@ -164,6 +171,7 @@ describe('applications', () => {
     )
   })
 
+  // proves C15.8, P6
   test('have several keys, of which each is read and revoked', async () => {
     const made = await management.applications.create({
       name: 'rotated',
@@ -191,6 +199,7 @@ describe('applications', () => {
     expect(await thrownBy(gone)).toBeInstanceOf(BasisTheory.NotFoundError)
   })
 
+  // proves P7
   test('of any tenant learn of its permissions', async () => {
     const known = await management.permissions.list()
     expect(known.map(({ type }) => type)).toContain('token:create')
@@ -204,6 +213,7 @@ describe('applications', () => {
 })
 
 describe('a session', () => {
+  // proves P8
   test('reads what its authorizer allowed, and nothing before', async () => {
     const rules = [
       { priority: 1, container: '/', transform: 'mask', permissions: ['token:create'] },
@@ -231,6 +241,7 @@ describe('a session', () => {
   })
 })
 
+// proves P38
 test('what the vault has not is told as 404', async () => {
   const calls = [
     management.logs.list(),

@@ -31,6 +31,7 @@ const store = `const card = { type: 'card', data: { number: '4242424242424242' }
   const { id, data } = await page.tokens.create(card)`
 
 describe.skipIf(Bun.which('node') === null)('in Node.js', () => {
+  // proves P9
   test('@basis-theory/node-sdk stores a card and reads it', async () => {
     const printed = await run(`
       import { BasisTheoryClient } from '@basis-theory/node-sdk'
@@ -42,6 +43,7 @@ describe.skipIf(Bun.which('node') === null)('in Node.js', () => {
     expect(printed).toBe('XXXXXXXXXXXX4242 4242424242424242\n')
   })
 
+  // proves P17
   test('@basis-theory/basis-theory-js stores a card and reads it', async () => {
     const printed = await run(`
       import { BasisTheory } from '@basis-theory/basis-theory-js'

@@ -40,6 +40,7 @@ beforeAll(async () => {
 afterAll(() => vault.stop())
 
 describe('@basis-theory/basis-theory-js 4.30.2', () => {
+  // proves P10
   test('creates, reads, changes and deletes tokens', async () => {
     const made = await page.tokens.create({
       type: 'card',
@@ -55,6 +56,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect(await statusOf(backend.tokens.retrieve(made.id))).toBe(404)
   })
 
+  // proves P11
   test('is refused with problems that it understands', async () => {
     expect(await statusOf(backend.tokens.create({ type: 'card', data: { number: '1' } }))).toBe(400)
     const nobody = await clientOf('key_nobody')
@@ -64,6 +66,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect(await statusOf(backend.tokens.create({ id: 'twice', type: 'token', data: 2 }))).toBe(409)
   })
 
+  // proves P40
   test('is shown the names of faulty members in camel case', async () => {
     try {
       await backend.tokens.create({ type: 'card', data: { number: '1' } })
@@ -73,6 +76,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect.assertions(1)
   })
 
+  // proves P12
   test('lists and searches by page', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `listed-${at}`)
     for (const id of ids) {
@@ -93,6 +97,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect(none.data).toEqual([])
   })
 
+  // proves P13
   test('makes tokens in bulk, and once under an idempotency key', async () => {
     const made = await backend.tokenize({ first: { type: 'token', data: 'one' }, second: 'two' })
     expect(Object.keys(made as object)).toEqual(['first', 'second'])
@@ -101,6 +106,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect((await make()).id).toBe((await make()).id)
   })
 
+  // proves P14
   test('manages applications and their keys', async () => {
     const permissions = ['token:read']
     const made = await manager.applications.create({ name: 'r', type: 'private', permissions })
@@ -119,6 +125,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect(await statusOf(manager.applications.retrieve(made.id))).toBe(404)
   })
 
+  // proves P15
   test('reads permissions, and reads and changes the tenant', async () => {
     const known = await manager.permissions.list({ applicationType: 'public' })
     expect(known.map(({ type }) => type)).toEqual(['token:create', 'token:update'])
@@ -126,6 +133,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect((await manager.tenants.update({ name: 'Shop' })).name).toBe('Shop')
   })
 
+  // proves P16
   test('starts a session, and authorizes it', async () => {
     const session = await page.sessions.create()
     const visitor = await clientOf(session.sessionKey)
@@ -135,6 +143,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect((await visitor.tokens.retrieve(id)).data).toMatchObject({ number: masked })
   })
 
+  // proves P38
   test('is told 404 of what the vault has not', async () => {
     const calls = [
       manager.logs.list(),
@@ -145,6 +154,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect(await Promise.all(calls.map(statusOf))).toEqual([404, 404, 404, 404])
   })
 
+  // proves P39
   test('asks another host than localhost over HTTPS alone', async () => {
     const client = await new BasisTheory().init(vault.keys.private, {
       apiBaseUrl: vault.address,

@@ -35,6 +35,7 @@ async function fill(vault: Vault, key: string): Promise<{ ids: string[]; last: n
   }
 }
 
+// proves S68
 test('a failed commit is answered 503 and ends the process; nothing answered is lost', async () => {
   const folder = temporaryFolder()
   const vault = { data: join(folder, 'data'), socket: join(folder, 'vault.sock') }

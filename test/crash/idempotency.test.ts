@@ -75,6 +75,7 @@ async function askAgain(target: Target, sent: Sent): Promise<string[]> {
   return breaches
 }
 
+// proves C1.39, E14, S65
 test(`one key makes one token over ${rounds} kills under ${writers} writers`, async () => {
   const random = seededBytes(seed)
   const folder = temporaryFolder()

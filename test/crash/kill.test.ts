@@ -93,6 +93,7 @@ async function makeFolder(data: string): Promise<string> {
   return key
 }
 
+// proves H163, S62
 test(`loses no acknowledged write over ${rounds} kills under ${writers} writers`, async () => {
   const random = seededBytes(seed)
   const data = join(temporaryFolder(), 'data')

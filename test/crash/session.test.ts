@@ -9,6 +9,7 @@ import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf, type Ask } from '../support/vault.ts'
 
+// proves H157
 test('an authorized session outlives kill -9, and its nonce is refused after it', async () => {
   const data = join(temporaryFolder(), 'data')
   const socket = join(data, '..', 'vault.sock')
@@ -43,6 +44,7 @@ test('an authorized session outlives kill -9, and its nonce is refused after it'
   expect(await second.end('SIGTERM')).toBe(0)
 }, 300_000)
 
+// proves H124
 test('a key that was replaced is refused after kill -9, and the new one is taken', async () => {
   const data = join(temporaryFolder(), 'data')
   const socket = join(data, '..', 'vault.sock')

@@ -61,6 +61,7 @@ test('the table has the mistakes of every kind', () => {
   expect(new Set(rows.map(({ mistake }) => mistake)).size).toBe(rows.length)
 })
 
+// proves C1.20
 test.each(rows.map(row => [row.mistake, row] as const))('%s', async (_, row) => {
   const { method, path, raw, by, status, detail } = row
   expect(Object.keys(keys)).toContain(by)

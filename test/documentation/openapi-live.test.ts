@@ -151,6 +151,7 @@ test('a member that the document does not name would be found', async () => {
   expect(check(more, ...place, 'application/json', 'schema')).not.toEqual([])
 })
 
+// proves C2.1
 test('each refusal is a problem as described', async () => {
   const problem = ['components', 'schemas', 'Problem']
   for (const placed of operations) {

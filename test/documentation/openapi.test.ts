@@ -110,6 +110,7 @@ describe('the document', () => {
     }
   })
 
+  // proves E12.7
   test('E12.7: shows nothing that the page would send and its reader does not mean', () => {
     let keys = 0
     for (const { operation } of operations) {
@@ -155,6 +156,7 @@ describe('the document', () => {
 })
 
 describe('the document is for generated clients', () => {
+  // proves C3.3
   test('no name of a component is one that a Go client makes of another', () => {
     const names = Object.keys(document.components.schemas)
     const made = names.flatMap(name => [
@@ -169,12 +171,14 @@ describe('the document is for generated clients', () => {
     expect(new Set(folded).size).toBe(names.length)
   })
 
+  // proves C3.3
   test('it says whose it is', () => {
     for (const each of [document.info['license'], document.info['contact']]) {
       expect(Object.entries(each ?? {})[0]).toEqual(['name', expect.stringMatching(/./)])
     }
   })
 
+  // proves C3.3
   test('headers are bounded and enums told as the server holds them', () => {
     const header = (at: string, name: string) =>
       operations
@@ -224,6 +228,7 @@ const declared: readonly (readonly [string, string])[] = [
 ]
 
 describe('the statuses of the contract are declared', () => {
+  // proves C3.2
   test.each(declared)('for %s: %s', (at, statuses) => {
     const responses = operations.find(each => each.at === at)?.operation.responses ?? {}
     const told = Object.keys(responses)

@@ -57,6 +57,7 @@ test('the document describes every operation with its success and its failures',
   expect(Object.keys(created)).toEqual(statuses)
 })
 
+// proves S78
 test('the page loads from this origin alone, and may load nothing else', async () => {
   const page = await get('/swagger')
   const text = await page.text()

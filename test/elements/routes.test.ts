@@ -36,6 +36,7 @@ const strict =
   "base-uri 'none'; form-action 'none'; frame-ancestors "
 
 describe('the frame', () => {
+  // proves S81
   test('may load its own script and style, ask its own origin, and nothing else', async () => {
     for (const path of paths) {
       const { status, headers } = await any(path)
@@ -61,6 +62,7 @@ describe('the frame', () => {
     expect(below).toContain('href="../card.css"')
   })
 
+  // proves S82
   test('is for the origins that may call, and for none where none may', async () => {
     const policyOf = async (get: Get) =>
       (await get('/elements/card')).headers.get('content-security-policy')
@@ -73,6 +75,7 @@ describe('the frame', () => {
     expect(await originsIn(closed)).toBe('')
   })
 
+  // proves E17.9
   test('lets no setting end a directive or an attribute', () => {
     const hostile = [
       'https://a;script-src',
@@ -98,6 +101,7 @@ describe('whether an origin may hold it', () => {
     return ((await answer.json()) as { allowed: boolean }).allowed
   }
 
+  // proves F3
   test('is told to it, whichever it is', async () => {
     expect(await allowed(any, shop)).toBe(true)
     expect(await allowed(bound, shop)).toBe(true)
@@ -109,6 +113,7 @@ describe('whether an origin may hold it', () => {
 })
 
 describe('the addresses', () => {
+  // proves F1
   test('have GET, HEAD and OPTIONS alone', async () => {
     for (const path of paths) {
       const head = await any(path, { method: 'HEAD' })
@@ -121,6 +126,7 @@ describe('the addresses', () => {
     }
   })
 
+  // proves F1
   test.each([
     '/elements',
     '/elements/',
@@ -138,6 +144,7 @@ describe('the addresses', () => {
     expect(await answer.text()).not.toContain(canary)
   })
 
+  // proves F2
   test('say nothing of the vault to anybody', async () => {
     const vault = await openTestVault(204)
     const app = buildApp(vault.deps)
@@ -155,6 +162,7 @@ describe('the addresses', () => {
     }
   })
 
+  // proves F1
   test('stand below a base path, and in a host that mounts the vault', async () => {
     const based = await getterOf(205, { basePath: '/vault' })
     const { deps } = await openTestVault(206)
@@ -183,6 +191,7 @@ describe('a process', () => {
   })
   afterAll(() => running.end('SIGTERM'))
 
+  // proves F4
   test('serves what the source has, the binary too', async () => {
     const get = async (path: string) => {
       const answer = await fetch(address + path)

@@ -40,6 +40,7 @@ const count = async (): Promise<number> =>
 const lost = (times: number): Fate[] => Array<Fate>(times).fill('answer lost')
 
 describe('a token', () => {
+  // proves F8
   test('is made once, however often its answer is lost on the way', async () => {
     const before = await count()
     const tokens = tokensAt(await openWire(port, lost(2)))
@@ -48,6 +49,7 @@ describe('a token', () => {
     expect(await count()).toBe(before + 1)
   })
 
+  // proves F8
   test('is made once by a second attempt, when the first was given up', async () => {
     const before = await count()
     const tokens = tokensAt(await openWire(port, lost(4)))
@@ -56,6 +58,7 @@ describe('a token', () => {
     expect(await count()).toBe(before + 1)
   })
 
+  // proves F7
   test('is one for one filling, and another once it was cleared', async () => {
     const before = await count()
     const tokens = tokensAt(await openWire(port, []))
@@ -186,6 +189,7 @@ describe('what is told of a token', () => {
     expect(told(data)).toEqual(data)
   })
 
+  // proves E17.10, S86
   test.each([
     ['the number', { number }],
     ['the number in groups', { number: '4242 4242 4242 4242' }],
@@ -208,6 +212,7 @@ describe('what is told of a token', () => {
     ])
   })
 
+  // proves E17.10
   test('that was there before, with another mask, is no digit more', async () => {
     const { tokens } = clientOf('private')
     const mask = {

@@ -40,28 +40,46 @@ function prove(file: string, statements: readonly (readonly [string])[]): void {
 
 describe.skipIf(!isReady)('BasisTheoryClient 7.4.0 for Python', () => {
   prove('test_current.py', [
+    // proves P18
     ['tokens are created, read, changed and deleted'],
+    // proves P19
     ['refusals are errors of their kinds'],
+    // proves P20
     ['tokens are listed and searched page by page'],
+    // proves P21
     ['tokens are made and resolved in bulk'],
+    // proves P22
     ['a create under an idempotency key is done once'],
+    // proves P23
     ['applications and their keys are managed'],
+    // proves P24
     ['permissions and the tenant are read and changed'],
+    // proves P25
     ['a session reads what its authorizer allowed'],
+    // proves P38
     ['what the vault has not is told'],
   ])
 })
 
 describe.skipIf(!isReady)('basistheory 3.0.0 for Python', () => {
   prove('test_older.py', [
+    // proves P26
     ['tokens are created, read, changed and deleted'],
+    // proves P27
     ['refusals are errors of their kinds'],
+    // proves P28
     ['tokens are listed and searched page by page'],
+    // proves P41
     ['tokens are made in bulk, and resolving gives nothing'],
+    // proves P42
     ['an idempotency key stays for the calls that follow'],
+    // proves P29
     ['applications and their keys are managed'],
+    // proves P30
     ['permissions and the tenant are read and changed'],
+    // proves P31
     ['a session reads what its authorizer allowed'],
+    // proves P38
     ['what the vault has not is told'],
   ])
 })

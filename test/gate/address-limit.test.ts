@@ -30,6 +30,7 @@ describe('without a proxy', () => {
   })
   afterAll(() => wire.close())
 
+  // proves C2.25
   test('wrong and live keys and unknown addresses count as one, whatever they claim', async () => {
     expect(await statusesOf(wire, wrong, 1)).toEqual([401])
     expect(await statusesOf(wire, {}, 1, '/nowhere')).toEqual([404])
@@ -52,6 +53,7 @@ describe('behind a trusted proxy', () => {
   })
   afterAll(() => wire.close())
 
+  // proves S34
   test('each caller has its own count, and cannot choose another', async () => {
     const of = (forwarded: string) => ({ ...wrong, 'X-Forwarded-For': forwarded })
     expect(await statusesOf(wire, of('192.0.2.1'), perSecond)).toEqual(times(perSecond, 401))

@@ -38,6 +38,7 @@ async function expectNowhere(target: string): Promise<void> {
 }
 
 describe('an address that is not known as it was sent is 404 for everybody', () => {
+  // proves C1.5, C2.18, H28
   test.each([
     ['//tokens'],
     ['///tokens'],
@@ -79,6 +80,7 @@ describe('an address that is not known as it was sent is 404 for everybody', () 
   ])('because it does not decode: %s', expectNowhere)
 })
 
+// proves H28
 test('H28: a dot is no id of what is changed', async () => {
   for (const target of ['/applications/./regenerate', '/applications/%2e%2e/regenerate']) {
     expect((await ask('POST', target)).status).toBe(404)
@@ -100,6 +102,7 @@ describe('an address is what it is', () => {
     expect((await ask('GET', target, {})).status).toBe(401)
   })
 
+  // proves C7.8, H87
   test.each([
     ['/tokens/one%2F'],
     ['/tokens/%2Fone'],
@@ -120,6 +123,7 @@ describe('an address is what it is', () => {
     ])
   })
 
+  // proves H27
   test('H27: the host does not matter, not even in the target', async () => {
     for (const target of ['http://evil.example/tokens/one', 'https://evil.example:1/tokens/one']) {
       expect((await ask('GET', target)).status).toBe(200)
@@ -143,6 +147,7 @@ describe('an address is what it is', () => {
     }
   })
 
+  // proves H27
   test('H27: links never name a host', async () => {
     const body = JSON.stringify({ id: 'linked', type: 'token', data: 1 })
     const Host = 'evil.example'
@@ -168,6 +173,7 @@ describe('an address is what it is', () => {
   })
 })
 
+// proves H82
 test('H82: a character that no id has, sent raw, never leads to the token before it', async () => {
   for (const char of '/\\+[]|&=%<>{}^\u007f\u0001') {
     const target = `/tokens/one${char}x`
@@ -179,6 +185,7 @@ test('H82: a character that no id has, sent raw, never leads to the token before
 })
 
 describe('methods', () => {
+  // proves C2.20, H15
   test('H15: that an address does not have are 405 with those it has, for any caller', async () => {
     const rows = [
       ['PUT', '/tokens', 'GET, HEAD, POST, OPTIONS'],
@@ -199,6 +206,7 @@ describe('methods', () => {
     }
   })
 
+  // proves H15
   test('H15: TRACE and CONNECT are refused like the others, and echo nothing', async () => {
     for (const method of ['TRACE', 'CONNECT']) {
       const headers = { ...json, 'X-Canary': canary }
@@ -208,6 +216,7 @@ describe('methods', () => {
     }
   })
 
+  // proves H15
   test('H15: that nobody knows end the connection', async () => {
     for (const method of ['FOO', 'get', canary]) {
       // The server ends it before the application, mostly without a word.
@@ -218,6 +227,7 @@ describe('methods', () => {
     }
   })
 
+  // proves H16
   test('H16: HEAD answers as GET does, without the body', async () => {
     for (const target of ['/tokens/one', '/tokens', '/applications/key', '/tokens/absent']) {
       for (const headers of [json, {}]) {
@@ -246,6 +256,7 @@ describe('the first address', () => {
       document: `${base}/swagger/json`,
     })
 
+  // proves C1.21
   test('says to anybody where the page and the document are', async () => {
     const { status, body, headers } = await ask('GET', '/', {})
     expect([status, body]).toEqual([200, places('')])
@@ -257,6 +268,7 @@ describe('the first address', () => {
     expect([other.status, other.headers?.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 
+  // proves C1.21
   test('does so below a base path, with and without a slash', async () => {
     const below = await openWire(104, { basePath: '/vault/v1' })
     for (const target of ['/vault/v1', '/vault/v1/']) {
@@ -281,6 +293,7 @@ describe('below a base path', () => {
   })
   afterAll(() => below.close())
 
+  // proves A1.1, C1.6
   test('stands everything, and nothing beside it', async () => {
     const headers = { 'SVC-API-KEY': below.key, 'Content-Type': 'application/json' }
     const body = JSON.stringify({ id: 'based', type: 'token', data: 1 })

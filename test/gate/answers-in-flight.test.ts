@@ -57,6 +57,7 @@ test('what is tried here needs more than one credential has', () => {
 })
 
 describe('a long answer that nobody reads', () => {
+  // proves C2.23, E10.20
   test('E10.20: leaves 503 for the next of its credential, and its short ones', async () => {
     const text = await besideUnread(async () => {
       await refuse('GET', `/tokens?size=${tokens}`)
@@ -70,6 +71,7 @@ describe('a long answer that nobody reads', () => {
     expect(JSON.parse(text).data).toHaveLength(tokens)
   })
 
+  // proves E10.20, S64
   test('leaves others all they need', async () => {
     await besideUnread(async () => {
       const response = await list(otherKey)
@@ -78,6 +80,7 @@ describe('a long answer that nobody reads', () => {
     })
   })
 
+  // proves E10.21
   test('E10.21: gives its room back once it was read, or its connection has ended', async () => {
     await besideUnread(() => refuse('GET', `/tokens?size=${tokens}`))
     const dropped = await list()
@@ -110,12 +113,14 @@ describe('a write whose answer finds no room', () => {
     for (const response of unread) await response.body?.cancel()
   }
 
+  // proves C2.23, E10.22
   test('E10.22: changes nothing', async () => {
     const before = await vault.ask('GET', '/tokens/long-1', { key })
     await besideFull(() => refuse('PATCH', '/tokens/long-1', { metadata: { a: 'b' } }))
     expect((await vault.ask('GET', '/tokens/long-1', { key })).text).toBe(before.text)
   })
 
+  // proves E10.22
   test('also where a short token would be shown at length', async () => {
     const body = { id: 'repeats', type: 'token', data: 'x'.repeat(2_000), mask: 'a' }
     const repeated = { mask: Array.from({ length: 40 }, () => '{{ data }}'.repeat(4)) }
@@ -126,6 +131,7 @@ describe('a write whose answer finds no room', () => {
     expect(found['modified_at']).toBeUndefined()
   })
 
+  // proves C2.23, E10.22
   test('makes nothing', async () => {
     const made = { id: 'never', type: 'token', data: 'x'.repeat(dataChars), mask: '{{ data }}' }
     await besideFull(async () => {

@@ -30,6 +30,7 @@ const askOver = (deps: Deps) => {
 }
 
 describe('a disk that is nearly full', () => {
+  // proves C2.28, H162
   test('refuses what adds, goes on with the rest, and recovers by itself', async () => {
     const { vault, key, create } = await openParts(140)
     await vault.deps.store.close()
@@ -85,6 +86,7 @@ describe('a disk that another program fills at once', () => {
 })
 
 describe('a store that fails', () => {
+  // proves C2.31
   test('is 503, and says when to come back', async () => {
     const { vault, key, create } = await openParts(141)
     await vault.deps.store.close()
@@ -98,6 +100,7 @@ describe('a store that fails', () => {
     expect((await vault.ask('GET', '/absent', { key })).status).toBe(404)
   })
 
+  // proves C1.32, C2.6
   test('in a way that nobody foresaw is 500, told in the log with the trace id alone', async () => {
     const { vault, key } = await openParts(142)
     const store: Store = {
@@ -118,6 +121,7 @@ describe('a store that fails', () => {
 })
 
 describe('an end under way', () => {
+  // proves C2.31
   test('answers what came before, and 503 to what comes after', async () => {
     const { vault, key, create } = await openParts(143)
     const app = buildApp(vault.deps)

@@ -77,6 +77,7 @@ function end(senders: readonly Sender[]): void {
 }
 
 describe('bodies of one credential that do not end', () => {
+  // proves C2.22, E10.1
   test('E10.1: leave 503 for its next, before that is read, and others all they need', async () => {
     const senders = await fill(wire.key)
     // Of this one no byte of the body was sent.
@@ -97,6 +98,7 @@ describe('bodies of one credential that do not end', () => {
     await expectUnharmed(wire, refused)
   })
 
+  // proves E10.2
   test('E10.2: are taken when they end after all, and leave room again', async () => {
     const senders = await fill(wire.key)
     const [first] = senders
@@ -107,6 +109,7 @@ describe('bodies of one credential that do not end', () => {
     await untilAnswered(201, () => createLong(wire.key))
   })
 
+  // proves E10.3
   test('E10.3: count in chunks as they come, and one too many ends its connection', async () => {
     const head = requestText('POST', '/tokens', {
       ...json(wire.key),
@@ -122,6 +125,7 @@ describe('bodies of one credential that do not end', () => {
     await untilAnswered(201, () => createLong(wire.key))
   })
 
+  // proves E10.4
   test('E10.4: count once under an idempotency key, also where they are part of it', async () => {
     const publicKey = await wire.vault.application({
       type: 'public',
@@ -143,6 +147,7 @@ describe('bodies that were promised, and of which little comes,', () => {
     ['all of short ones but a byte', shortBodyBytesMax, shortBodyBytesMax - 1],
   ]
 
+  // proves E10.13
   test.each(promises)('E10.13: %s, take no room', async (_, length, sent) => {
     const lines = { ...json(wire.key), 'Content-Length': String(length) }
     const text = requestText('POST', '/tokens', lines) + ' '.repeat(sent)
@@ -154,6 +159,7 @@ describe('bodies that were promised, and of which little comes,', () => {
   })
 })
 
+// proves C2.22, E10.5, S63
 test('E10.5: bodies of all credentials together are bounded, however many send them', async () => {
   const third = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
   const senders = [...(await fill(wire.key)), begin(unended(otherKey)), begin(unended(otherKey))]
@@ -183,6 +189,7 @@ describe('a long body that nobody reads ends its connection with the answer,', (
     ],
   ]
 
+  // proves E10.6
   test.each(refusals)('E10.6: %s', async (_, text, status) => {
     const received = await wire.send(text())
     expect(received.answers.map(answer => answer.status)).toEqual([status])

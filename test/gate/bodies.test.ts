@@ -36,33 +36,53 @@ async function expectKept(id: string, data: string): Promise<void> {
 }
 
 describe('a body is refused', () => {
+  // proves C1.9, C1.12, C1.14
   test.each([
+    // proves H29
     ['H29: nothing', ' '],
+    // proves H29
     ['H29: null', 'null'],
+    // proves H29
     ['H29: an array', '[]'],
+    // proves H29
     ['H29: a text', `"${canary}"`],
     ['H29: a number', '1'],
+    // proves H46
     ['H46: with more after it', `${token('more', '1')} ${canary}`],
+    // proves H46
     ['H46: with a comment', `${token('comment', '1')}/* ${canary} */`],
+    // proves H46
     ['H46: with NaN', token('nan', 'NaN')],
+    // proves H46
     ['H46: with single quotes', `{'type':'token','data':'${canary}'}`],
+    // proves H32
     ['H32: with a byte order mark', `\ufeff${token('bom', '1')}`],
+    // proves H37
     ['H37: with a name twice', `{"type":"token","data":1,"data":"${canary}"}`],
+    // proves H37
     ['H37: with a name twice in data', token('twice', `{"${canary}":1,"${canary}":2}`)],
+    // proves H37
     ['H37: with a name twice, once escaped', token('twice', '{"a":1,"\\u0061":2}')],
+    // proves H37
     ['H37: with a name twice in metadata', `{"type":"token","data":1,"metadata":{"a":"","a":""}}`],
+    // proves H39
     ['H39: with a number beyond doubles', token('beyond', '1e400')],
+    // proves H39
     ['H39: with one below them', token('beyond', '-1e400')],
+    // proves H41
     ['H41: of depth 65', token('deep', '['.repeat(jsonDepthMax) + ']'.repeat(jsonDepthMax))],
+    // proves H41
     [
       'H41: of depth 65, objects',
       token('deep', `${'{"a":'.repeat(jsonDepthMax)}1${'}'.repeat(64)}`),
     ],
+    // proves H41
     ['H41: of depth 65, mixed', token('deep', '{"a":['.repeat(32) + ']}'.repeat(32))],
   ])('%s', async (_name, body) => {
     await expectRefused(await post(body))
   })
 
+  // proves H29
   test('H29: without a byte', async () => {
     for (const target of ['/tokens', '/tokenize', '/tokens/search', '/sessions/authorize']) {
       const answer = await wire.ask('POST', target, '', { 'Content-Length': '0' })
@@ -72,11 +92,17 @@ describe('a body is refused', () => {
     await expectRefused(await wire.ask('PATCH', '/tokens/any', '', type))
   })
 
+  // proves C1.9, C1.12, C1.14
   test.each([
+    // proves H33
     ['H33: in UTF-16', Buffer.from(token('utf-16', '1'), 'utf16le')],
+    // proves H34
     ['H34: with bytes ff fe', [0xff, 0xfe]],
+    // proves H34
     ['H34: with an overlong slash', [0xc0, 0xaf]],
+    // proves H34
     ['H34: with a truncated letter', [0xe2, 0x82]],
+    // proves H34
     ['H34: with an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['H34: with a letter beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
   ])('%s', async (_name, bytes) => {
@@ -87,6 +113,7 @@ describe('a body is refused', () => {
     await expectRefused(await post(framed))
   })
 
+  // proves C1.11, H35
   test('H35: with a lone surrogate, wherever it stands', async () => {
     const lone = `"${canary}\\ud800"`
     for (const body of [
@@ -104,6 +131,7 @@ describe('a body is refused', () => {
     }
   })
 
+  // proves H36
   test('H36: with a NUL where a name stands', async () => {
     for (const body of [
       '{"id":"a\\u0000bc","type":"token","data":1}',
@@ -114,6 +142,7 @@ describe('a body is refused', () => {
     }
   })
 
+  // proves H43, H44
   test('H43, H44: with so many names or such long texts, by its size', async () => {
     const many = Array.from({ length: 300_000 }, (_, index) => `"${index}":1`).join(',')
     await expectRefused(await post(token('many', `{${many}}`)), 413)
@@ -123,6 +152,7 @@ describe('a body is refused', () => {
     await expectRefused(await post(token('long', `"${'€'.repeat(200_000)}"`)))
   })
 
+  // proves H50
   test('H50: without a digit of the number that stands in the wrong type', async () => {
     for (const number of [4111111111111111, [4111111111111111], { pan: '4111111111111111' }]) {
       const answer = await post(JSON.stringify({ type: 'card', data: { number } }))
@@ -133,16 +163,27 @@ describe('a body is refused', () => {
 })
 
 describe('what is taken comes back as it went in', () => {
+  // proves C1.8
   test.each([
+    // proves H36
     ['H36: a NUL', '"a\\u0000b"'],
+    // proves H38
     ['H38: a long integer', '12345678901234567890'],
+    // proves H40
     ['H40: minus zero', '-0'],
+    // proves H40
     ['H40: 1.0', '1.0'],
+    // proves H40
     ['H40: 1E2', '1E2'],
+    // proves H40
     ['H40: a long decimal', '0.1000000000000000055'],
+    // proves H41
     ['H41: depth 64', '['.repeat(jsonDepthMax - 1) + ']'.repeat(jsonDepthMax - 1)],
+    // proves H41
     ['H41: depth 64, objects', `${'{"a":'.repeat(63)}1${'}'.repeat(63)}`],
+    // proves H41
     ['H41: depth 64, mixed', `${'{"a":['.repeat(31)}{}${']}'.repeat(31)}`],
+    // proves H44
     ['H44: a long text', `"${'a'.repeat(200_000)}"`],
     ['H49: text that turns around', '"\u202eabc\u200d"'],
     ['names of prototypes', '{"__proto__":{"polluted":1},"constructor":2}'],
@@ -152,6 +193,7 @@ describe('what is taken comes back as it went in', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
+  // proves H44
   test('H44: a megabyte of escapes, by what they stand for', async () => {
     const count = 174_000
     const answer = await post(token('escaped', `"${'\\u0041'.repeat(count)}"`))
@@ -159,6 +201,7 @@ describe('what is taken comes back as it went in', () => {
     expect(await read('escaped')).toContain(`"data":"${'A'.repeat(count)}",`)
   })
 
+  // proves H49
   test.each([
     ['an SQL quote', "'; DROP TABLE tokens; --"],
     ['markup', '<script>alert(1)</script>'],
@@ -190,6 +233,7 @@ describeVectors('the JSON test suite over the wire', () => {
     expect(files.length).toBe(318)
   })
 
+  // proves H30
   test('as a body none of it is a token', async () => {
     for (const [name, bytes] of files) {
       const { status } = await post(bytes.length === 0 ? ' ' : bytes)
@@ -205,6 +249,7 @@ describeVectors('the JSON test suite over the wire', () => {
     return { id, answer }
   }
 
+  // proves C1.9, H30
   test('as data what is not JSON is refused', async () => {
     for (const [name, bytes] of files.filter(([name]) => name.startsWith('n_'))) {
       const { answer } = await ask(name, bytes)
@@ -213,6 +258,7 @@ describeVectors('the JSON test suite over the wire', () => {
     await expectUnharmed(wire)
   })
 
+  // proves C1.8, H31
   test('as data what is JSON comes back exactly, but for duplicate names and null', async () => {
     for (const [name, bytes] of files.filter(([name]) => name.startsWith('y_'))) {
       const { id, answer } = await ask(name, bytes)

@@ -54,6 +54,7 @@ const faulty: readonly (readonly [string, object, string])[] = [
 ]
 
 describe('E15: a patch with', () => {
+  // proves C2.12, E15.3
   test.each(faulty)('%s is 400 for a token, without one, and beyond reach', async (_, body, at) => {
     for (const id of ['absent', 'beyond', 'in-reach']) {
       expectProblem(await patch(id, body), 400, [at], ['canary'])
@@ -61,6 +62,7 @@ describe('E15: a patch with', () => {
     expect((await patch('absent', body, reading)).status).toBe(403)
   })
 
+  // proves C2.12
   test('faults of one token alone is 404 without it', async () => {
     for (const body of [{ data: 'canary' }, { data: { number: 1 } }]) {
       expect((await patch('absent', body)).status).toBe(404)
@@ -88,6 +90,7 @@ describe('E15: an application that is absent', () => {
     ...more,
   })
 
+  // proves C2.12
   test.each([
     ['a permission that is none', { permissions: ['canary:read'] }, ['permissions[0]']],
     ['no grants at all', {}, ['permissions']],

@@ -83,6 +83,7 @@ describe('while the clock is ahead', () => {
     expect((await again()).body['id']).toBe(first.body['id'])
   })
 
+  // proves C10.10, H114, S72
   test.each([
     ['ten years', 10 * yearMs],
     ['five hours', 5 * 60 * 60 * 1_000],

@@ -30,6 +30,7 @@ const preflight = (
   })
 
 describe('a preflight', () => {
+  // proves C1.50, C1.52, C1.53
   test('is answered at every known address, without a key', async () => {
     for (const path of ['/tokens', '/tokens/', '/tokens/any', '/sessions', '/applications/key']) {
       const { status, text, headers } = await preflight(open, path)
@@ -49,6 +50,7 @@ describe('a preflight', () => {
     expect((await preflight(open, '/absent')).status).toBe(404)
   })
 
+  // proves C1.54
   test('allows the headers by which clients name themselves, and repeats no others', async () => {
     const asked = `content-type, BT-Client-User-Agent, x-${canary}, x-client-user-agent-${canary}`
     const { headers } = await preflight(open, '/tokens', shop, {
@@ -97,6 +99,7 @@ describe('a preflight', () => {
     }
   })
 
+  // proves C1.55, P33
   test('allows what generated clients send beside', async () => {
     const sent = [
       'X-Fern-Language',
@@ -113,6 +116,7 @@ describe('a preflight', () => {
     expect(await allowedOf(open, [])).toHaveLength(5)
   })
 
+  // proves C1.56, P33
   test('allows what is asked for under a prefix that is set, and under no other', async () => {
     const vault = await openTestVault(117, { headerPrefix: ['bt'] })
     const asked = [
@@ -147,6 +151,7 @@ describe('a preflight', () => {
   })
 })
 
+// proves C2.19
 test('at the address of the own application only GET is known: no id is written so', async () => {
   const { headers } = await open.ask('OPTIONS', '/applications/key')
   expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
@@ -176,6 +181,7 @@ describe('an answer', () => {
   }
   const statuses = [200, 401, 403, 404, 405, 400, 415]
 
+  // proves C1.51, C1.57, C1.59
   test('may be read by any origin, errors too', async () => {
     const all = await answers(open, { Origin: shop })
     expect(all.map(({ status }) => status)).toEqual(statuses)
@@ -185,6 +191,7 @@ describe('an answer', () => {
     }
   })
 
+  // proves C1.58
   test('that is given again exposes that it is, and only then', async () => {
     const permissions = ['token:create']
     for (const vault of [open, bound, closed]) {
@@ -218,6 +225,7 @@ describe('an answer', () => {
     }
   })
 
+  // proves C1.51
   test('may be read by no other origin, however alike', async () => {
     const others = [
       'https://evil.example',

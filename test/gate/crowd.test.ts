@@ -31,6 +31,7 @@ const sendMany = (
 
 describe('many requests in one write', () => {
   test.each([
+    // proves H126
     ['H126: with wrong keys', 'GET', '/tokens', wrong, 401],
     ['H126: without a key', 'POST', '/tokens', none, 401],
     ['H126: to an address that is not there', 'GET', '/nowhere', none, 404],
@@ -69,6 +70,7 @@ describe('many requests in one write', () => {
     expect(isClosed).toBe(false)
   })
 
+  // proves H126
   test('H126: are answered up to one that says that the connection ends', async () => {
     // So few more than the bound that the end overtakes no answer.
     const count = strangersPerTurnMax + 10
@@ -104,6 +106,7 @@ test('H126: what is behind them is never run', async () => {
   }
 })
 
+// proves H126
 test('H126: a wrong key on each of many connections ends none of them', async () => {
   const tries = Array.from({ length: 3 * strangersPerTurnMax }, (_, index) =>
     wire.send(requestText('GET', '/tokens', wrong(index))),

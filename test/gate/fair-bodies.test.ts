@@ -24,6 +24,7 @@ const index =
 const item = { type: 'token', data: 'a'.repeat(400), search_indexes: [index] }
 const honestItems = 25_000
 
+// proves C16.7, E10.12
 test.each([
   ['long bodies', 100_000],
   ['short bodies', 1],
@@ -43,6 +44,7 @@ test.each([
   expect(order.indexOf('honest')).toBeLessThan(4)
 })
 
+// proves E10.15
 test.each([
   ['while others of its credential wait, begins with a turn', true, 3],
   ['else takes one after each costly piece', false, 2],

@@ -54,6 +54,7 @@ async function expectNothingMade(made: number): Promise<void> {
 }
 
 describe('a body over the limit', () => {
+  // proves H1, H3
   test('H1, H3: is refused by its declared length, before it is sent', async () => {
     for (const length of [bodyBytesMax + 1, 140_000_000]) {
       const received = await wire.send(post([`Content-Length: ${length}`], ''))
@@ -65,6 +66,7 @@ describe('a body over the limit', () => {
     }
   })
 
+  // proves C2.21, C16.1, H1
   test('H1: is taken at the limit, and refused one byte above', async () => {
     const room = bodyBytesMax - token('').length
     const spaced = (more: number) => token('at-limit') + ' '.repeat(room - 8 + more)
@@ -76,6 +78,7 @@ describe('a body over the limit', () => {
     )
   })
 
+  // proves H2
   test('H2: is refused while it comes in chunks, and the connection ends', async () => {
     const pieces = Array.from({ length: 17 }, () => chunked(' '.repeat(65_536)))
     const received = await wire.send([post(['Transfer-Encoding: chunked'], ''), ...pieces])
@@ -84,6 +87,7 @@ describe('a body over the limit', () => {
     await expectUnharmed(wire, received)
   })
 
+  // proves H22
   test('H22: is refused although it was announced by Expect', async () => {
     const lines = ['Expect: 100-continue', `Content-Length: ${bodyBytesMax + 1}`]
     // The server says 100 by itself first; the answer is 413 all the same.
@@ -94,6 +98,7 @@ describe('a body over the limit', () => {
 })
 
 describe('a body that is cut off', () => {
+  // proves H4
   test('H4: changes nothing, and is no failure of ours', async () => {
     const made = await totalItems()
     const cut = post(['Content-Length: 100'], token('cut-off').slice(0, 5))
@@ -111,6 +116,7 @@ describe('a body that is cut off', () => {
 const whole = token('length-twice')
 
 describe('a client that goes away', () => {
+  // proves H26
   test('H26: while its write commits leaves it whole or absent', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => `gone-${index}`)
     for (const [index, id] of ids.entries()) {
@@ -137,11 +143,17 @@ const whole7 = `${chunked(token('framed'))}0\r\n\r\n`
 
 /** Whatever the server makes of it, it is refused or left waiting; nothing is made. */
 const refused: readonly (readonly [string, readonly string[], string, number])[] = [
+  // proves H5
   ['H5: with a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '', 400],
+  // proves H6
   ['H6: with two lengths', ['Content-Length: 5', 'Content-Length: 6'], 'abcde', 400],
+  // proves H6
   ['H6: with one length twice', Array(2).fill(`Content-Length: ${whole.length}`), whole, 400],
+  // proves H7
   ['H7: in an unknown coding', ['Transfer-Encoding: xchunked'], '0\r\n\r\n', 400],
+  // proves H7
   ['H7: compressed', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n', 400],
+  // proves H7
   ['H7: in chunks, and an empty coding', ['Transfer-Encoding: chunked,'], whole7, 400],
   ['H7: in an empty coding, and chunks', ['Transfer-Encoding: ,chunked'], whole7, 400],
   ['H7: in chunks, listed twice', ['Transfer-Encoding: chunked, chunked'], whole7, 400],
@@ -152,15 +164,22 @@ const refused: readonly (readonly [string, readonly string[], string, number])[]
   ['H7: in chunks behind a tab', ['Transfer-Encoding: x\tchunked'], whole7, 400],
   ['H7: in chunks, with a space before the colon', ['Transfer-Encoding : chunked'], whole7, 400],
   ['H7: in chunks, on a folded line', ['Transfer-Encoding:', ' chunked'], whole7, 400],
+  // proves H7
   ['H7: in chunks twice', Array(2).fill('Transfer-Encoding: chunked'), '0\r\n\r\n', 400],
+  // proves H8
   ['H8: of negative length', ['Content-Length: -1'], '', 400],
+  // proves H8
   ['H8: of hexadecimal length', ['Content-Length: 0x5'], 'abcde', 400],
+  // proves H8
   ['H8: of length with a plus', ['Content-Length: +5'], 'abcde', 400],
   ['H8: of empty length', ['Content-Length: '], 'abcde', 400],
   ['H8: of listed lengths', ['Content-Length: 5, 5'], 'abcde', 400],
+  // proves H8
   ['H8: of huge length', ['Content-Length: 99999999999999999999999'], '', 400],
   // decision: the server's own bound, 2^53, where its answer is 413 without a body.
+  // proves H8
   ['H8: of length 2^53 + 1', ['Content-Length: 9007199254740993'], '', 413],
+  // proves H9
   ['H9: in a chunk of 2^68', ['Transfer-Encoding: chunked'], 'FFFFFFFFFFFFFFFFF\r\nabc', 400],
   ['H9: in a chunk that is no number', ['Transfer-Encoding: chunked'], 'zz\r\nabc', 400],
 ]
@@ -174,6 +193,7 @@ describe('a body is refused, and nothing made,', () => {
     await expectUnharmed(wire, received)
   })
 
+  // proves H9
   test('H9: in a chunk of 4 GB, which is waited for and never cut to its last digit', async () => {
     const made = await totalItems()
     const body = `100000005\r\n${token('short').slice(0, 5)}\r\n0\r\n\r\n`
@@ -186,6 +206,7 @@ describe('a body is refused, and nothing made,', () => {
 })
 
 describe('what follows a request on its connection', () => {
+  // proves H7
   test('H7: is never run where a proxy may read another end of the body', async () => {
     for (const coding of ['chunked,', ', chunked', 'chunked, chunked', 'identity', 'gzip']) {
       const head = requestText('GET', kept, { ...json, 'Transfer-Encoding': coding })
@@ -206,6 +227,7 @@ describe('what follows a request on its connection', () => {
     }
   })
 
+  // proves H10
   test('H10: is no request when it stands in the last chunk', async () => {
     const hidden = requestText('DELETE', kept, json)
     const body = `${chunked('{}')}0\r\nXX${hidden}\r\n`
@@ -223,6 +245,7 @@ describe('what follows a request on its connection', () => {
     expect(received.answers.map(({ status }) => status)).toEqual([200, 200])
   })
 
+  // proves H23
   test('H23: is answered in order, 1,000 requests in one write', async () => {
     const asked = Array.from({ length: 1_000 }, (_, index) => `trace-${index}`)
     const write = asked.map(trace =>
@@ -236,6 +259,7 @@ describe('what follows a request on its connection', () => {
 
 describe('what follows a write that is under way', () => {
   // The server has no place to keep it: it ends the connection, and the client does not know.
+  // proves H23
   test('H23: is never run, and the write is whole or absent', async () => {
     for (const count of [2, 100]) {
       const ids = Array.from({ length: count }, (_, index) => `behind-${count}-${index}`)
@@ -256,12 +280,19 @@ describe('what follows a write that is under way', () => {
 /** All of these the server refuses before the application; what it says is its own. */
 const malformed: readonly (readonly [string, string | Uint8Array, number])[] = [
   // decision: the server takes a bare LF for a part of the version.
+  // proves H11
   ['H11: bare line feeds', 'GET /tokens HTTP/1.1\nHost: vault\n\n', 505],
+  // proves H11
   ['H11: a folded header', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX: a\r\n b\r\n\r\n', 400],
+  // proves H11
   ['H11: a space before the colon', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX : a\r\n\r\n', 400],
+  // proves H11
   ['H11: a NUL in a header', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX: a\0b\r\n\r\n', 400],
+  // proves H12
   ['H12: no Host', 'GET /tokens HTTP/1.1\r\n\r\n', 400],
+  // proves H14
   ['H14: a TLS greeting', Buffer.from('16030100c8010000c40303', 'hex'), 400],
+  // proves H14
   ['H14: noise', Uint8Array.from({ length: 300 }, (_, i) => (i * 97 + 13) & 255), 400],
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['HTTP/3.0', 'GET /tokens HTTP/3.0\r\nHost: vault\r\n\r\n', 505],
@@ -282,6 +313,7 @@ describe('a request is refused and the connection ended', () => {
   const headers = (count: number, chars: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, canary.repeat(chars)]))
 
+  // proves C2.8, C16.14, H13
   test.each([
     ['200 headers', requestText('GET', '/tokens', headers(200, 1))],
     ['a header of 20 KB', requestText('GET', '/tokens', { X: 'a'.repeat(headerBlockBytesMax) })],
@@ -292,6 +324,7 @@ describe('a request is refused and the connection ended', () => {
     await expectUnharmed(wire, received)
   })
 
+  // proves C2.27, C16.15, H13
   test('H13: but an address over our own limit gets a whole problem', async () => {
     for (const target of [`/tokens/${'a'.repeat(urlBytesMax)}`, `/${canary.repeat(800)}`]) {
       const received = await wire.send(requestText('GET', target, json))
@@ -302,6 +335,7 @@ describe('a request is refused and the connection ended', () => {
   })
 })
 
+// proves H25
 test('H25: many connections are served side by side', async () => {
   const text = requestText('GET', '/applications/key', json)
   const all = await Promise.all(Array.from({ length: 200 }, () => exchange(wire.port, text)))

@@ -42,6 +42,7 @@ function expectRefused(answer: Answer, status: number, paths?: readonly string[]
   expectProblem(answer, status, paths, [canary])
 }
 
+// proves H124
 test('H124: an old key is 401 once its regeneration is answered, and when reopened', async () => {
   const first = await openTestVault(162)
   const { id, key } = await addApplication(first, backend)
@@ -55,6 +56,7 @@ test('H124: an old key is 401 once its regeneration is answered, and when reopen
   expect([await statusOf(second, key), await statusOf(second, fresh)]).toEqual([401, 200])
 })
 
+// proves H127
 test('H127: a key of the right form that nobody has is 401, as none is', async () => {
   const { key } = await addApplication(vault, backend)
   const other = `${key.slice(0, -1)}${key.endsWith('2') ? '3' : '2'}`
@@ -93,6 +95,7 @@ describe('H128: a caller who lacks only the permission of a route', () => {
     ['tenant:update', 'PUT', '/tenants/self', { name: canary }],
   ]
 
+  // proves H128
   test.each(routes)(
     'H128: %s for %s %s: 403, there or not',
     async (permission, method, path, body) => {
@@ -126,6 +129,7 @@ describe('H128: a caller who lacks only the permission of a route', () => {
   )
 })
 
+// proves H129, S43
 test('H129: whatever a stranger asks of another tenant is 404 and changes nothing', async () => {
   const kit = await openSessionKit(vault)
   const stranger = await addTenant(vault)
@@ -169,6 +173,7 @@ describe('H131: a rule on /pci/', () => {
     scoped = await vault.application({ type: 'private', rules })
   })
 
+  // proves H131
   test.each([
     ['/PCI/', true],
     ['/pci/high/', true],
@@ -189,6 +194,7 @@ describe('H131: a rule on /pci/', () => {
     else expectRefused(read, 404)
   })
 
+  // proves H131
   test.each(['/pci', 'pci/', '//pci/', '/pci//', '/pci/../gen/', '/pci/./', '/pci%2f/', ''])(
     'H131: %j is no container of a token, and none of a rule',
     async container => {
@@ -209,6 +215,7 @@ describe('H131: a rule on /pci/', () => {
 describe('grants that are odd', () => {
   const grant = (changes: object) => manage('POST', '/applications', { ...backend, ...changes })
 
+  // proves H135
   test.each([0, -1, 1.5, 1e300, '1', null, true])(
     'H135: a rule of priority %p is refused',
     async priority => {
@@ -217,6 +224,7 @@ describe('grants that are odd', () => {
     },
   )
 
+  // proves H135
   test('H135: a rule of priority 1000000000 is taken, and comes after the first', async () => {
     const first = { ...rule, transform: 'redact' }
     const rules = [{ ...rule, priority: 1e9, transform: 'reveal' }, first]
@@ -227,6 +235,7 @@ describe('grants that are odd', () => {
     expect([read.status, read.text.includes(canary)]).toEqual([200, false])
   })
 
+  // proves H136
   test.each([
     'REVEAL',
     'Reveal',
@@ -243,6 +252,7 @@ describe('grants that are odd', () => {
     expectRefused(await grant({ rules }), 400, ['rules[0].transform'])
   })
 
+  // proves H137
   test.each(['token:*', '*', 'token', 'Token:Read', 'token:read ', 'token:read\0', '', canary, 1])(
     'H137: the permission %j is refused, plainly and in a rule',
     async permission => {
@@ -252,6 +262,7 @@ describe('grants that are odd', () => {
     },
   )
 
+  // proves H137
   test('H137: 10,000 permissions are refused; one that is named twice is held once', async () => {
     const many = Array.from({ length: 10_000 }, () => 'token:read')
     expectRefused(await grant({ permissions: many }), 400, ['permissions'])
@@ -264,6 +275,7 @@ describe('grants that are odd', () => {
     expect([twice.status, twice.body['permissions']]).toEqual([201, ['token:read']])
   })
 
+  // proves H138
   test('H138: a rule grants no more than the type may hold', async () => {
     const rules = [{ ...rule, permissions: ['token:create', 'token:read'] }]
     const open = { type: 'public', permissions: [] }
@@ -272,6 +284,7 @@ describe('grants that are odd', () => {
     expectRefused(await grant({ rules: managing }), 400, ['rules[0].permissions[0]'])
   })
 
+  // proves H141
   test('H141: no type that is sent with a change widens what may be held', async () => {
     const { id, key } = await addApplication(vault, {
       type: 'public',
@@ -292,6 +305,7 @@ describe('grants that are odd', () => {
   })
 })
 
+// proves H142
 test('H142: a caller of one container moves none out of it, into two or into none', async () => {
   const rules = [{ ...rule, container: '/own/', permissions: ['token:update'] }]
   const key = await vault.application({ type: 'private', rules })
@@ -309,6 +323,7 @@ test('H142: a caller of one container moves none out of it, into two or into non
   expect((await patch(['/OWN/below/'])).status).toBe(200)
 })
 
+// proves H143
 test('H143: a caller who updates without reading is shown the mask at most', async () => {
   const key = await vault.application({ type: 'public', permissions: ['token:update'] })
   await create(wide, { id: 'bare', data: canary })
@@ -330,6 +345,7 @@ test('H143: a caller who updates without reading is shown the mask at most', asy
   expectRefused(await vault.ask('GET', '/tokens/masked', { key }), 403)
 })
 
+// proves H146
 test('H146: of two rules that cover a token the priority decides, in both orders', async () => {
   await create(wide, { id: 'both', data: canary, containers: ['/both/in/'] })
   const outer = { ...rule, container: '/both/' }
@@ -351,6 +367,7 @@ test('H146: of two rules that cover a token the priority decides, in both orders
   expect(await show({ ...inner, ...reveal }, { ...outer, ...redact })).toBe(canary)
 })
 
+// proves H148
 test('H148: who created it, and for which tenant, is never what the body says', async () => {
   const other = '00000000-0000-4000-8000-000000000000'
   const claimed = { tenant_id: other, created_by: other, modified_by: other, created_at: canary }

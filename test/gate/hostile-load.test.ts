@@ -23,6 +23,7 @@ const totalOf = async (vault: TestVault, key: string): Promise<unknown> => {
   return (body['pagination'] as { total_items: number }).total_items
 }
 
+// proves H78
 test('H78: a list among many writers shows each token once, and never fails', async () => {
   const vault = await openTestVault(161)
   const key = await vault.application({ type: 'private', permissions })
@@ -41,6 +42,7 @@ test('H78: a list among many writers shows each token once, and never fails', as
   expect(await totalOf(vault, key)).toBe(500)
 })
 
+// proves H80
 test('H80: clients that go away amid a list take nothing along', async () => {
   const vault = await openTestVault(162)
   const key = await vault.application({ type: 'private', permissions })
@@ -62,6 +64,7 @@ test('H80: clients that go away amid a list take nothing along', async () => {
   await server.stop(true)
 })
 
+// proves H113
 test('H113: thousands that expire at once are gone at once, and soon from the disk', async () => {
   const vault = await openTestVault(163)
   const key = await vault.application({ type: 'private', permissions })
@@ -74,6 +77,7 @@ test('H113: thousands that expire at once are gone at once, and soon from the di
   expect(await vault.deps.store.due(vault.clock.now(), 1)).toEqual([])
 }, 300_000)
 
+// proves H126
 test('H126: thousands of wrong keys are each refused alike, and fill no log', async () => {
   const vault = await openTestVault(164)
   const key = await vault.application({ type: 'private', permissions })
@@ -86,6 +90,7 @@ test('H126: thousands of wrong keys are each refused alike, and fill no log', as
   expect((await vault.ask('GET', '/tokens', { key })).status).toBe(200)
 })
 
+// proves H161
 test('H161: sessions that nobody authorizes leave nothing behind', async () => {
   const vault = await openTestVault(165)
   const key = await vault.application({ type: 'public', permissions: ['token:create'] })
@@ -96,6 +101,7 @@ test('H161: sessions that nobody authorizes leave nothing behind', async () => {
   expect(await vault.deps.store.due(vault.clock.now(), 1)).toEqual([])
 }, 300_000)
 
+// proves H161
 test('H161: a public key makes no more sessions than its rate, however many hold it', async () => {
   const vault = await openTestVault(166, { requestsPerSecondMax: 100 })
   const key = await vault.application({ type: 'public', permissions: ['token:create'] })

@@ -72,10 +72,13 @@ const create = (data: string, more = '') =>
   expectStatus(201, ask('POST', '/tokens', `{"type":"token","data":${data}${more}}`))
 
 describe('hostile names cost no more than ordinary ones', () => {
+  // proves E1.2
   test('in the data of a create', () => expectAlike(kind => create(dataOf(kind))))
 
+  // proves E1.2
   test('as values', () => expectAlike(kind => create(JSON.stringify(namesOf(kind, 15_000)))))
 
+  // proves E1.2
   test('as members that no schema knows, at any depth', () =>
     expectAlike(kind => {
       const unknown = membersOf(kind, jsonMembersMax - 10)
@@ -83,6 +86,7 @@ describe('hostile names cost no more than ordinary ones', () => {
       return expectStatus(400, ask('POST', '/tokens', body))
     }))
 
+  // proves E1.2
   test('in a merge patch, on data of many', async () => {
     await create(`{${membersOf('colliding', 5_000)},"x":1}`, ',"id":"patched"')
     await expectAlike(kind => {
@@ -91,6 +95,7 @@ describe('hostile names cost no more than ordinary ones', () => {
     })
   })
 
+  // proves E1.3, S61
   test('in a masked read, by members, JSONPath and uniq', async () => {
     const mask = JSON.stringify({
       a: '{{ data.o.x }}',
@@ -108,6 +113,7 @@ describe('hostile names cost no more than ordinary ones', () => {
     })
   })
 
+  // proves E1.4
   test('as ids of a bulk, made and used', async () => {
     let from = 0
     await expectAlike(async kind => {
@@ -121,6 +127,7 @@ describe('hostile names cost no more than ordinary ones', () => {
     })
   })
 
+  // proves E1.4
   test('in a search', () =>
     expectAlike(kind => {
       const clauses = namesOf(kind, 60).map(name => `id:"${name}"`)
@@ -128,6 +135,7 @@ describe('hostile names cost no more than ordinary ones', () => {
       return expectStatus(200, ask('POST', '/tokens/search', body))
     }))
 
+  // proves E1.4
   test('in a query string', () =>
     expectAlike(kind => {
       const names = namesOf(kind, 100).map(name => `${encodeURIComponent(name)}=1`)
@@ -143,6 +151,7 @@ describe('hostile names are ordinary in every other way', () => {
     expect(text.includes(`"data":${data}`)).toBe(true)
   })
 
+  // proves C16.2, E1.5
   test('an object of more than 10,000 members is refused, and nothing of it is told', async () => {
     const data = `{${membersOf('ordinary', jsonMembersMax)},"canary":1}`
     const answer = await ask('POST', '/tokens', `{"type":"token","data":${data}}`)

@@ -29,6 +29,7 @@ test('every operation is there', () => {
   expect(operations.length).toBeGreaterThan(20)
 })
 
+// proves H15
 test('H15: TRACE, CONNECT and OPTIONS do nothing at any address, and echo nothing', async () => {
   const headers = { 'SVC-API-KEY': wire.key, 'X-Canary': canary }
   for (const target of targets()) {
@@ -45,6 +46,7 @@ test('H15: TRACE, CONNECT and OPTIONS do nothing at any address, and echo nothin
   }
 })
 
+// proves H15
 test('H15: a method that nobody knows ends the connection at any address', async () => {
   for (const target of targets()) {
     const received = await wire.send(requestText('FOO', target, { 'SVC-API-KEY': wire.key }))
@@ -54,6 +56,7 @@ test('H15: a method that nobody knows ends the connection at any address', async
   }
 })
 
+// proves H123
 test('H123: a session that nobody authorized may do nothing at any address', async () => {
   const permissions = ['token:create', 'token:update']
   const key = await wire.vault.application({ type: 'public', permissions })

@@ -30,6 +30,7 @@ const contentOf = (size: number): string =>
     .join('')
     .slice(0, size)
 
+// proves H171
 test('H171: values of every size around a page, and at the limit, come back whole', async () => {
   const vault = await openTestVault(181)
   const permissions = ['token:create', 'token:read']
@@ -46,6 +47,7 @@ test('H171: values of every size around a page, and at the limit, come back whol
   }
 })
 
+// proves H171
 test('H171: a value over the limit is 400 and one of 16 MB is 413; neither is stored', async () => {
   const vault = await openTestVault(182)
   const key = await vault.application({

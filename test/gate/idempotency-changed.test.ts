@@ -18,6 +18,7 @@ const expectGone = (answer: Answer) => {
   expect([answer.status, answer.text.includes(canary)]).toEqual([404, false])
 }
 
+// proves E7.5
 test('a key that only creates is told nothing of what others made of its token', async () => {
   const vault = await openTestVault(420)
   const creator = await vault.application({ type: 'public', permissions: ['token:create'] })
@@ -35,6 +36,7 @@ test('a key that only creates is told nothing of what others made of its token',
   expect(replay.body).toEqual({ id: first.body['id'], type: 'card_number' })
 })
 
+// proves E7.6
 test('a caller who redacts is shown nothing of what others have made of its token', async () => {
   const vault = await openTestVault(421)
   const ruleOf = (transform: string, permissions: readonly string[]) => [
@@ -75,6 +77,7 @@ describe('an equal token', () => {
     return { vault, owner, equal, change }
   }
 
+  // proves E7.7
   test('that is out of reach by now is 404 on replay', async () => {
     const { vault, owner, equal } = await openEqual(422)
     const permissions = ['token:create', 'token:read']
@@ -89,6 +92,7 @@ describe('an equal token', () => {
     expectGone(await once())
   })
 
+  // proves E7.7
   test('that was changed shows its fingerprint on replay to none who may not read it', async () => {
     const { vault, equal, change } = await openEqual(423)
     const key = await vault.application({ type: 'public', permissions: ['token:create'] })

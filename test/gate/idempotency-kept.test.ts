@@ -44,6 +44,7 @@ function appWith(vault: TestVault, write: Store['write']) {
 }
 
 describe('a request that is under way', () => {
+  // proves C1.38
   test('refuses others of its key, and leaves nothing when it fails', async () => {
     const { vault, key, create: createElsewhere } = await openWithKey(132)
     const { store } = vault.deps
@@ -68,6 +69,7 @@ describe('a request that is under way', () => {
     expect((await createElsewhere('held', 2)).status).toBe(201)
   })
 
+  // proves C1.40
   test('binds nobody in another process once its own is dead', async () => {
     const { vault, key, create } = await openWithKey(133)
     const begun = Promise.withResolvers<void>()
@@ -107,6 +109,7 @@ test('a write whose credential was changed meanwhile is decided anew, and once',
 })
 
 describe('what was done', () => {
+  // proves C1.39
   test('is told after a process that died between its write and its answer', async () => {
     const { vault, key, create } = await openWithKey(138)
     const { store } = vault.deps
@@ -147,6 +150,7 @@ describe('what was done', () => {
     expect(await count(vault, key)).toBe(990)
   })
 
+  // proves C1.47, E7, S66
   test('is kept without a word of data, key or body', async () => {
     const { vault, key, create } = await openWithKey(136)
     const made = await create(canary, { secret: canary })

@@ -46,6 +46,7 @@ const expectGone = (answer: Answer) => {
 }
 
 describe('a token that is gone', () => {
+  // proves C1.46, E7, S66
   test('is 404 on replay: deleted, with its data and metadata', async () => {
     const { vault, key, ask, once } = await openWorld(400)
     const body = { type: 'token', data: 1, metadata: { told: canary }, mask: canary }
@@ -57,6 +58,7 @@ describe('a token that is gone', () => {
     expect(await totalOf(vault, key)).toBe(0)
   })
 
+  // proves C1.46
   test('is 404 on replay: expired', async () => {
     const { vault, once } = await openWorld(401)
     const expires = new Date(vault.clock.now() + 60_000).toISOString()
@@ -66,6 +68,7 @@ describe('a token that is gone', () => {
     expectGone(await once('POST', '/tokens', body))
   })
 
+  // proves C1.46, E7.1
   test('is 404 on replay: its id is one of a later token', async () => {
     const { ask, once } = await openWorld(402)
     const body = { id: 'order-7', type: 'token', data: 1 }
@@ -116,6 +119,7 @@ describe('a caller with other rights', () => {
     rules: [{ priority: 1, container, transform, permissions: tokenPermissions }],
   })
 
+  // proves C1.45, E7.2, S66
   test('sees no more than they allow now', async () => {
     const { once, grant } = await openWorld(405)
     const first = await once('POST', '/tokens', body)
@@ -131,6 +135,7 @@ describe('a caller with other rights', () => {
     expect((await once('POST', '/tokens', body)).text).toBe(first.text)
   })
 
+  // proves C1.45
   test('sees no more of an update, and of a whole body', async () => {
     const { ask, once, grant } = await openWorld(406)
     const { body: made } = await ask('POST', '/tokens', { ...body, data: 1 })
@@ -153,6 +158,7 @@ describe('a caller with other rights', () => {
 })
 
 describe('what is told again', () => {
+  // proves C1.45
   test('is what stands now: a later change shows', async () => {
     const { ask, once } = await openWorld(407)
     const body = { type: 'token', data: 1, metadata: { a: '1' } }
@@ -200,6 +206,7 @@ describe('what is told again', () => {
   })
 })
 
+// proves C1.41, E14.1, S65
 test('of 50 requests of one key in two processes one makes a token', async () => {
   const { vault, key } = await openWorld(411)
   const apps = [buildApp({ ...vault.deps }), buildApp({ ...vault.deps })]
@@ -225,6 +232,7 @@ test('of 50 requests of one key in two processes one makes a token', async () =>
   }
 })
 
+// proves C1.41
 test('of two processes that use one nonce under one key, both say that it is done', async () => {
   const { vault, key } = await openWorld(412)
   const publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })
@@ -295,6 +303,7 @@ const operations: readonly (readonly [
   ],
 ]
 
+// proves C1.39
 test.each(operations)('what is done is kept in the same write: %s', async (_, prepare, by) => {
   const world = await openWorld(413)
   const { vault } = world
@@ -312,6 +321,7 @@ test.each(operations)('what is done is kept in the same write: %s', async (_, pr
   expect(kept).toEqual([1])
 })
 
+// proves C1.37
 test('a slot is of the credential that asks, whatever its version', async () => {
   const { deps, tenantId } = (await openWorld(414)).vault
   const slot = (ordinal: number, version: number) =>

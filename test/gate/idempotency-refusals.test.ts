@@ -25,6 +25,7 @@ describe('a reply is not given again', () => {
     expect([again.status, again.text.includes(canary)]).toEqual([400, false])
   })
 
+  // proves C1.43
   test('to another browser that has the same public key, unless it sends the same', async () => {
     const vault = await openTestVault(141)
     const key = await vault.application({ type: 'public', permissions: ['token:create'] })
@@ -47,6 +48,7 @@ describe('a reply is not given again', () => {
     expect(theirs.text).not.toContain(String(mine.body['id']))
   })
 
+  // proves C1.43, E15.1
   test.each(['private', 'public'])('for another body: %s', async type => {
     const vault = await openTestVault(142)
     const key = await vault.application({ type, permissions: ['token:create'] })
@@ -59,6 +61,7 @@ describe('a reply is not given again', () => {
     }
   })
 
+  // proves C1.44
   test('but is for the same document, however it is written', async () => {
     const vault = await openTestVault(151)
     const key = await vault.application({ type: 'private', permissions: ['token:create'] })
@@ -85,6 +88,7 @@ describe('a reply is not given again', () => {
     }
   })
 
+  // proves C1.44
   test('but is for the same long document in another order', async () => {
     const vault = await openTestVault(152)
     const key = await vault.application({ type: 'private', permissions: ['token:create'] })
@@ -101,6 +105,7 @@ describe('a reply is not given again', () => {
     expect((await send(members.slice(1))).status).toBe(409)
   })
 
+  // proves C1.48
   test('where it held a secret', async () => {
     const vault = await openTestVault(143)
     const key = vault.managementKey

@@ -40,6 +40,7 @@ const count = async (vault: TestVault, key: string) => {
 }
 
 describe('the first success of a key answers every repetition', () => {
+  // proves C1.36, C1.49
   test('with the same status, body and location', async () => {
     const { vault, key, ask, create } = await openWithKey(120)
     const first = await create('once', canary)
@@ -59,6 +60,7 @@ describe('the first success of a key answers every repetition', () => {
     expect(await count(vault, key)).toBe(1)
   })
 
+  // proves C1.34
   test('for PATCH and PUT too', async () => {
     const { vault, ask, create } = await openWithKey(121)
     const { body } = await create(undefined)
@@ -115,6 +117,7 @@ describe('the first success of a key answers every repetition', () => {
     expect(await count(restarted, key)).toBe(1)
   })
 
+  // proves C1.36
   test('for a day, and then the key is free', async () => {
     const { vault, key, create } = await openWithKey(124)
     await create('daily')
@@ -132,6 +135,7 @@ describe('the first success of a key answers every repetition', () => {
 })
 
 describe('a key counts', () => {
+  // proves C1.37, E12.3
   test('for one credential, one method and one path', async () => {
     const { vault, key, ask, create } = await openWithKey(125)
     const first = await create('shared')
@@ -150,6 +154,7 @@ describe('a key counts', () => {
     expect(await count(vault, key)).toBe(3)
   })
 
+  // proves C1.34
   test('not for reading and deleting', async () => {
     const { ask, create } = await openWithKey(126)
     const { body } = await create('read')
@@ -205,6 +210,7 @@ describe('a key counts', () => {
   })
 })
 
+// proves C1.37, E12.3
 test('keys of two tenants, methods, paths, parameters or queries never meet', async () => {
   const { deps, tenantId } = await openTestVault(137)
   const slotBy = (
@@ -234,6 +240,7 @@ test('keys of two tenants, methods, paths, parameters or queries never meet', as
 })
 
 describe('a failure is not kept', () => {
+  // proves C1.42
   test('and leaves the key to the next request', async () => {
     const { vault, key, create } = await openWithKey(129)
     expect((await create('again', null)).status).toBe(400)
@@ -245,6 +252,7 @@ describe('a failure is not kept', () => {
     expect(await count(vault, key)).toBe(2)
   })
 
+  // proves C1.35
   test('and a key that is no key is refused, after the permission', async () => {
     const { vault, create } = await openWithKey(130)
     for (const text of ['', 'two words', 'a'.repeat(201), 'caf\u00e9', `${canary} `.repeat(20)]) {
@@ -260,6 +268,7 @@ describe('a failure is not kept', () => {
 })
 
 describe('of two requests at the same time', () => {
+  // proves C1.38
   test('one runs, and the others are told so or get its answer', async () => {
     const { vault, key, create } = await openWithKey(131)
     const all = await Promise.all(Array.from({ length: 20 }, () => create('race')))

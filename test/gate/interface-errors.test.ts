@@ -31,6 +31,7 @@ beforeAll(async () => {
 const bad = { type: 'card', data: { number: '4242424242424241' } }
 
 describe('a problem', () => {
+  // proves C2.1, C2.3, P37
   test('has the members of RFC 9457, and errors for a 400 alone', async () => {
     const headers = { 'SVC-TRACE-ID': 'my-trace' }
     const asks: readonly (readonly [number, string, string, Ask])[] = [
@@ -52,6 +53,7 @@ describe('a problem', () => {
     }
   })
 
+  // proves C2.4, C2.5
   test('of a 400 has one title, and dotted paths to each fault', async () => {
     const rule = { priority: 0, container: '/', transform: 'mask', permissions: ['token:read'] }
     const application = { name: 'x', type: 'private', rules: [rule, { ...rule, priority: 1 }] }
@@ -78,6 +80,7 @@ describe('a problem', () => {
   })
 })
 
+// proves C1.7
 test('every answer with a body is JSON in UTF-8, and one without a body says no type', async () => {
   const typeOf = ({ headers }: Answer) => headers.get('content-type')
   const body = { id: 'typed', type: 'token', data: '\u00e9' }
@@ -92,6 +95,7 @@ test('every answer with a body is JSON in UTF-8, and one without a body says no 
   expect(typeOf(await vault.ask('GET', '/tokens'))).toBe('application/problem+json; charset=utf-8')
 })
 
+// proves C2.2
 test('an error is JSON for who takes that and neither problems nor everything', async () => {
   const typeFor = async (accept: string) => {
     const { status, headers, text } = await vault.ask('GET', '/tokens', {
@@ -128,6 +132,7 @@ describe('of several faults the first of this order is told', () => {
   const text = { raw: '[', type: 'text/plain' }
   const patch = (id: string, ask: Ask) => vault.ask('PATCH', `/tokens/${id}`, ask)
 
+  // proves C2.11
   test('401, 403 for the permission, 415, 400, 404, 403 by the rule', async () => {
     const key = scoped
     expectProblem(await patch('absent', text), 401)
@@ -141,6 +146,7 @@ describe('of several faults the first of this order is told', () => {
     expect((await patch('inner', { body: { containers: ['/pci/b/'] }, key })).status).toBe(200)
   })
 
+  // proves C2.11
   test('400, 403 by the rule, 409', async () => {
     const create = (body: object) =>
       vault.ask('POST', '/tokens', { key: scoped, body: { id: 'outer', ...body } })

@@ -66,12 +66,14 @@ const bounds: readonly (readonly [string, object, object, readonly string[]])[] 
     { mask: 'x'.repeat(expressionCharsMax + 1) },
     ['mask'],
   ],
+  // proves H81
   [
     'an id of 400 characters',
     { id: 'x'.repeat(tokenIdCharsMax) },
     { id: 'x'.repeat(tokenIdCharsMax + 1) },
     ['id'],
   ],
+  // proves H81
   ['an id of 3 characters', { id: 'abc' }, { id: 'ab' }, ['id']],
   [
     'a container of 10 segments',
@@ -107,6 +109,7 @@ const bounds: readonly (readonly [string, object, object, readonly string[]])[] 
 ]
 
 describe('a token', () => {
+  // proves C6.17, C7.3, C7.12, C7.13, C7.14, C16.10, C16.11, C16.12, H61
   test.each(bounds)('may have %s, and no more', async (_, most, more, paths) => {
     const made = await vault.ask('POST', '/tokens', { key, body: token(most) })
     expect(made.status).toBe(201)
@@ -119,6 +122,7 @@ describe('a token', () => {
     expect((await vault.ask('PATCH', path, { key, body: most })).status).toBe(200)
   })
 
+  // proves C16.3
   test('may be 64 levels deep, the body among them', async () => {
     const create = (depth: number) =>
       vault.ask('POST', '/tokens', { key, body: token({ data: nested(depth) }) })
@@ -128,6 +132,7 @@ describe('a token', () => {
 })
 
 describe('metadata', () => {
+  // proves A2.8, C7.15, H60
   test('is texts: nulls are dropped, all else is refused', async () => {
     const create = (metadata: unknown) =>
       vault.ask('POST', '/tokens', { key, body: token({ metadata }) })
@@ -141,6 +146,7 @@ describe('metadata', () => {
     }
   })
 
+  // proves C7.16
   test('may be named as members of a prototype are', async () => {
     const raw = '{"type":"token","data":1,"metadata":{"__proto__":"a","constructor":"b"}}'
     const made = await vault.ask('POST', '/tokens', { key, raw })
@@ -151,6 +157,7 @@ describe('metadata', () => {
 })
 
 describe('a container', () => {
+  // proves C7.11
   test('is kept in lower case, and found in any', async () => {
     const made = await vault.ask('POST', '/tokens', {
       key,
@@ -161,6 +168,7 @@ describe('a container', () => {
     expect(listed.body['pagination']).toMatchObject({ total_items: 1 })
   })
 
+  // proves A2.7, C7.10
   test.each(['pci', '/pci', 'pci/', '//', '/a//b/', '/a b/', '/\u00e9/', '/a.b/', ''])(
     'named %j is refused',
     async container => {
@@ -171,6 +179,7 @@ describe('a container', () => {
 })
 
 describe('an id', () => {
+  // proves C7.4, H82
   test.each([...'#/\\+?[]|&=%<>{}^', '\u0000', '\n', '\u007f', '\u0085'])(
     'with %j in it is refused',
     async char => {
@@ -181,6 +190,7 @@ describe('an id', () => {
     },
   )
 
+  // proves C7.8
   test('is matched as it was sent, letter by letter', async () => {
     await vault.ask('POST', '/tokens', { key, body: token({ id: 'Order 17 \u00e9:@' }) })
     const read = async (id: string) => (await vault.ask('GET', `/tokens/${id}`, { key })).status

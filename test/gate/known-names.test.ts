@@ -49,6 +49,7 @@ const misspelled: readonly (readonly [given: string, meant: string])[] = [
 ]
 
 describe('a create whose member is', () => {
+  // proves C1.18, E12.6
   test.each(misspelled)('%s is refused, and told %s', async (given, meant) => {
     const before = await totalItems()
     const { status, body, text } = await create({ [given]: null })
@@ -57,6 +58,7 @@ describe('a create whose member is', () => {
     expect(await totalItems()).toEqual(before)
   })
 
+  // proves C1.18
   test.each([
     ['far from every known name', 'colour'],
     ['three letters away', 'expires_aaaa'],
@@ -72,6 +74,7 @@ describe('a create whose member is', () => {
     expect((await vault.ask('POST', '/tokens', { key, raw })).status).toBe(201)
   })
 
+  // proves C1.18
   test('right is taken beside any of data and metadata, which are the caller’s own', async () => {
     const data = { expires_in: 1, ttl: 2, rule: [{ permission: 'x' }], dat: 3 }
     const metadata = { expires_in: 'a', meta_data: 'b', container: 'c' }
@@ -105,6 +108,7 @@ const otherBodies: readonly (readonly [string, string, object, string])[] = [
 ]
 
 describe('a misspelled member is refused', () => {
+  // proves E12.6
   test.each(otherBodies)('by %s %s: %p', async (method, path, body, place) => {
     const answer = await vault.ask(method, path, { key, body })
     expect([answer.status, answer.body['errors']]).toEqual([400, refusal(place)])
@@ -125,6 +129,7 @@ describe('a misspelled member is refused', () => {
 
   const application = { name: 'new', type: 'private' }
 
+  // proves E12.6
   test.each([
     [{ ...application, rule: [rule] }, 'rules'],
     [{ ...application, permission: permissions }, 'permissions'],
@@ -150,6 +155,7 @@ describe('a misspelled member is refused', () => {
   const condition = { attribute: 'id', operator: 'equals', value: 'patched' }
   const byId = { priority: 1, transform: 'mask', permissions: ['token:read'] }
 
+  // proves E12.6
   test.each([
     [{ permissions, expiry: 'soon' }, 'expires_at'],
     [{ rules: [{ ...byId, condition: [condition] }] }, 'rules[0].conditions'],
@@ -175,6 +181,7 @@ describe('a member that is near no known one is refused, and told those that the
   const expected = `unknown member: expected only ${names.map(name => `\`${name}\``).join(', ')}`
   const application = { name: 'new', type: 'private', permissions }
 
+  // proves C1.18
   test('in a rule of an application, and ignored beside the rules', async () => {
     const ask = (body: object) =>
       vault.ask('POST', '/applications', { key: vault.managementKey, body })
@@ -184,6 +191,7 @@ describe('a member that is near no known one is refused, and told those that the
     expect((await ask({ ...application, colour: 'red' })).status).toBe(201)
   })
 
+  // proves C1.18
   test('in the grants of a session and all below them, and its nonce stays good', async () => {
     const { nonce } = (await vault.ask('POST', '/sessions', { key: publicKey })).body
     const ask = async (grants: object) => {
@@ -206,6 +214,7 @@ describe('a member that is near no known one is refused, and told those that the
 describe('a parameter of a query that is', () => {
   const listed = (path: string, by = key) => vault.ask('GET', path, { key: by })
 
+  // proves C1.22
   test.each([
     ['typ=card', 'type'],
     ['types=card', 'type'],
@@ -241,6 +250,7 @@ describe('a parameter of a query that is', () => {
     }
   })
 
+  // proves C1.22, H73
   test.each(['colour=c4n4ry', '_=1', 'a=1&b=2', '__proto__=1'])(
     'far from every known one is refused, and told those that there are: %s',
     async query => {
@@ -253,6 +263,7 @@ describe('a parameter of a query that is', () => {
     },
   )
 
+  // proves C1.22
   test.each([
     ['/applications', '`id`, `type`, `page`, `size`'],
     ['/applications/ID/keys', '`id`, `type`'],
@@ -266,6 +277,7 @@ describe('a parameter of a query that is', () => {
     expect([status, body['errors']]).toEqual([400, errors])
   })
 
+  // proves C1.22
   test('that of a member, nameless, or where nothing is read, is taken', async () => {
     for (const query of ['metadata.types=a', 'metadata[ids]=a', 'metadata.limit=1', '&=&']) {
       expect([query, (await listed(`/tokens?${query}`)).status]).toEqual([query, 200])
@@ -274,6 +286,7 @@ describe('a parameter of a query that is', () => {
     expect((await listed('/tokens/patched?colour=red')).status).toBe(200)
   })
 
+  // proves C1.22
   test.each([
     ['/applications?Type=private', 'type'],
     ['/applications?ids=a', 'id'],

@@ -187,6 +187,7 @@ async function expectNothingLeft(vault: LeakVault, signal: NodeJS.Signals): Prom
 }
 
 describe('a process that was sent marks in every field of every operation', () => {
+  // proves S1, S2, S4
   test('shows them in no refusal and header, and leaves them in no line and file', async () => {
     const vault = await openLeakVault()
     const needles = needlesOf(vault)

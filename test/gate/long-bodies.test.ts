@@ -44,6 +44,7 @@ describe('a long body', () => {
     expect(read.text).toContain(`"data":${printed},`)
   })
 
+  // proves E1.7
   test('has the fingerprint of its value, in whatever order its members come', async () => {
     const fingerprintOf = async (data: string) => {
       const response = await send('/tokens', `{"type":"token","data":${data}}`)

@@ -121,6 +121,7 @@ describe('a long token', () => {
     ],
   ] as const
 
+  // proves C2.14, S45
   test.each(asking)('that no rule covers is not read for a %s, however long', async (_, askFor) => {
     const answers = new Set<string>()
     for (const id of ['absent', ...Object.keys(long).map(what => idOf('hidden', what))]) {
@@ -131,6 +132,7 @@ describe('a long token', () => {
     expect(answers.size).toBe(1)
   })
 
+  // proves C2.14, S45
   test.each(asking)('that no rule covers is not opened for a %s', async (_, askFor) => {
     const absent = await askFor(askSpoiled, 'absent')
     for (const what of Object.keys(long)) {
@@ -150,6 +152,7 @@ describe('a long token', () => {
     }
   })
 
+  // proves C2.14, S45
   test('whose id a create chooses is not read', async () => {
     looks.length = 0
     const body = { id: 'hidden-500-kB-of-data', type: 'token', data: 'y', containers: ['/seen/'] }
@@ -157,6 +160,7 @@ describe('a long token', () => {
     expect(looks).not.toContain('find of much')
   })
 
+  // proves S45
   test('out of reach that holds the seat of a content is not opened', async () => {
     const equal = { type: 'token', data: 'the same', deduplicate_token: true }
     const writer = await vault.application(application({ container: '/' }))
@@ -207,6 +211,7 @@ describe('a long token and a short one of the same place', () => {
     },
   ]
 
+  // proves C2.14, S45
   test('are covered by the same rules', async () => {
     const vault = await openTestVault(165)
     const ask = askerOf(vault, vault.deps.store)

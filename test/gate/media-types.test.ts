@@ -24,6 +24,7 @@ const ask = async (method: string, target: string, type: string | undefined, sen
 }
 
 describe('POST takes JSON', () => {
+  // proves A1.1, A10.6, C1.23, H17, H18
   test.each([
     [undefined],
     [''],
@@ -44,6 +45,7 @@ describe('POST takes JSON', () => {
     await expectUnharmed(wire, received)
   })
 
+  // proves A10.6
   test.each([
     ['application/json'],
     ['APPLICATION/JSON'],
@@ -60,6 +62,7 @@ describe('PATCH takes a merge patch', () => {
   const patch = (type: string | undefined) =>
     ask('PATCH', '/tokens/typed', type, `{"metadata":{"a":"${canary}"}}`)
 
+  // proves A10.17, H19
   test.each([
     [undefined],
     ['application/json'],
@@ -72,17 +75,20 @@ describe('PATCH takes a merge patch', () => {
     await expectUnharmed(wire, received)
   })
 
+  // proves H19
   test('H19: and refuses it as two types at once', async () => {
     const { status } = await patch('application/merge-patch+json\r\nContent-Type: application/json')
     expect(status).toBe(415)
   })
 
+  // proves C1.26, H20
   test('H20: in any case, with its parameters', async () => {
     expect((await patch('Application/Merge-Patch+JSON ; charset=UTF-8')).status).toBe(200)
   })
 })
 
 describe('a body where none is taken', () => {
+  // proves A12.13, C1.25
   test.each([[undefined], ['application/x-www-form-urlencoded'], ['application/xml'], ['x']])(
     'is ignored as %p',
     async type => {

@@ -27,6 +27,7 @@ const totalItems = async () => {
 }
 
 describe('a request with two Host headers', () => {
+  // proves C1.17, E12.2
   test.each([
     ['other', ['Host: a', 'Host: b']],
     ['equal', ['Host: a', 'Host: a']],
@@ -54,6 +55,7 @@ describe('a request with two Host headers', () => {
     expect(await totalItems()).toBe(made)
   })
 
+  // proves C1.17, E12.20
   test.each([
     'a b',
     'a/b',
@@ -98,6 +100,7 @@ describe('a body whose content coding', () => {
     return wire.ask('POST', '/tokens', sent, headers)
   }
 
+  // proves C1.16, E12.5
   test.each([
     ['gzip'],
     ['GZIP'],
@@ -126,6 +129,7 @@ describe('a body whose content coding', () => {
     },
   )
 
+  // proves E12.5
   test('E12.2: is refused at every operation, with a body or without', async () => {
     const coded = { 'Content-Encoding': 'gzip' }
     for (const [method, path] of [
@@ -141,6 +145,7 @@ describe('a body whose content coding', () => {
     }
   })
 
+  // proves C1.16
   test('comes after 401 and 403, before 400; a wrong type says nothing of codings', async () => {
     const headers = { 'Content-Encoding': 'gzip' }
     const withKey = (key: string) => ({ ...headers, 'SVC-API-KEY': key })

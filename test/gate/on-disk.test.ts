@@ -23,6 +23,7 @@ function cardNumber(count: number): string {
   return base + ((10 - (sum % 10)) % 10)
 }
 
+// proves A1.2, A13.6, C12.2, C13.2, S4
 test('a folder with 1,000 tokens holds none of their contents, names or keys', async () => {
   const vault = await openTestVault(21)
   const key = await vault.application({

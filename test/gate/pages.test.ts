@@ -42,6 +42,7 @@ const page = (target: string, method = 'GET') =>
   fetch(`http://127.0.0.1:${wire.port}${target}`, { method })
 
 describe(`${connections} connections that ask for a page and read nothing`, () => {
+  // proves E26.1, S76
   test('are given what fits into the room of one credential, and hold nobody else up', async () => {
     const askers = Array.from({ length: connections }, () => askAndStop('/swagger/ui.js'))
     const good = await wire.ask('GET', '/applications/key')
@@ -72,6 +73,7 @@ describe(`${connections} connections that ask for a page and read nothing`, () =
   })
 })
 
+// proves S76
 test('the documentation is nowhere where a setting turns it off, and all else is', async () => {
   const without = await openWire(103, { documentationPage: false })
   try {

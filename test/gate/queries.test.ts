@@ -42,15 +42,25 @@ async function expectRefused(query: string): Promise<void> {
 }
 
 describe('names and values are texts', () => {
+  // proves A10.12, C7.16, C14.3, C14.4
   test.each([
+    // proves H67
     ['H67', 'metadata.__proto__=1', ['proto']],
+    // proves H67
     ['H67', 'metadata[constructor]=1', ['proto']],
+    // proves H67
     ['H67', 'metadata={"__proto__":"1"}', ['proto']],
+    // proves H67
     ['H67', 'metadata.=x', []],
+    // proves H68
     ['H68', 'metadata[]=1', []],
+    // proves H68
     ['H68', 'id={"$gt":""}', []],
+    // proves H68
     ['H68', 'id=[1,2]', []],
+    // proves H75
     ['H75', 'metadata.colour=red&metadata.colour=blue', ['plain']],
+    // proves H75
     ['H75', 'metadata.colour=blue&metadata.colour=red', []],
     ['', 'metadata.sum=1%2B1', ['plus']],
     ['', 'metadata.sum=1+1', []],
@@ -65,6 +75,7 @@ describe('names and values are texts', () => {
   })
 })
 
+// proves C14.5, H73
 test.each([
   ['H67', '__proto__=1&constructor=1&__proto__[polluted]=1'],
   ['H68', 'a[b]=1&a[]=1'],
@@ -77,6 +88,7 @@ describe('H74: letters are folded as documented, and no further', () => {
   const found = (name: string, value: string) =>
     `metadata.${encodeURIComponent(name)}=${encodeURIComponent(value)}`
 
+  // proves A10.10
   test.each([
     ['another case', 'STRAßE', 'ſTRAßE', ['letters']],
     ['the Kelvin sign', 'ılık', '\u212a', ['letters']],
@@ -87,6 +99,7 @@ describe('H74: letters are folded as documented, and no further', () => {
     await expectFound(found(name, value), ids)
   })
 
+  // proves H74
   test('a letter and its parts are one', async () => {
     await make('composed', { name: 'caf\u00e9' })
     await expectFound(found('name', 'cafe\u0301'), ['composed'])
@@ -97,10 +110,12 @@ describe('H74: letters are folded as documented, and no further', () => {
 describe('pages are counted in digits', () => {
   const wrong = ['0', '-1', '1.5', '1e3', '0x10', '01', 'NaN', '9007199254740993', '%201', '١', '']
 
+  // proves C4.2, H69
   test.each(wrong.map(text => [text]))('H69: page=%s is refused', async text => {
     await expectRefused(`page=${text}`)
   })
 
+  // proves C4.3, H70
   test.each(['0', '-1', '101', '1e9', '100.0'].map(text => [text]))(
     'H70: size=%s is refused',
     async text => {
@@ -108,6 +123,7 @@ describe('pages are counted in digits', () => {
     },
   )
 
+  // proves C4.4
   test('a page beyond the end is empty', async () => {
     const answer = await list('page=1000000000&size=100')
     expect([answer.status, jsonOf(answer)['data']]).toEqual([200, []])
@@ -118,11 +134,13 @@ describe('what cannot be read is refused', () => {
   // contract section 16 bounds the ids, so that 400 of them are too many whatever the URL holds.
   const ids = (count: number) => Array.from({ length: count }, () => 'id=plain').join('&')
 
+  // proves C16.16, H72
   test('H72: many ids are taken up to their bound', async () => {
     await expectFound(ids(idFilterMax), ['plain'])
     await expectRefused(ids(idFilterMax + 1))
   })
 
+  // proves C14.4, H76
   test.each(['%zz', '%ff', '%E0%A4%A', '%', '%c0%af', '%ed%a0%80'].map(code => [code]))(
     'H76: a bad percent code %s, in a name or a value',
     async code => {
@@ -131,6 +149,7 @@ describe('what cannot be read is refused', () => {
     },
   )
 
+  // proves C14.2
   test('metadata that is no object of texts', async () => {
     await expectRefused(`metadata=${canary}`)
     await expectRefused(`metadata=["${canary}"]`)

@@ -39,6 +39,7 @@ const idOf = async (own: string) =>
   String((await vault.ask('GET', '/applications/key', { key: own })).body['id'])
 
 describe('of many that race', () => {
+  // proves C7.6
   test('one creates a token of an id, and its data stays', async () => {
     const answers = await race(index => create({ id: 'raced', type: 'token', data: index }))
     expect(countStatuses(answers)).toEqual({ 201: 1, 409: racers - 1 })
@@ -48,6 +49,7 @@ describe('of many that race', () => {
     expect(await totalOf('id=raced')).toBe(1)
   })
 
+  // proves C8.14
   test('one makes a deduplicated token, and all are given that one', async () => {
     const answers = await race(() =>
       create({ type: 'token', data: 'the same', deduplicate_token: true }),
@@ -65,6 +67,7 @@ describe('of many that race', () => {
     expect(countStatuses(answers)).toEqual({ 204: 1, 404: racers - 1 })
   })
 
+  // proves A13.2, C13.6
   test('one key is live after many regenerations', async () => {
     const { id, key: first } = await addApplication(vault, {
       type: 'private',
@@ -81,6 +84,7 @@ describe('of many that race', () => {
 })
 
 describe('two that would lock everybody out together', () => {
+  // proves C13.8
   test('are not both done: one management application stays', async () => {
     const own = await addTenant(vault)
     const permissions = ['application:create', 'application:delete', 'application:update']
@@ -101,6 +105,7 @@ describe('two that would lock everybody out together', () => {
 })
 
 describe('no change is lost', () => {
+  // proves C9.14
   test('of a thousand patches of distinct members of one token', async () => {
     await create({ id: 'patched', type: 'token', data: { kept: true } })
     const answers = await race(
@@ -114,6 +119,7 @@ describe('no change is lost', () => {
     expect(members).toContain('kept')
   }, 300_000)
 
+  // proves C9.14
   test('of patches to data, metadata and container at once', async () => {
     await create({ id: 'mixed', type: 'token', data: {} })
     const patches = [
@@ -140,6 +146,7 @@ describe('no change is lost', () => {
 })
 
 describe('a key that is taken back', () => {
+  // proves H125, S54
   test('makes nothing after that was answered, and what it was answered stands', async () => {
     const { id, key: leaving } = await addApplication(vault, {
       type: 'private',
@@ -168,6 +175,7 @@ describe('a key whose application is changed meanwhile', () => {
     deduplicate_token: true,
   })
 
+  // proves E13
   test('is a live key: each create lands, and none is 401', async () => {
     const permissions = ['token:create']
     const { id, key: busy } = await addApplication(vault, { type: 'private', permissions })
@@ -190,6 +198,7 @@ describe('a key whose application is changed meanwhile', () => {
     expect(await totalOf('metadata.made=amid%20renames')).toBe(made.length)
   })
 
+  // proves E13
   test('gets 403 once it has lost the permission, and makes nothing after', async () => {
     const { id, key: losing } = await addApplication(vault, {
       type: 'private',

@@ -116,6 +116,7 @@ describe('the key of an application', () => {
     })
   })
 
+  // proves C2.10
   test('is refused with one answer and the same work, whatever the reason', async () => {
     const once: Work = { ...nothing, generation: 1, now: 1, find: 1, digests: 1 }
     const { text } = await kit.ask('GET', own)
@@ -177,6 +178,7 @@ describe('the key of a session', () => {
     vault.clock.advance(lifetimeMs)
   })
 
+  // proves C2.10
   test('is refused with one answer and the same work, whatever the reason', async () => {
     const once: Work = { ...nothing, generation: 1, now: 2, find: 2, digests: 2, opened: 1 }
     const { text } = await kit.ask('GET', own)
@@ -189,6 +191,7 @@ describe('the key of a session', () => {
     }
   })
 
+  // proves C2.10
   test('costs a look-up and an opening more where its authorizer is gone', async () => {
     const { ask, make, vault } = kit
     const creator = await make({ type: 'public', permissions: ['token:create'] })
@@ -240,6 +243,7 @@ describe('a token', () => {
     expect((await ask('GET', '/tokens/first', { key })).status).toBe(404)
   })
 
+  // proves C2.14
   test.each([
     ['GET', undefined],
     ['PATCH', { metadata: { colour: 'green' } }],
@@ -251,6 +255,7 @@ describe('a token', () => {
     expectAlike(answers, 404)
   })
 
+  // proves C2.14
   test('that no rule covers costs detokenizing what an absent one costs', async () => {
     const answers: Answered[] = []
     for (const id of ids) {
@@ -277,6 +282,7 @@ const telling = (table: LmdbTable, tell: () => void): LmdbTable =>
     },
   })
 
+// proves C2.10
 test('the store reads as often for a row that is not there, folded or not', async () => {
   const path = temporaryFolder()
   const store = await openLmdbStore({ path })

@@ -51,6 +51,7 @@ const tokensTotal = async () =>
 const message = 'expected expressions and masks that do less work together'
 
 describe('a request that evaluates more than it may', () => {
+  // proves C16.8, E10.10
   test.each<[string, object, number]>([
     ['search indexes', { search_indexes: indexes }, enough / 10],
     ['masks', { mask: costly }, enough],
@@ -72,6 +73,7 @@ describe('a request that evaluates more than it may', () => {
     expect((await tokenize(bulk(3, { type: 'token', data, ...more }))).status).toBe(200)
   })
 
+  // proves E10.10
   test('E10.10: of what masks show of a card by their form, is 400 as a whole', async () => {
     // Every output picks by place alone, after what is nearly the bound of one such look.
     const output = "{{ data | pad_left: 200, 'a' | replace: 'a', 'bb' | last4 }}"
@@ -83,6 +85,7 @@ describe('a request that evaluates more than it may', () => {
     expect(refused.body['detail']).toBe(message)
   })
 
+  // proves C16.8, E10.10
   test('E10.10: by filters of references, is 400 and shows nothing', async () => {
     const created = await vault.ask('POST', '/tokens', { key, body: { type: 'token', data } })
     const reference = `{{ ${String(created.body['id'])} | ${grown} }}`
@@ -95,6 +98,7 @@ describe('a request that evaluates more than it may', () => {
   })
 })
 
+// proves E10.10
 test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', async () => {
   const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2032 }
   const digests = Array.from(
@@ -106,6 +110,7 @@ test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', a
   expect(answer.status).toBe(200)
 })
 
+// proves C16.9, E10.11
 test('E10.11: a page of tokens with costly masks of others is shown', async () => {
   const body = { type: 'token', data, mask: costly }
   const made = await Promise.all(

@@ -151,6 +151,7 @@ const cells = declared
   .filter(([route, status]) => !impossible.includes(`${route} ${status}`))
 
 describe('every declared status is reached', () => {
+  // proves A13.7, A13.8, C2.8, C3.1
   test.each(cells)('%s: %i', async (route, status) => {
     const answer = await reach(route, status)
     expect(answer.status).toBe(status)
@@ -160,6 +161,7 @@ describe('every declared status is reached', () => {
     expect('errors' in answer.body).toBe(status === 400)
   })
 
+  // proves C3.2
   test('and documented: by each operation as the contract declares it', async () => {
     const { body } = await kit.vault.ask('GET', '/swagger/json')
     const paths = body['paths'] as Record<string, Record<string, { responses: object }>>

@@ -38,6 +38,7 @@ const requests = (key: string, trace: Readonly<Record<string, string>>) => {
 }
 
 describe('the trace id', () => {
+  // proves C1.31, C2.8
   test('of the caller is in every answer, and in its problem', async () => {
     const trace = '!trace~'.repeat(14).padEnd(traceIdCharsMax, '.')
     for (const [status, text] of requests(wire.key, { 'SVC-TRACE-ID': trace })) {
@@ -50,6 +51,7 @@ describe('the trace id', () => {
     }
   })
 
+  // proves C1.32
   test('is made where none is sent, a new one each time', async () => {
     const seen = new Set<string>()
     for (const [, text] of requests(wire.key, {})) {
@@ -60,6 +62,7 @@ describe('the trace id', () => {
     }
   })
 
+  // proves C1.31
   test.each([
     ['too long', 'a'.repeat(traceIdCharsMax + 1)],
     ['empty', ''],

@@ -146,6 +146,7 @@ const tampered: readonly (readonly [string, (row: Row) => Row])[] = [
 ]
 
 describe('a row that comes back with', () => {
+  // proves S10
   test.each(tampered)(
     '%s is refused on every way to it, and no other row is',
     async (_, change) => {

@@ -180,6 +180,7 @@ test('the licences of what is inside are inside', () => {
   expect(text).toContain('Permission is hereby granted')
 })
 
+// proves S37
 test('nothing runs a script when it is installed, or reports that it was', () => {
   expect(told).not.toContain('install-scripts')
   const manifests = filesBelow(join(home, 'node_modules')).filter(path =>

@@ -69,6 +69,7 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
     story = (await tell(stage.scene, stage)) as Story
   }, storyMsMax)
 
+  // proves P43, P53, P54
   test('tokens are created, read as each key may, used and deleted', () => {
     expect(story.stored).toEqual({
       created: masked,
@@ -80,10 +81,12 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
     })
   })
 
+  // proves P44
   test('lists and searches are walked to their end, or left', () => {
     expect(story.listed).toEqual({ listed: 250, found: 250, few: 3 })
   })
 
+  // proves P45
   test('refusals are errors with a status and a code', () => {
     expect(story.refused).toEqual({
       'wrong key': refusal(401, 'unauthenticated'),
@@ -93,6 +96,7 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
     })
   })
 
+  // proves P46
   test('a call ends in time, and when its signal says so', () => {
     expect(story.givenUp).toEqual({
       'no answer': lost('timeout'),
@@ -105,11 +109,13 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
     })
   })
 
+  // proves P47
   test('a create whose answer is lost is done once', () => {
     expect(story.persisted.created).toBe(1)
     expect(story.persisted.nobody).toEqual(lost('unreachable'))
   })
 
+  // proves P48
   test('a key is not carried to where a redirection leads', () => {
     expect(story.persisted.redirected).toEqual(lost('not_coffer', redirectStatus))
     expect(stage.caught()).toBe(0)
@@ -126,6 +132,7 @@ function proveProgram(tell: Tell): void {
     return story
   })
 
+  // proves P49
   test('a wait that was ended keeps no program running', () => {
     expect(elapsedMs).toBeLessThan(busySeconds * 1_000)
   })
@@ -148,6 +155,7 @@ describe.skipIf(!hasNode)('in Node.js', () => proveProgram(tellInNode))
 describe.skipIf(!hasDeno)('in Deno', () => {
   proveProgram(tellInDeno)
 
+  // proves P50
   test('without the right to the network it says so', async () => {
     const { scene } = await setStage()
     const folder = await makeApplication(scene)
@@ -161,6 +169,7 @@ describe.skipIf(!hasDeno)('in Deno', () => {
     expect(run).toEqual({ exitCode: 0, stdout, stderr: '' })
   })
 
+  // proves P51
   test('it asks over a Unix socket, and ends a call on a connection that was kept', async () => {
     const { scene } = await setStage()
     const folder = await makeApplication(scene)
@@ -200,6 +209,7 @@ describe.skipIf(!hasDeno)('in Deno', () => {
     expect(run).toEqual({ exitCode: 0, stdout, stderr: '' })
   })
 
+  // proves P52
   test('its types hold, and its tests see nothing left open', async () => {
     const { scene } = await setStage()
     const folder = await makeApplication(scene)

@@ -30,6 +30,7 @@ describe.skipIf(!isPostgresThere)('in a database that somebody has changed', () 
     expect(made.exitCode).toBe(0)
   })
 
+  // proves E24.10
   test.each([
     ['a row that is gone', 'DELETE FROM @rows WHERE ordinal = 3', 'unique_orphan'],
     ['a unique that is gone', 'DELETE FROM @uniques WHERE ordinal = 3', 'unique_missing'],
@@ -118,6 +119,7 @@ CREATE TABLE @another (n int PRIMARY KEY)`,
     expect(stderr).toContain('is damaged')
   })
 
+  // proves E24.10
   test('a table that cannot be read is told of in a line by verify', async () => {
     await run(`ALTER TABLE @rows ALTER COLUMN value TYPE text USING encode(value, 'hex')`)
     const { exitCode, stderr } = await verify()

@@ -106,6 +106,7 @@ WHERE (r.ordinal, o.ordinal) IN ((${at('left')}, ${at('right')}), (${at('right')
     expect((await read('mine')).text).toContain(secret('mine'))
   })
 
+  // proves S10
   test('an older version of a row alone is no answer', async () => {
     const body = { id: 'renewed', type: 'token', data: secret('renewed'), metadata: { of: 'old' } }
     expect((await ask(key, 'POST', '/tokens', body)).status).toBe(201)
@@ -120,6 +121,7 @@ WHERE (r.ordinal, o.ordinal) IN ((${at('left')}, ${at('right')}), (${at('right')
     }
   })
 
+  // proves S10
   test('a deleted token whose row and terms alone came back is no answer', async () => {
     const body = { id: 'deleted', type: 'token', data: secret('deleted'), metadata: { of: 'gone' } }
     expect((await ask(key, 'POST', '/tokens', body)).status).toBe(201)
@@ -138,6 +140,7 @@ WHERE (r.ordinal, o.ordinal) IN ((${at('left')}, ${at('right')}), (${at('right')
     expectUntold(await ask(key, 'POST', '/tokens/search', { query: 'metadata.of:gone' }))
   })
 
+  // proves S10
   test('rows that have changed places are no answer', async () => {
     for (const id of ['here', 'there']) {
       const body = { id, type: 'token', data: secret(id), metadata: { of: 'places' } }

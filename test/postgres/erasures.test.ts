@@ -18,6 +18,7 @@ const idsOf = (file: string): readonly (string | undefined)[] =>
     .map(line => parseErasure(line)?.id)
 
 // .ci/run installs it.
+// proves S16
 test.skipIf(!isPostgresThere)(
   'each vault of a database lists the deletes that it has answered',
   async () => {

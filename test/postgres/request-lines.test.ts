@@ -7,6 +7,7 @@ import { checkRequestLines } from '../support/request-lines.ts'
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a request line over PostgreSQL', () => {
+  // proves S2
   test('tells of key, address, token and what was shown, and nothing more', async () => {
     const server = await sharedPostgres()
     const data = join(temporaryFolder(), 'vault')

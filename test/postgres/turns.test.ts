@@ -148,6 +148,7 @@ AND relation = '${schema}.${table}'::regclass`
     return { status, before }
   }
 
+  // proves E10.17
   test.each([
     ['one process', 300],
     ['three workers', 300],
@@ -164,6 +165,7 @@ AND relation = '${schema}.${table}'::regclass`
     300_000,
   )
 
+  // proves E10.17
   test('a create is not behind all the hundreds of another credential', async () => {
     const served = servedBy('one process')
     const { target, other, id } = served
@@ -185,6 +187,7 @@ AND relation = '${schema}.${table}'::regclass`
     expect(before).toBeLessThan(count - 100)
   }, 300_000)
 
+  // proves C2.30
   test.each(['one process', 'three workers'])(
     '%s: a database that is away is waited for by a write that begins then, not by a read',
     async name => {

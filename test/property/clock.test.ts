@@ -107,6 +107,7 @@ const runs = (...kinds: readonly Steps[]) =>
   fc.array(fc.oneof(...kinds), { minLength: 1, maxLength: 60 })
 
 describe('the clock, whatever the wall does', () => {
+  // proves C10.8
   test('never decreases, revives nothing, and is never before the wall', () => {
     const all = runs(pass(spans), pass(spans), step(anySteps), freeze, correct, restarts)
     fc.assert(
@@ -172,6 +173,7 @@ const jump = fc.record({
 })
 
 describe('the clock, when jumps are taken back in time', () => {
+  // proves C10.9
   test('settles nothing before its time, and all once the wall is right', () => {
     fc.assert(
       fc.property(fc.array(jump, { maxLength: 8 }), jumps => {

@@ -24,6 +24,7 @@ const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toStr
 describe('libsodium and noble', () => {
   const both = [primitives, portable] as const
 
+  // proves S12
   test('encrypt to the same bytes and open them alike, whatever is changed', () => {
     expect(primitives.name).toBe('native')
     const change = fc.option(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })))
@@ -114,6 +115,7 @@ describe('a sealed value of a row', () => {
   const random = seededBytes(9)
   const version = fc.integer({ min: 1, max: 3 })
 
+  // proves S8
   test('opens in its own place, and in no other', () => {
     const place = fc.tuple(sealer, header, version, fc.nat(2))
     fc.assert(
@@ -143,6 +145,7 @@ describe('a sealed value of a row', () => {
     )
   })
 
+  // proves S9
   test('does not open with any bit of it, or of its header, turned over', () => {
     fc.assert(
       fc.property(sealer, header, values, fc.nat(), fc.nat(7), (by, header, plain, at, bit) => {

@@ -290,6 +290,7 @@ const countShown = (shown: unknown, whole: string, preserved: string): number =>
 }
 
 describe('masking filters', () => {
+  // proves C6.23
   test('reveal_last shows no more than it is to show', () => {
     fc.assert(
       fc.property(secret, count, (whole, most) => {
@@ -300,6 +301,7 @@ describe('masking filters', () => {
     )
   })
 
+  // proves C6.24
   test('reveal shows no more than both ends, and never all', () => {
     fc.assert(
       fc.property(
@@ -319,6 +321,7 @@ describe('masking filters', () => {
     )
   })
 
+  // proves C6.25
   test('card_mask shows no more than the BIN and the last four digits, and never all', () => {
     const flag = fc.boolean()
     fc.assert(
@@ -349,6 +352,7 @@ describe('masking filters', () => {
     )
   })
 
+  // proves C6.31
   test('an alias has the length of its value, keeps the ends it is to keep, and is another', () => {
     const small = fc.integer({ min: 0, max: 5 })
     fc.assert(

@@ -101,6 +101,7 @@ describe('laws of bound grants', () => {
     expect(within).toBeGreaterThan(100)
   })
 
+  // proves C12.7, E5.2, S47
   test('what is left within a limit shows no more than the limit, nor than there was', () => {
     let left = 0
     let lost = 0

@@ -144,10 +144,12 @@ const record = fc.record(
 )
 
 describe('filters over text agree with liquidjs', () => {
+  // proves C6.3
   test.each(['upcase', 'downcase', 'capitalize', 'strip', 'lstrip', 'rstrip'])('%s', filters => {
     agree(filters, scalar)
   })
 
+  // proves C6.3
   test.each([
     'escape',
     'escape_once',
@@ -159,6 +161,7 @@ describe('filters over text agree with liquidjs', () => {
     agree(filters, fc.oneof(scalar, markup))
   })
 
+  // proves C6.3
   test.each([
     'append: data.a',
     'prepend: data.a',
@@ -209,10 +212,12 @@ describe('filters over text agree with liquidjs', () => {
 })
 
 describe('filters over lists agree with liquidjs', () => {
+  // proves C6.3
   test.each(['reverse', 'compact', 'uniq', 'size'])('%s', filters => {
     agree(filters, fc.oneof(list, plainText, number, fc.constant(null)))
   })
 
+  // proves C6.3
   test.each(['first', 'last'])('%s', filters => {
     agree(filters, fc.oneof(list, plainText))
   })
@@ -253,10 +258,12 @@ describe('filters over lists agree with liquidjs', () => {
 })
 
 describe('arithmetic agrees with liquidjs', () => {
+  // proves C6.3
   test.each(['abs', 'ceil', 'floor', 'round'])('%s', filters => {
     agree(filters, numeric)
   })
 
+  // proves C6.3
   test.each([
     'plus: data.a',
     'minus: data.a',
@@ -304,6 +311,7 @@ describe('date agrees with liquidjs', () => {
     noInvalidDate: true,
   })
 
+  // proves C6.3
   test('on ISO 8601 and on Unix seconds, in any format', () => {
     const value = fc.oneof(
       instant.map(each => each.toISOString()),

@@ -67,6 +67,7 @@ const applied = (drawn: readonly string[], data: object): unknown => {
 }
 
 describe('laws of masks of cards', () => {
+  // proves C6.41, E3.4, S58
   test('what is told of a mask holds: it shows no other digit, and nothing of the code', () => {
     let told = 0
     fc.assert(
@@ -83,6 +84,7 @@ describe('laws of masks of cards', () => {
     expect(told).toBeGreaterThan(100)
   })
 
+  // proves C6.42
   test('a mask that shows no more tells nothing that the standing one does not', () => {
     let narrowed = 0
     fc.assert(
@@ -124,6 +126,7 @@ describe('laws of moves', () => {
       .map(rules => rules.map((each, index): Rule => ({ ...each, priority: index + 1 }))),
   })
 
+  // proves C9.9, S59
   test('after any walk of accepted moves nothing is seen that was not seen at first', () => {
     let moved = 0
     fc.assert(

@@ -23,6 +23,7 @@ const hasNullMember = (value: Json): boolean =>
   isJsonObject(value) && [...value.values()].some(item => item === null || hasNullMember(item))
 
 describe('merge patch laws', () => {
+  // proves H55
   test('the result is that of the RFC text', () => {
     fc.assert(
       fc.property(json, json, (target, patch) => {
@@ -53,6 +54,7 @@ describe('merge patch laws', () => {
     )
   })
 
+  // proves H52
   test('members with names of prototypes are members like any other', () => {
     const name = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'a')
     const value = fc.oneof(fc.constantFrom(null, 1, 'x'), fc.constant(new Map([['polluted', 1]])))

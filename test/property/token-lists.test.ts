@@ -90,6 +90,7 @@ const search =
     }
   }
 
+// proves C4.6
 test('a list shows and counts exactly what the grants cover', async () => {
   const property = fc.asyncProperty(tokenSets, grantsOfAnyKind, async (tokens, grants) => {
     const tenantId = newTenant()
@@ -102,6 +103,7 @@ test('a list shows and counts exactly what the grants cover', async () => {
   await fc.assert(property, { numRuns: 100 })
 }, 300_000)
 
+// proves C14.18
 test('a search shows and counts exactly what the grants cover and the query asks for', async () => {
   const property = fc.asyncProperty(
     tokenSets,
@@ -121,6 +123,7 @@ test('a search shows and counts exactly what the grants cover and the query asks
   await fc.assert(property, { numRuns: 150 })
 }, 300_000)
 
+// proves C4.11
 test('a walk meets every token that stays once, in order, and none that came', async () => {
   const property = fc.asyncProperty(
     tokenSets,

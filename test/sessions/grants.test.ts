@@ -57,6 +57,7 @@ describe('a session with rules on conditions', () => {
     return { status, data: body['data'] }
   }
 
+  // proves A7.5, A7.7, A7.13, C11.13
   test.each([
     ['an id', [['id', 'equals', 'order-1']], ['order-1']],
     ['the beginning of ids, by case', [['id', 'starts_with', 'order-']], ['order-1', 'order-2']],
@@ -90,6 +91,7 @@ describe('a session with rules on conditions', () => {
     }
   })
 
+  // proves A2.4, A7.8, A7.9, A7.11
   test.each([
     ['redact', undefined],
     ['mask', 'alue'],
@@ -99,6 +101,7 @@ describe('a session with rules on conditions', () => {
     expect(await show(key, 'order-1')).toEqual({ status: 200, data })
   })
 
+  // proves A7.2, C11.7
   test('decides by priority, the plain permissions last', async () => {
     const hidden = ruleOn('redact', ['id', 'equals', 'order-1'])
     const open = { ...ruleOn('reveal', ['container', 'starts_with', '/pci']), priority: 2 }
@@ -125,6 +128,7 @@ describe('a session with rules on conditions', () => {
       expect((await show(kit.authorizer.key, id)).status).toBe(404)
   })
 
+  // proves C9.8
   test('changes, moves and deletes only where a rule covers both ends', async () => {
     const rule = ruleOn('mask', ['container', 'starts_with', '/own/'])
     const key = await kit.open({ rules: [rule] })
@@ -147,6 +151,7 @@ describe('a session with rules on conditions', () => {
     expect((await show(kit.authorizer.key, 'out-1')).data).toBe('secret-value')
   })
 
+  // proves A7.12
   test('holds only the permissions of its rules', async () => {
     const rule = { ...ruleOn('reveal', ['id', 'equals', 'order-1']), permissions: ['token:read'] }
     const key = await kit.open({ rules: [rule] })
@@ -188,6 +193,7 @@ describe('grants that are bound to the authorizer', () => {
     ],
   ]
 
+  // proves C12.5, E5, H154, S47
   test.each(wider)('are refused where they hold %s, and leave the nonce', async (_, grants) => {
     const { key: session, nonce } = await kit.create()
     const answer = await kit.authorize(nonce, grants, key)
@@ -209,6 +215,7 @@ describe('grants that are bound to the authorizer', () => {
     ],
   ]
 
+  // proves C12.5
   test.each(within)('are given where they hold %s', async (_, grants) => {
     const { nonce } = await kit.create()
     expect((await kit.authorize(nonce, grants, key)).status).toBe(200)
@@ -223,6 +230,7 @@ describe('grants that are bound to the authorizer', () => {
     expect((await kit.authorize(nonce, { rules: [pciRule] }, key)).status).toBe(409)
   })
 
+  // proves C12.7, H158
   test('lose what the authorizer loses, and end with it', async () => {
     const { id, key: shrinking } = await addAuthorizer()
     const { key: session, nonce } = await kit.create()
@@ -243,6 +251,7 @@ describe('grants that are bound to the authorizer', () => {
   })
 })
 
+// proves C12.8
 test('bound grants end when either application expires, also while they are in use', async () => {
   const expires = { expires_at: '2030-01-01T00:01:00Z' }
   for (const [creatorEnd, authorizerEnd] of [
@@ -265,6 +274,7 @@ test('bound grants end when either application expires, also while they are in u
   }
 })
 
+// proves C12.6
 test('grants are not bound to the authorizer where the setting says so', async () => {
   const vault = await openTestVault(73, { sessionGrantsWithinAuthorizer: false })
   const kit = await openSessionKit(vault)

@@ -28,6 +28,7 @@ const read = async (vault: TestVault, key: string) =>
 const instantIn = (vault: TestVault, ms: number) => new Date(vault.clock.now() + ms).toISOString()
 
 describe('a session lives', () => {
+  // proves A8.3, A11.7
   test('3 minutes from its creation where nothing else was asked', async () => {
     const { vault, kit } = await vaultWithSessions(51)
     const { key, nonce } = await kit.create()
@@ -39,6 +40,7 @@ describe('a session lives', () => {
     expect(await read(vault, key)).toBe(401)
   })
 
+  // proves A9.8, A11.7, C10.5
   test('until the instant that was asked for, also a shorter one', async () => {
     const { vault, kit } = await vaultWithSessions(52)
     const keys: string[] = []
@@ -60,6 +62,7 @@ describe('a session lives', () => {
     expect(await read(vault, long)).toBe(401)
   })
 
+  // proves C12.12, H116
   test('at most 24 hours: the instant after is refused, as the present one is', async () => {
     const { vault, kit } = await vaultWithSessions(53)
     const { key, nonce } = await kit.create()
@@ -81,6 +84,7 @@ describe('a session lives', () => {
 })
 
 describe('a session that nobody authorized', () => {
+  // proves A1.8, H123
   test('is known until 3 minutes are over, and may do nothing', async () => {
     const { vault, kit } = await vaultWithSessions(54)
     const { key } = await kit.create()
@@ -90,6 +94,7 @@ describe('a session that nobody authorized', () => {
     expect(await read(vault, key)).toBe(401)
   })
 
+  // proves A9.8, C3.5, H155
   test('cannot be authorized from then on, before or after the sweep', async () => {
     const { vault, kit } = await vaultWithSessions(55)
     const { nonce } = await kit.create()
@@ -109,6 +114,7 @@ describe('the public application of a session', () => {
   const deleteCreator = (vault: TestVault, kit: SessionKit) =>
     vault.ask('DELETE', `/applications/${kit.creator.id}`, { key: vault.managementKey })
 
+  // proves C13.7, H158
   test('ends its sessions when it is deleted, at once and in every process', async () => {
     const { vault, kit } = await vaultWithSessions(56)
     const key = await kit.open(reading)
@@ -195,6 +201,7 @@ describe.each([true, false])('where grants are bound to the authorizer: %p, a se
     ['the key of its authorizer is made anew', 'authorizer', 'POST', '/regenerate'],
   ]
 
+  // proves C12.8, S51
   test.each(endings)('ends when %s, at once and in every process', async (_, whose, method, of) => {
     const vault = await openTestVault(61, { sessionGrantsWithinAuthorizer: bound })
     const kit = await openSessionKit(vault)
@@ -218,6 +225,7 @@ describe.each([true, false])('where grants are bound to the authorizer: %p, a se
     expect((await kit.authorize(waiting.nonce, reading, other)).status).toBe(isOver ? 404 : 200)
   })
 
+  // proves C12.8, E5.1
   test('lands no write once the key of its authorizer was made anew', async () => {
     const vault = await openTestVault(65, { sessionGrantsWithinAuthorizer: bound })
     const kit = await openSessionKit(vault)
@@ -246,6 +254,7 @@ describe.each([true, false])('where grants are bound to the authorizer: %p, a se
 })
 
 describe('sessions of two tenants in one store', () => {
+  // proves C12.3, H150
   test('are authorized by their own tenant; a foreign nonce is as an unknown one', async () => {
     const { vault, kit } = await vaultWithSessions(62)
     const foreign = await addTenant(vault)
@@ -261,6 +270,7 @@ describe('sessions of two tenants in one store', () => {
     expect((await kit.authorize(nonce, reading)).status).toBe(409)
   })
 
+  // proves A1.2, C2.17, C7.5
   test('see the tokens of their own tenant alone', async () => {
     const { vault, kit } = await vaultWithSessions(63)
     const foreignKit = await openSessionKit(await addTenant(vault))

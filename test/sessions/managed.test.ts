@@ -45,6 +45,7 @@ describe('the list of sessions', () => {
     world = await openWorld(610)
   })
 
+  // proves C12.10
   test('shows what stands, newest first, and no key, nonce or digest', async () => {
     const waiting = await make(world)
     const open = await make(world, reading)
@@ -70,6 +71,7 @@ describe('the list of sessions', () => {
     }
   })
 
+  // proves C12.10
   test('is walked by cursors, each session once, while others come and go', async () => {
     const walked = await openWorld(611)
     const ids: string[] = []
@@ -96,6 +98,7 @@ describe('the list of sessions', () => {
     }
   })
 
+  // proves C12.10
   test('leaves out what has ended, by itself or with the keys of its applications', async () => {
     const ended = await openWorld(612)
     const stays = await make(ended, { ...reading, expires_at: '2030-01-01T12:00:00Z' })
@@ -130,6 +133,7 @@ describe('ending a session', () => {
   const end = ({ vault }: World, id: string, key: string) =>
     vault.ask('DELETE', `/sessions/${id}`, { key })
 
+  // proves C12.11
   test('is done by a manager, at once and in every process, and once', async () => {
     const world = await openWorld(613)
     const { vault, manager } = world
@@ -153,6 +157,7 @@ describe('ending a session', () => {
     expect((await world.kit.authorize(nonce, reading)).status).toBe(404)
   })
 
+  // proves C12.11
   test('is done by a private application for those that it authorized, and no others', async () => {
     const world = await openWorld(615)
     const { vault, kit } = world
@@ -170,6 +175,7 @@ describe('ending a session', () => {
     expect((await vault.ask('GET', '/tokens', { key: own.key })).status).toBe(401)
   })
 
+  // proves C12.11, E5.4
   test('is refused to managers without the permission, and to all others', async () => {
     const world = await openWorld(616)
     const { vault, kit } = world
@@ -184,6 +190,7 @@ describe('ending a session', () => {
     expect((await vault.ask('GET', '/tokens', { key })).status).toBe(200)
   })
 
+  // proves S51
   test('lands no write of that session after it', async () => {
     const world = await openWorld(617)
     const { id, key } = await make(world, { permissions: ['token:create'] })

@@ -27,6 +27,7 @@ const statusOf = async (method: string, path: string, key: string, body?: unknow
   (await vault.ask(method, path, body === undefined ? { key } : { key, body })).status
 
 describe('creating a session', () => {
+  // proves A1.7, A8.1, A8.3, A13.3, C12.1, C12.9
   test('answers 201 with a key, a nonce and the end, and nothing else', async () => {
     const answer = await vault.ask('POST', '/sessions', { key: kit.creator.key })
     expect(answer.status).toBe(201)
@@ -38,12 +39,14 @@ describe('creating a session', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
+  // proves A13.6
   test('gives each session its own key and nonce', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => kit.create()))
     const texts = made.flatMap(({ key, nonce }) => [key, key.slice(9), nonce])
     expect(new Set(texts).size).toBe(60)
   })
 
+  // proves A11.2, C1.24
   test.each([
     ['an empty form', 'application/x-www-form-urlencoded', ''],
     ['an empty JSON body', 'application/json', ''],
@@ -59,6 +62,7 @@ describe('creating a session', () => {
 })
 
 describe('authorizing a session', () => {
+  // proves A1.8, A8.2, A9.5, A9.6, A11.8
   test('answers 200 with an empty body, and the session has its grants at once', async () => {
     const { key, nonce } = await kit.create()
     expect(await statusOf('GET', '/tokens', key)).toBe(403)
@@ -70,6 +74,7 @@ describe('authorizing a session', () => {
     expect(await statusOf('GET', '/tokens/absent', key)).toBe(404)
   })
 
+  // proves C12.14
   test('makes the public application the creator of what the session creates', async () => {
     const key = await kit.open({ permissions: ['token:create', 'token:update'] })
     const body = { id: 'by-session', type: 'token', data: 'secret', mask: '{{ data | last4 }}' }
@@ -80,6 +85,7 @@ describe('authorizing a session', () => {
     expect(changed.body['modified_by']).toBe(kit.creator.id)
   })
 
+  // proves A7.1, A11.5, C11.10, C12.4
   test.each([
     ['permissions as null', { permissions: null, rules: [rule] }],
     ['rules as null', { ...reading, rules: null, expires_at: null }],
@@ -91,6 +97,7 @@ describe('authorizing a session', () => {
     expect((await kit.authorize(nonce, grants)).status).toBe(200)
   })
 
+  // proves A9.7, C3.5
   test('is done once: a nonce that was used is a conflict, and its grants stay', async () => {
     const { key, nonce } = await kit.create()
     await kit.authorize(nonce, reading)
@@ -100,6 +107,7 @@ describe('authorizing a session', () => {
     expect(await statusOf('DELETE', '/tokens/absent', key)).toBe(403)
   })
 
+  // proves H151, S55
   test('of 50 at the same time one wins, and its grants are the ones that hold', async () => {
     const { key, nonce } = await kit.create()
     const grants = Array.from({ length: 50 }, (_, index) => ({
@@ -119,16 +127,21 @@ describe('authorizing a session', () => {
   const refused: readonly (readonly [string, object, readonly string[]])[] = [
     ['no nonce', { nonce: undefined, ...reading }, ['nonce']],
     ['a nonce that is no text', { nonce: 17, ...reading }, ['nonce']],
+    // proves H153
     ['neither permissions nor rules', {}, ['permissions']],
+    // proves H153
     ['empty permissions and rules', { permissions: [], rules: [] }, ['permissions']],
+    // proves H154
     ['a permission on applications', { permissions: ['application:read'] }, ['permissions[0]']],
     ['an unknown permission', { permissions: ['token:*'] }, ['permissions[0]']],
     ['a permission in another case', { permissions: ['Token:Read'] }, ['permissions[0]']],
+    // proves H133
     [
       'a rule with container and conditions',
       { rules: [{ ...rule, conditions: [condition] }] },
       ['rules[0]'],
     ],
+    // proves H133
     ['a rule with neither', { rules: [{ ...rule, container: undefined }] }, ['rules[0]']],
     [
       'empty conditions',
@@ -148,6 +161,7 @@ describe('authorizing a session', () => {
       condemned({ attribute: 'container', value: 'canary' }),
       ['rules[0].conditions[0].value'],
     ],
+    // proves H134
     ['two rules of one priority', { rules: [rule, rule] }, ['rules[1].priority']],
     ['priority 0', { rules: [{ ...rule, priority: 0 }] }, ['rules[0].priority']],
     ['an unknown transform', { rules: [{ ...rule, transform: 'Reveal' }] }, ['rules[0].transform']],
@@ -162,10 +176,12 @@ describe('authorizing a session', () => {
       ['rules[0].permissions[0]'],
     ],
     ['a bad container', { rules: [{ ...rule, container: 'canary' }] }, ['rules[0].container']],
+    // proves H116
     ['an end in the past', { ...reading, expires_at: '2029-12-31T23:59:59Z' }, ['expires_at']],
     ['an end that is no instant', { ...reading, expires_at: 'canary' }, ['expires_at']],
   ]
 
+  // proves A7.6, A7.13, A9.6, A11.4, A11.6, A11.9, C11.8, C11.10, C12.4, H152
   test.each(refused)('refuses %s, and leaves the nonce', async (_, body, at) => {
     const { key, nonce } = await kit.create()
     const answer = await kit.authorize(nonce, body)
@@ -175,6 +191,7 @@ describe('authorizing a session', () => {
     expect((await kit.authorize(nonce, reading)).status).toBe(200)
   })
 
+  // proves A11.4
   test('refuses a body of another type or too large a one, and leaves the nonce', async () => {
     const { nonce } = await kit.create()
     const send = (raw: string, type: string) =>
@@ -185,6 +202,7 @@ describe('authorizing a session', () => {
     expect((await kit.authorize(nonce, reading)).status).toBe(200)
   })
 
+  // proves A11.9, C3.5
   test('finds nothing for what is no live nonce', async () => {
     const { key, nonce } = await kit.create()
     const others = ['', nonce.slice(1), `${nonce} `, nonce.toLowerCase(), key, key.slice(9)]
@@ -246,6 +264,7 @@ describe('each operation by each kind of caller', () => {
     keys = [undefined, shop.key, kit.authorizer.key, vault.managementKey, key, open]
   })
 
+  // proves A1.7, A11.1, A11.3, C12.3, H149, H156
   test.each(matrix)('%s %s', async (method, path, body, expected) => {
     const statuses: number[] = []
     for (const key of keys) {
@@ -260,6 +279,7 @@ describe('each operation by each kind of caller', () => {
     expect(statuses).toEqual([...expected])
   })
 
+  // proves H150
   test('refusing a caller leaves the nonce', async () => {
     const { nonce } = await kit.create()
     for (const key of keys.filter(other => other !== kit.authorizer.key)) {
@@ -270,6 +290,7 @@ describe('each operation by each kind of caller', () => {
   })
 })
 
+// proves C13.3
 test('a session key does not read the application that made it', async () => {
   const key = await kit.open(reading)
   const answer = await vault.ask('GET', `/applications/${kit.creator.id}`, { key })

@@ -63,6 +63,7 @@ const half =
   'POST /applications HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
   'Content-Length: 100\r\n'
 
+// proves H24
 test('a connection that had an answer waits, and what does not go on ends as before', async () => {
   const [answered, refused, paged, again, silent, head, body] = await Promise.all([
     converse(get('/applications/key')),

@@ -7,6 +7,7 @@ import { startServer } from '../../src/serve/server.ts'
 import { until } from '../support/until.ts'
 import { openTestVault } from '../support/vault.ts'
 
+// proves C15.13
 test('a key that was used is shown with its day a little later', async () => {
   const vault = await openTestVault(660)
   const server = await startServer(vault.deps, { host: '127.0.0.1', port: 0 })

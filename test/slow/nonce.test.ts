@@ -9,6 +9,7 @@ import { openTestVault } from '../support/vault.ts'
 const rounds = 1_000
 const racers = 50
 
+// proves H151
 test('of fifty that authorize with one nonce, one does, a thousand times', async () => {
   const kit = await openSessionKit(await openTestVault(77))
   const grants = { permissions: ['token:read'] }

@@ -29,6 +29,7 @@ function drip(beginning: string, byte: string): Promise<number> {
   })
 }
 
+// proves H9, H24
 test(
   'H24: headers and bodies in drips, and idle connections, are ended in time',
   async () => {
@@ -75,6 +76,7 @@ function trickle(bytesPerSecond: number): Promise<{ status: string; seconds: num
   })
 }
 
+// proves C16.6, E10.8
 test(
   'E10.8: a body that goes on coming, but too slowly to end, is 408 in time',
   async () => {

@@ -76,6 +76,7 @@ test('uniques that were folded era by era leave pages more than half full', asyn
 })
 
 describe('the LMDB engine and its folder', () => {
+  // proves S5
   test('all files are for their owner only', async () => {
     const path = temporaryFolder()
     const store = await openLmdbStore({ path })
@@ -132,6 +133,7 @@ describe('the LMDB engine and its disk', () => {
     return openLmdbStore({ path: copy })
   }
 
+  // proves S62
   test('a write is in the file when it is answered, and not before its commit', async () => {
     const path = temporaryFolder()
     const store = await openLmdbStore({ path })

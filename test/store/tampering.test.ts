@@ -195,6 +195,7 @@ describe('a store that was changed behind its back', () => {
     await store.close()
   })
 
+  // proves S10
   test.each(damages)('$says: is refused where it is met, and found', async damage => {
     const path = await makeStore()
     await tamper(path, damage.change)

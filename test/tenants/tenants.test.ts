@@ -18,6 +18,7 @@ beforeAll(async () => {
   publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })
 })
 
+// proves C15.20, C15.22
 test('the tenant of a key is shown to a caller who holds tenant:read', async () => {
   const answer = await vault.ask('GET', '/tenants/self', { key: vault.managementKey })
   expect(answer.status).toBe(200)
@@ -30,6 +31,7 @@ test('the tenant of a key is shown to a caller who holds tenant:read', async () 
   })
 })
 
+// proves C15.21
 test('the tenant is renamed by a caller who holds tenant:update, and by nobody else', async () => {
   const own = await openTestVault(83)
   const reader = await own.application({ type: 'management', permissions: ['tenant:read'] })
@@ -58,6 +60,7 @@ test('the tenant is renamed by a caller who holds tenant:update, and by nobody e
   expectProblem(await own.ask('GET', '/tenants/self', { key: writer }), 403)
 })
 
+// proves C15.21
 test('a tenant is renamed once under an idempotency key', async () => {
   const headers = { 'SVC-IDEMPOTENCY-KEY': 'rename' }
   const { managementKey: key } = await addTenant(vault)
@@ -68,6 +71,7 @@ test('a tenant is renamed once under an idempotency key', async () => {
   expect(again.headers.get('svc-idempotent-replay')).toBe('true')
 })
 
+// proves C15.20
 test('the tenant is refused to all others', async () => {
   const key = await vault.application({ type: 'management', permissions: ['application:read'] })
   for (const other of [key, privateKey, publicKey]) {
@@ -80,6 +84,7 @@ test('the tenant is refused to all others', async () => {
   expectProblem(await vault.ask('GET', '/tenants/self', ask), 401, undefined, [vault.tenantId])
 })
 
+// proves C15.6
 test('every application reads the permissions, as a bare array', async () => {
   for (const key of [vault.managementKey, privateKey, publicKey]) {
     const answer = await vault.ask('GET', '/permissions', { key })
@@ -99,6 +104,7 @@ test('every application reads the permissions, as a bare array', async () => {
   }
 })
 
+// proves C15.7
 test('the permissions of one type of application are listed by themselves', async () => {
   const list = async (query: string) => {
     const answer = await vault.ask('GET', `/permissions?${query}`, { key: publicKey })
@@ -123,6 +129,7 @@ test('the permissions of one type of application are listed by themselves', asyn
   }
 })
 
+// proves A1.6, A6.3, C11.1
 test('what is listed can be granted to just the types that are listed with it', async () => {
   const { body } = await vault.ask('GET', '/permissions', { key: vault.managementKey })
   const listed = body as unknown as { type: string; application_types: string[] }[]
@@ -178,6 +185,7 @@ describe('permissions that guard nothing', () => {
   })
 })
 
+// proves C15.6
 test('the permissions are refused without a key, and to a session', async () => {
   expectProblem(await vault.ask('GET', '/permissions'), 401)
   const { body } = await vault.ask('POST', '/sessions', { key: publicKey })

@@ -90,6 +90,8 @@ describe('the table of access', () => {
     expect(operations.map(({ route }) => route).toSorted()).toEqual(documented.toSorted())
   })
 
+  // proves A1.4, A1.5, A6.6, A10.1, A10.2, A10.3, A10.4, A10.5, A10.15, A12.1, A13.4, A13.5
+  // proves C2.16, C2.17, C11.4, C11.14, C11.16, C12.13, C13.3, C14.6, H128, S42
   test.each(cells)('%s, target %s, by %s: %s', async (route, place, by, cell) => {
     const operation = operationOf(route)
     const prepared = await operation.prepare(kit, place)
@@ -103,6 +105,7 @@ describe('the table of access', () => {
 
   const dead = operations.flatMap(({ route }) => deadCredentials.map(by => [route, by] as const))
 
+  // proves A1.5, C2.9, S41
   test.each(dead)('%s by %s: 401, with one body for all', async (route, by) => {
     const prepared = await operationOf(route).prepare(kit, 'in')
     const answer = await send(prepared, by)
@@ -143,18 +146,21 @@ describe('a request that may be made, with a body that may not', () => {
     )
   })
 
+  // proves C1.23
   test.each(withBody)('%s: another content type is 415', async route => {
     const { bare, content } = await prepare(route)
     const request = { ...bare, raw: content, type: 'text/plain' }
     expectProblem(await send({ request }, ableOf(route)), 415)
   })
 
+  // proves C16.1
   test.each(withBody)('%s: a body over the limit is 413', async route => {
     const { bare, content } = await prepare(route)
     const request = { ...bare, raw: content + ' '.repeat(1024 * 1024) }
     expectProblem(await send({ request }, ableOf(route)), 413)
   })
 
+  // proves C2.15
   test.each(withBody)('%s: a bad body is 401 without a key, 403 without the right', async route => {
     const { bare } = await prepare(route)
     const request = { ...bare, raw: '{', type: 'text/plain' }
@@ -167,6 +173,7 @@ describe('a request that may be made, with a body that may not', () => {
 describe('a token that no rule covers', () => {
   const byId = rows.filter(({ cells: all }) => all.reveal === '404').map(({ route }) => route)
 
+  // proves C2.13, H130
   test.each(byId)('%s answers as for one that is absent', async route => {
     const { bare, content, id } = await prepare(route, 'out')
     const body = content === undefined ? {} : { raw: content }

@@ -69,6 +69,7 @@ async function openCard({ deps: { keys, store }, tenantId }: TestVault) {
 }
 
 describe('the code of a card', () => {
+  // proves C5.8, C5.9, S69
   test('is shown until its end, which the token tells, and never from then on', async () => {
     const { vault, ask, make } = await openVault()
     const made = await make()
@@ -120,6 +121,7 @@ describe('the code of a card', () => {
     expect((await ask('GET', '/tokens/card')).text).toContain(`"data":${JSON.stringify(rest)}`)
   })
 
+  // proves C5.10, S69
   test('leaves the disk once it has ended, and its card stays', async () => {
     const { vault, ask, make, rows } = await openVault()
     const empty = await rows()
@@ -136,6 +138,7 @@ describe('the code of a card', () => {
     expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
   })
 
+  // proves S69
   test.skipIf(process.env['COFFER_TEST_STORE'] === 'postgres')(
     'leaves what is free of the file too, and nothing else of it',
     async () => {
@@ -176,6 +179,7 @@ describe('the code of a card', () => {
     endless.resolve(0)
   })
 
+  // proves C5.10
   test('goes with its card, whether that is deleted or expires', async () => {
     const { vault, ask, make, rows } = await openVault()
     const empty = await rows()
@@ -192,6 +196,7 @@ describe('the code of a card', () => {
     expect(await rows()).toBe(empty)
   })
 
+  // proves C5.9
   test('lasts no longer for a change that does not bring it', async () => {
     const { vault, ask, make, rows } = await openVault()
     await make()
@@ -238,6 +243,7 @@ describe('the code of a card', () => {
     expect(await sweep(vault.deps)).toBe(2)
   })
 
+  // proves C5.8
   test('is found by nothing, while and after it lives', async () => {
     const { ask, make } = await openVault()
     const indexes = { search_indexes: ['{{ data.cvc }}', '{{ data.number }}-{{ data.cvc }}'] }
@@ -249,6 +255,7 @@ describe('the code of a card', () => {
     expect((await ask('POST', '/tokens/search', { query })).text).toContain('"total_items":1')
   })
 
+  // proves E3.9, S69
   test.each(['{{ data.number }}{{ data.cvc }}', '{{ data | stringify }}'])(
     'is in no fingerprint by %s, which a thousand guesses would find it in',
     async expression => {
@@ -264,6 +271,7 @@ describe('the code of a card', () => {
     },
   )
 
+  // proves E3.9
   test('is nothing to deduplicate by', async () => {
     const { make } = await openVault()
     const refused = await make({
@@ -274,6 +282,7 @@ describe('the code of a card', () => {
     expect(refused.text).not.toContain(cvc)
   })
 
+  // proves S69
   test('that a mask shows is shown by it no longer', async () => {
     const { vault, ask, make } = await openVault({ maskGuard: false, strictMasks: false })
     await make({ mask: { tail: '{{ data.number | last4 }}', code: '{{ data.cvc }}' } })
@@ -341,6 +350,7 @@ describe('the code of a card', () => {
     expect((await ask('GET', '/tokens/card')).body['data']).toEqual(card)
   })
 
+  // proves S69
   test('is never written under a key that is not there', async () => {
     const { vault, ask, make, rows } = await openVault()
     await make()

@@ -89,10 +89,12 @@ const ofEveryDigit: readonly unknown[] = [
 ]
 
 describe('at create, a caller who may not reveal', () => {
+  // proves C6.41
   test.each(honest.map(mask => [mask]))('may show the ends of a number: %j', async mask => {
     expect((await create(open, mask)).status).toBe(201)
   })
 
+  // proves C6.41, E3.2, E3.3, S58
   test.each(wide.map(mask => [mask]))('may not show more, nor the code: %j', async mask => {
     const refused = await create(open, mask)
     expectProblem(refused, 403, [], [number, card.cvc])
@@ -100,12 +102,14 @@ describe('at create, a caller who may not reveal', () => {
     expect((await create(owner, mask)).status).toBe(201)
   })
 
+  // proves C6.40, E3.2
   test.each(ofEveryDigit.map(mask => [mask]))('may show no more than others: %j', async mask => {
     for (const key of [open, owner]) {
       expectProblem(await create(key, mask), 400, ['mask'], [number])
     }
   })
 
+  // proves C6.41
   test('may show six digits of a BIN, eight where the number has 16 or more', async () => {
     const ask = (data: string, mask: string) => create(open, mask, data, 'card_number')
     expect((await ask(number, '{{ data | reveal: 8, 4 }}')).status).toBe(201)
@@ -114,6 +118,7 @@ describe('at create, a caller who may not reveal', () => {
     expect((await ask(amex, '{{ data | last4 }}')).body['data']).toBe('0005')
   })
 
+  // proves E3.8
   test('is refused so in a bulk too, of which nothing is made', async () => {
     const good = { id: 'bulk-good', type: 'card', data: card }
     const bad = { ...good, id: 'bulk-bad', mask: '{{ data.cvc }}' }
@@ -130,6 +135,7 @@ describe('at create, a caller who may not reveal', () => {
 })
 
 describe('a mask that stands', () => {
+  // proves C6.42, E3.1, S57
   test('is not widened by halves, in whatever steps', async () => {
     const id = await stored('{{ data.number | slice: 0, 8 }}')
     for (const mask of [
@@ -145,6 +151,7 @@ describe('a mask that stands', () => {
     expect((await read(id, reader)).body['data']).toBe('42424242')
   })
 
+  // proves C6.42, E3.1
   test('may be narrowed, step by step, and never back', async () => {
     const id = await stored()
     const last4 = { mask: null, number: '{{ data.number | last4 }}' }
@@ -161,6 +168,7 @@ describe('a mask that stands', () => {
     expectProblem(await patch(open, id, { mask: '{{ data.number | slice: 15 }}' }), 403)
   })
 
+  // proves E3.6
   test('that fails on the data shows nothing, nor does what comes in its place', async () => {
     const id = await stored({ n: '{{ data.number | last4 }}', h: '{{ data.holder | to_number }}' })
     expect((await read(id, reader)).body).not.toHaveProperty('data')
@@ -168,6 +176,7 @@ describe('a mask that stands', () => {
     expect((await patch(open, id, { mask: { n: null, h: 'hidden' } })).status).toBe(200)
   })
 
+  // proves E3.5
   test('is judged anew where the number gets another length', async () => {
     const short = '4222222222222'
     const id = await stored('{{ data.number | slice: 9, 4 }}', { number: short })
@@ -188,6 +197,7 @@ describe('a mask that stands', () => {
     expect((await patch(open, id, { mask: { number: null } })).body['data']).toEqual({ cvc: '987' })
   })
 
+  // proves E3.7
   test('leaves search indexes and fingerprint to a caller who reveals', async () => {
     const id = await stored()
     for (const body of [
@@ -209,6 +219,7 @@ describe('a mask that stands', () => {
   })
 })
 
+// proves C6.43
 test('without strict masks a card takes any mask that hides something of its number', async () => {
   const loose = await openTestVault(273, { strictMasks: false })
   const key = await loose.application({ type: 'public', permissions: writing })

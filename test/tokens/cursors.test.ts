@@ -40,6 +40,7 @@ beforeAll(async () => {
 })
 
 describe('a walk', () => {
+  // proves C4.7, C14.11
   test('has stretches of the size, then a last one without next, and no totals', async () => {
     const first = await list('start=&size=3')
     expect(first.status).toBe(200)
@@ -52,6 +53,7 @@ describe('a walk', () => {
     expect(third.body['pagination']).toEqual({ page_size: 3 })
   })
 
+  // proves C4.7
   test('that ends with a full stretch has no empty one after it', async () => {
     const whole = await list('start=&size=7')
     expect(idsOf(whole)).toHaveLength(7)
@@ -71,6 +73,7 @@ describe('a walk', () => {
     expect([answer.status, answer.text]).toEqual([200, '{"pagination":{"page_size":20},"data":[]}'])
   })
 
+  // proves C14.7
   test('of a search has its own cursors', async () => {
     const query = 'metadata.kind:walked'
     const first = await search({ query, start: '', size: 5 })
@@ -80,6 +83,7 @@ describe('a walk', () => {
     expect(second.body['pagination']).toEqual({ page_size: 5 })
   })
 
+  // proves C4.11
   test('is not shaken by tokens that come and go', async () => {
     const other = await openWalk(await addTenant(vault))
     const start = nextOf(await other.list('start=&size=2'))
@@ -89,6 +93,7 @@ describe('a walk', () => {
     expect(idsOf(rest)).toEqual(['walk-5', 'walk-3', 'walk-2', 'walk-1'])
   })
 
+  // proves C4.9
   test('says nothing in its cursor: each is new, of one length, and tells no number', async () => {
     const cursors = await Promise.all(
       [1, 1, 2, 3].map(async n => nextOf(await list(`start=&size=${n}`))),
@@ -106,6 +111,7 @@ describe('a cursor is refused', () => {
     expect(answer.body['data']).toBeUndefined()
   }
 
+  // proves C4.9
   test('with any character changed, cut, longer, or in another alphabet', async () => {
     const cursor = nextOf(await list('start=&size=2'))
     for (let at = 0; at < cursor.length; at += 1) {
@@ -121,6 +127,7 @@ describe('a cursor is refused', () => {
     }
   })
 
+  // proves C4.10
   test('of another list, another search, or the other of the two', async () => {
     const listed = nextOf(await list('start=&size=2'))
     const filtered = nextOf(await list('type=token&start=&size=2'))
@@ -136,6 +143,7 @@ describe('a cursor is refused', () => {
     expect((await search({ query: 'type:token', start: searched })).status).toBe(200)
   })
 
+  // proves C4.10
   test('of another tenant or vault', async () => {
     for (const tenant of [await addTenant(vault), await openTestVault(36)]) {
       const other = await openWalk(tenant)

@@ -48,6 +48,7 @@ const shapeOf = ({ status, body }: Answer): unknown => {
 }
 
 describe('E4: a public key that knows a card number', () => {
+  // proves C8.11, E4.1, S44
   test('is not told of the card of another application', async () => {
     const cardWith = (number: string) => ({ type: 'card', data: { number, cvc: '908' } })
     const [theirs, mine, elsewhere] = [await newShop(), await newShop(), await newShop()]
@@ -64,6 +65,7 @@ describe('E4: a public key that knows a card number', () => {
     expect(shapeOf(guess)).toEqual(shapeOf(absent))
   })
 
+  // proves C8.13, E4.2
   test('is told of one that its own application made by id, type and fingerprint', async () => {
     const shop = await newShop()
     const first = await createOnce(shop, { number: card, cvc: '908' }, { type: 'card' })
@@ -75,6 +77,7 @@ describe('E4: a public key that knows a card number', () => {
 })
 
 describe('reach', () => {
+  // proves C8.9
   test('needs token:create where the token is', async () => {
     const rules = [rule('/a/', ['token:create', 'token:read']), rule('/', ['token:read'], 2)]
     const key = await vault.application({ type: 'private', rules })
@@ -85,6 +88,7 @@ describe('reach', () => {
     expect([isHit(again), idOf(again)]).toEqual([true, idOf(inB)])
   })
 
+  // proves C8.9
   test('needs token:read there, or to be of the same application', async () => {
     const rules = [rule('/', ['token:create']), rule('/a/', ['token:read'], 2)]
     const key = await vault.application({ type: 'private', rules })
@@ -98,6 +102,7 @@ describe('reach', () => {
     expect(idOf(await createOnce(key, 'r2', { containers: ['/c/'] }))).toBe(idOf(own))
   })
 
+  // proves C8.9
   test('ends where the own token was moved out of it', async () => {
     const key = await vault.application({
       type: 'public',
@@ -109,6 +114,7 @@ describe('reach', () => {
     expect([isHit(next), next.text.includes(own)]).toEqual([false, false])
   })
 
+  // proves C8.9
   test('of a session goes by its conditions, and gives the oldest within them', async () => {
     const conditions = [{ attribute: 'id', operator: 'starts_with', value: 'mine-' }]
     const held = ['token:create', 'token:read']
@@ -123,6 +129,7 @@ describe('reach', () => {
     expect([idOf(fresh), isHit(fresh)]).toEqual(['mine-new', false])
   })
 
+  // proves C8.10
   test('is the whole tenant where the setting says so', async () => {
     const wide = await openTestVault(192, { tenantWideDeduplication: true })
     const ask = (key: string, containers: string[]) => {
@@ -142,6 +149,7 @@ describe('creates that race', () => {
   const race = (key: string, data: unknown) =>
     Promise.all(Array.from({ length: 20 }, () => createOnce(key, data)))
 
+  // proves C8.14
   test('yield one token, also beside an equal one that is out of reach', async () => {
     const theirs = idOf(await createOnce(await newShop(), 'c1'))
     const answers = await race(await newShop(), 'c1')
@@ -150,6 +158,7 @@ describe('creates that race', () => {
     expect(answers.map(idOf)).not.toContain(theirs)
   })
 
+  // proves C8.14, E4.3
   test('yield one token among very many that do not reach one another', async () => {
     const shops = await Promise.all(Array.from({ length: dedupSeatsMax + 2 }, newShop))
     const answers = await Promise.all(shops.map(shop => race(shop, 'c2')))
@@ -158,6 +167,7 @@ describe('creates that race', () => {
     expect(new Set(ids.flatMap(each => [...each])).size).toBe(shops.length)
   })
 
+  // proves C8.14
   test('yield one token to applications that read one another', async () => {
     await createOnce(await newShop(), 'c3')
     const rules = [
@@ -175,6 +185,7 @@ describe('creates that race', () => {
     expect(new Set(answers.map(idOf)).size).toBe(1)
   })
 
+  // proves E15.5
   test('for one id and one value are a hit, not a conflict', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => createOnce(all, 'c4', { id: 'c4-id' })),

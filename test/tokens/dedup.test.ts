@@ -34,6 +34,7 @@ const totalOf = async (fingerprint: unknown): Promise<unknown> => {
 }
 
 describe('a create that deduplicates', () => {
+  // proves C8.17
   test('makes a token when there is no equal one, and says so', async () => {
     const answer = await createOnce({ data: 'new one' })
     expect(answer.status).toBe(201)
@@ -43,6 +44,7 @@ describe('a create that deduplicates', () => {
     expect(declined.body).not.toHaveProperty('_extras')
   })
 
+  // proves A3.10, C3.4, C8.7
   test('gives the equal token unchanged, and makes nothing', async () => {
     const first = await create({
       data: 'same',
@@ -58,6 +60,7 @@ describe('a create that deduplicates', () => {
     expect(await totalOf(first.body['fingerprint'])).toBe(1)
   })
 
+  // proves C8.8
   test('goes by the fingerprint: by its expression, and by the type', async () => {
     const expression = '{{ data.email | downcase }}'
     const person = { data: { email: 'A@B.C', n: 1 }, fingerprint_expression: expression }
@@ -69,6 +72,7 @@ describe('a create that deduplicates', () => {
     expect((await createOnce({ data: digits })).body['id']).not.toBe(idOf(asCard))
   })
 
+  // proves A3.10
   test('leaves alone tokens that are created without it', async () => {
     const id = idOf(await createOnce({ data: 'twice' }))
     const second = await create({ data: 'twice' })
@@ -85,6 +89,7 @@ describe('a create that deduplicates', () => {
     expect(ids).not.toContain(idOf(await createOnce({ data: 'several' })))
   })
 
+  // proves C8.8
   test('does not go beyond its tenant', async () => {
     const id = idOf(await createOnce({ data: 'per tenant' }))
     const other = await openTestVault(42)
@@ -95,6 +100,7 @@ describe('a create that deduplicates', () => {
     expect(answer.body['id']).not.toBe(id)
   })
 
+  // proves C8.8
   test('takes a new token when the equal one has expired, swept or not', async () => {
     const brief = { data: 'brief', expires_at: '2030-01-01T00:01:00Z' }
     const own = await openTestVault(43)
@@ -121,6 +127,7 @@ describe('a create that deduplicates', () => {
     ['a constant in braces', { data: 'a', fingerprint_expression: "{{ 'canary' | upcase }}" }],
   ]
 
+  // proves C8.5, H101
   test.each(nothing)('is refused when the fingerprint is of %s', async (_, body) => {
     expectProblem(await createOnce(body), 400, ['fingerprint_expression'], ['CANARY'])
     expect((await create(body)).status).toBe(201)
@@ -133,6 +140,7 @@ describe('a create that deduplicates', () => {
     expectProblem(await create({ data: 'faulty', deduplicate_token: 'canary' }), 400, [path])
   })
 
+  // proves C8.14, H160
   test('gives one token to 50 creates at the same time', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => createOnce({ data: 'raced' })),
@@ -187,6 +195,7 @@ describe('a duplicate shows', () => {
     return { key, data, told: { id, type, fingerprint, _extras: { deduplicated: true } } }
   }
 
+  // proves C8.12, E15.2
   test('what the caller may read, but never beyond the mask', async () => {
     for (const key of [plain, revealing]) {
       const { body, text } = await createOnce({ data: secret }, key)
@@ -195,6 +204,7 @@ describe('a duplicate shows', () => {
     }
   })
 
+  // proves C8.12, E4.2
   test('no code that this request did not send, to a caller who reveals', async () => {
     const card = { type: 'card', data: { number: '5555555555554444', cvc: '9087' } }
     // Three digits may stand by chance in a fingerprint, or in an id that nobody chose.
@@ -206,12 +216,14 @@ describe('a duplicate shows', () => {
     expect(answer.text).not.toContain('9087')
   })
 
+  // proves C8.13, H144
   test('id, type and fingerprint alone to its creator who may not read', async () => {
     const { key, data, told } = await creator({ permissions: ['token:create'] })
     const answer = await createOnce({ data, metadata: { mine: 'x' } }, key)
     expect([answer.status, answer.body]).toEqual([201, told])
   })
 
+  // proves C8.13
   test('id and type alone to a creator whose rule redacts', async () => {
     const { key, data, told } = await creator({ rules: [rule('/', 'redact', ['token:create'])] })
     const answer = await createOnce({ data }, key)
@@ -219,6 +231,7 @@ describe('a duplicate shows', () => {
     expect([answer.status, answer.body]).toEqual([201, { id, type, _extras }])
   })
 
+  // proves C8.12
   test('neither data nor fingerprint where the rule redacts', async () => {
     const rules = [rule('/', 'redact', ['token:create', 'token:read'])]
     const key = await vault.application({ type: 'private', rules })

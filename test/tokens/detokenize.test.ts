@@ -35,6 +35,7 @@ const using = (transform: string, container = '/') =>
   })
 
 describe('detokenizing', () => {
+  // proves C15.5
   test('replaces references by data, and keeps all else', async () => {
     const answer = await detokenize({
       '10': '{{ text }}',
@@ -120,6 +121,7 @@ describe('detokenizing goes by the rule that decides', () => {
     ['a token that is not there', 'canary-absent', 'reveal', '/'],
   ]
 
+  // proves C15.5
   test.each(hidden)('%s is refused as one that cannot be used', async (_, id, transform, under) => {
     const key = await using(transform, under)
     const answer = await detokenize([0, { a: `{{ ${id} }}`, b: `{{ ${id} | last4 }}` }], key)
@@ -190,6 +192,7 @@ describe('detokenizing is refused', () => {
     expect(answer.text).toContain("a member is picked by {{ id | json: '$.member' }}")
   })
 
+  // proves C2.7
   test('with all faults at once, and nothing of what could be used', async () => {
     const answer = await detokenize(['{{ text }}', '{{ nope }}', 'x {{', '{{ card | last4 }}'])
     expectProblem(answer, 400, ['[1]', '[2]', '[3]'], [secret, 'nope'])

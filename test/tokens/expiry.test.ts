@@ -21,6 +21,7 @@ async function vaultWithToken() {
 }
 
 describe('a token with an expiry', () => {
+  // proves A4.2, C10.4, H111
   test('is there until the instant, and from it on is gone for every operation', async () => {
     const { vault, ask } = await vaultWithToken()
     vault.clock.advance(lifetimeMs - 1)
@@ -42,6 +43,7 @@ describe('a token with an expiry', () => {
     expect((await ask('GET')).status).toBe(200)
   })
 
+  // proves A9.4, C10.7
   test('is swept from the store once it is due, not before', async () => {
     const { vault } = await vaultWithToken()
     expect(await sweep(vault.deps)).toBe(0)
@@ -60,6 +62,7 @@ describe('a token with an expiry', () => {
   })
 })
 
+// proves H125, S54
 test('an application with an expiry is refused from the instant on', async () => {
   const vault = await openTestVault(6)
   const key = await vault.application({

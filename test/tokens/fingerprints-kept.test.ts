@@ -63,6 +63,7 @@ const addDataKey = ({ dataKeys, ...rest }: Keyring): Keyring => ({
   ],
 })
 
+// proves C8.3
 test('a fingerprint stays over a copy of the stopped folder that is opened elsewhere', async () => {
   const { vault, key, fingerprint } = await prepare(131)
   await vault.deps.store.close()
@@ -71,6 +72,7 @@ test('a fingerprint stays over a copy of the stopped folder that is opened elsew
   await expectKept(await reopenTestVault({ ...vault, folder }, 131), key, fingerprint)
 })
 
+// proves C8.3
 test('a fingerprint stays over a new data key, under which new values are sealed', async () => {
   const { vault, key, fingerprint } = await prepare(132)
   const same = masterKeyOf(132)
@@ -80,6 +82,7 @@ test('a fingerprint stays over a new data key, under which new values are sealed
   await expectKept(rotated, key, fingerprint)
 })
 
+// proves C8.3
 test('a fingerprint stays over a new master key, and the old one opens nothing more', async () => {
   const { vault, key, fingerprint } = await prepare(133)
   const to = masterKeyOf(134)

@@ -4,18 +4,18 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
 import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
 import { openWorld, ruleOf, small, spentLines, statusesOf, times } from '../support/guesses.ts'
 import { canary } from '../support/refusal.ts'
 import { openSessionKit } from '../support/sessions.ts'
-import { openTestVault, requestOf } from '../support/vault.ts'
+import { openTestVault } from '../support/vault.ts'
 import { shareOf, type Settings } from '../../src/settings.ts'
 
 const clauses = (count: number, field = 'data') =>
   Array.from({ length: count }, (_, index) => `${field}:${index}`).join(' OR ')
 
 describe('a search by data or fingerprint', () => {
+  // proves C14.19, E6, S67
   test('is 429 with Retry-After once the minute is spent, and one line in the log', async () => {
     const { vault, search } = await openWorld(500, { permissions: ['token:search'] })
     const first = await times(3, () => search('data:a OR NOT (fingerprint:b)'))
@@ -31,6 +31,7 @@ describe('a search by data or fingerprint', () => {
     expect((await search('data:a')).status).toBe(200)
   })
 
+  // proves C14.20, E6.1
   test('may ask for few values at once', async () => {
     const { vault, search } = await openWorld(501, { permissions: ['token:search'] }, {})
     expect((await search(clauses(guessClausesMax))).status).toBe(200)
@@ -52,6 +53,7 @@ describe('a search by data or fingerprint', () => {
     expect(spentLines(vault)).toEqual([])
   })
 
+  // proves C14.19
   test('costs nothing to a caller who sees all that it finds', async () => {
     const { search } = await openWorld(503, { rules: ruleOf('reveal') })
     const answers = await times(20, () => search(clauses(20)))
@@ -66,6 +68,7 @@ describe('a search by data or fingerprint', () => {
     }
   })
 
+  // proves C14.19
   test('counts in a list too, by its filter', async () => {
     const { vault, key } = await openWorld(505, { permissions: ['token:read'] })
     const list = (query: string) => vault.ask('GET', `/tokens?${query}`, { key })
@@ -99,6 +102,7 @@ describe('a search by data or fingerprint', () => {
 describe('a create', () => {
   const permissions = ['token:create', 'token:read']
 
+  // proves C14.21
   test('that deduplicates is 429 once the minute is spent; others go on', async () => {
     const { vault, create } = await openWorld(507, { permissions })
     const guess = (index: number) => create({ data: index, deduplicate_token: true })
@@ -109,6 +113,7 @@ describe('a create', () => {
     expect((await guess(1)).status).toBe(201)
   })
 
+  // proves C14.21, E6.2, S67
   test('counts for each item of a body, and nothing is done beyond', async () => {
     const { vault, key } = await openWorld(508, { permissions })
     const items = (count: number, offset: number) =>
@@ -127,6 +132,7 @@ describe('a create', () => {
     expect((body['pagination'] as { total_items: number }).total_items).toBe(6)
   })
 
+  // proves C14.21, E6.3
   test('with an id counts where that is taken, and is refused once all is spent', async () => {
     const { create } = await openWorld(509, { permissions })
     expect((await create({ id: 'taken', data: 1 })).status).toBe(201)
@@ -139,6 +145,7 @@ describe('a create', () => {
     expect((await create({ data: 1 })).status).toBe(201)
   })
 
+  // proves E6.11
   test('counts each id that was tried beside a taken one, where nothing comes to be', async () => {
     const { vault, key, create } = await openWorld(548, { permissions })
     await create({ id: 'taken', data: 1 })
@@ -153,6 +160,7 @@ describe('a create', () => {
     expect((await create({ data: 1 })).status).toBe(201)
   })
 
+  // proves C14.21
   test('and an update that deduplicates count together', async () => {
     const { vault, key, create } = await openWorld(510, {
       permissions: ['token:create', 'token:update'],
@@ -187,6 +195,7 @@ describe('a create', () => {
 describe('a look-up of an id', () => {
   const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
 
+  // proves C14.22, E6.12
   test('that leads nowhere counts; then all are 429, also of what is there', async () => {
     const { vault, key, create } = await openWorld(549, { permissions })
     await create({ id: 'there', data: 1 })
@@ -215,6 +224,7 @@ describe('a look-up of an id', () => {
     expect((await ask('GET', 'there')).status).toBe(200)
   })
 
+  // proves C14.22, E6.12
   test('counts for each item to be detokenized under a mask, absent or out of reach', async () => {
     const rules = [{ priority: 1, container: '/a/', transform: 'mask', permissions: ['token:use'] }]
     const { vault, key, create } = await openWorld(550, { rules })
@@ -249,6 +259,7 @@ describe('a create with a chosen id', () => {
       id: `${name}-${index}`,
     }))
 
+  // proves C14.23, E6.13
   test('counts whatever becomes of it; beyond that nothing is made', async () => {
     const settings = { chosenIdsPerMinuteMax: 5 }
     const permissions = ['token:create', 'token:read']
@@ -264,6 +275,7 @@ describe('a create with a chosen id', () => {
     expect((body['pagination'] as { total_items: number }).total_items).toBe(4)
   })
 
+  // proves C14.24
   test('tells of a token out of reach what it tells of one in the same body', async () => {
     const rules = [{ ...ruleOf('mask', '/a/')[0], permissions: ['token:create'] }]
     const { vault, key, create } = await openWorld(553, { rules }, {})
@@ -287,6 +299,7 @@ describe('whose budget it is', () => {
     expect((await search('data:a', other)).status).toBe(200)
   })
 
+  // proves E6.5
   test('a session has its own, and all of one application have one together', async () => {
     const vault = await openTestVault(515, small)
     const kit = await openSessionKit(vault)
@@ -318,6 +331,7 @@ describe('whose budget it is', () => {
   })
 })
 
+// proves E6.8
 test('a create that deduplicates counts where reach is wider than what is revealed', async () => {
   const vault = await openTestVault(519, { createGuessesPerMinuteMax: 2 })
   const rule = { priority: 1, container: '/mine/', transform: 'reveal' }
@@ -331,60 +345,4 @@ test('a create that deduplicates counts where reach is wider than what is reveal
     vault.ask('POST', '/tokens', { key, body: { ...guess(data), deduplicate_token: true } })
   const answers = [await ask('a'), await ask('b'), await ask('c')]
   expect(statusesOf(answers)).toEqual([201, 201, 429])
-})
-
-describe('a limit on requests', () => {
-  test('counts the items of a bulk operation, before anything is done', async () => {
-    const vault = await openTestVault(516, { requestsPerSecondMax: 10 })
-    const permissions = ['token:create', 'token:use', 'token:read']
-    const key = await vault.application({ type: 'private', permissions })
-    const bulk = (path: string, count: number) =>
-      vault.ask('POST', path, { key, body: Array.from({ length: count }, () => 'value') })
-    expect((await bulk('/tokenize', 6)).status).toBe(200)
-    const refused = await bulk('/tokenize', 6)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
-    expect((await bulk('/detokenize', 6)).status).toBe(429)
-    vault.clock.advance(1_000)
-    const { body } = await vault.ask('GET', '/tokens', { key })
-    expect((body['pagination'] as { total_items: number }).total_items).toBe(6)
-    expect((await bulk('/detokenize', 9)).status).toBe(200)
-    expect((await bulk('/detokenize', 1)).status).toBe(429)
-  })
-
-  test('lets a bulk operation pass that is larger than it, and then waits', async () => {
-    const vault = await openTestVault(517, { requestsPerSecondMax: 10 })
-    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
-    const body = Array.from({ length: 100 }, () => 'value')
-    const tokenize = () => vault.ask('POST', '/tokenize', { key, body })
-    expect((await tokenize()).status).toBe(200)
-    const refused = await tokenize()
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
-    vault.clock.advance(10_000)
-    expect((await tokenize()).status).toBe(200)
-  })
-
-  test('counts the items of a repetition too', async () => {
-    const vault = await openTestVault(518, { requestsPerSecondMax: 10 })
-    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
-    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
-    const body = Array.from({ length: 6 }, () => 'value')
-    const tokenize = () => vault.ask('POST', '/tokenize', { key, body, headers })
-    expect(statusesOf([await tokenize(), await tokenize()])).toEqual([200, 429])
-    vault.clock.advance(1_000)
-    expect((await tokenize()).headers.get('svc-idempotent-replay')).toBe('true')
-  })
-
-  test('counts the items once where another process was faster with the same', async () => {
-    const vault = await openTestVault(520, { requestsPerSecondMax: 10 })
-    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
-    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
-    const body = Array.from({ length: 6 }, () => 'value')
-    const apps = [buildApp({ ...vault.deps }), buildApp({ ...vault.deps })]
-    const answers = await Promise.all(
-      apps.map(app => app.handle(requestOf('POST', '/tokenize', { key, body, headers }))),
-    )
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    const replays = answers.filter(answer => answer.headers.has('svc-idempotent-replay'))
-    expect(replays).toHaveLength(1)
-  })
 })

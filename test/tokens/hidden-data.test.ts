@@ -54,6 +54,7 @@ async function search(key: string, query: string): Promise<Found> {
 }
 
 describe('E11: a fingerprint', () => {
+  // proves C8.15, E11.2
   test('is in no answer where the transform redacts, and in all others', async () => {
     const shownTo = async (key: string) => {
       const body = { type: 'token', data: 'f1', id: `f1 ${key.slice(-4)}` }
@@ -75,6 +76,7 @@ describe('E11: a fingerprint', () => {
     expect(await shownTo(revealing)).toEqual(statuses.map(status => [status, true]))
   })
 
+  // proves C14.26, E11.2, S46
   test('that equals that of a guess finds nothing where the transform redacts', async () => {
     const guess = await create({ data: 'f2', id: 'f2-id' })
     const fingerprint = String(guess.body['fingerprint'])
@@ -123,6 +125,7 @@ describe('E11: a token whose mask shows nothing', () => {
     await create({ id: 'ssn', type: 'social_security_number', data: '111-22-3333' })
   })
 
+  // proves C14.27, E11.1, S46
   test('is not found by its data under mask, and is by one who reveals', async () => {
     expect(await search(masking, `data:${value}`)).toEqual({ ids: ['with-mask'], total: 1 })
     expect(await search(masking, 'data:3333')).toEqual({ ids: ['ssn'], total: 1 })
@@ -130,6 +133,7 @@ describe('E11: a token whose mask shows nothing', () => {
     expect((await search(blind, `data:${value}`)).total).toBe(0)
   })
 
+  // proves E11.1
   test('is not found by it where the default mask of its type shows nothing of it', async () => {
     const address = { type: 'address', search_indexes: ['{{ data }}', '{{ data.city }}'] }
     await create({ ...address, id: 'of-text', data: 'pl4ce' })
@@ -149,6 +153,7 @@ describe('E11: a token whose mask shows nothing', () => {
     expect((await search(revealing, 'data:pl4ce')).total).toBe(3)
   })
 
+  // proves C14.27
   test('matches every negation, whatever it holds', async () => {
     const ids = Object.keys(blanks)
     const anyOf = ids.map(id => `id:${id}`).join(' OR ')
@@ -181,6 +186,7 @@ describe('E11: a change by one who sees nothing', () => {
     return answer.status === 200
   }
 
+  // proves C9.13, E11.3, S46
   test('tells the length of hidden data in steps of 16 KiB only', async () => {
     const step = hiddenDataStepBytes
     const room = tokenDataBytesMax - 4 * step
@@ -191,6 +197,7 @@ describe('E11: a change by one who sees nothing', () => {
     expect(await takes(4 * step + 1, room - step)).toBe(true)
   }, 300_000)
 
+  // proves C9.13, E11.5
   test('tells the members of hidden objects in steps of 1,000, and none by its name', async () => {
     const members = (count: number, prefix: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 0]))
@@ -212,6 +219,7 @@ describe('E11: a change by one who sees nothing', () => {
     }
   }, 300_000)
 
+  // proves E11.6
   test('tells no length of a hidden number by a mask that shows more', async () => {
     const mask = { n: '{{ data.number | slice: 0, 10 }}' }
     const change = async (id: string, data: object, key = blind) =>
@@ -229,6 +237,7 @@ describe('E11: a change by one who sees nothing', () => {
     expect(await change('narrow', { number: '371449635398431' })).toBe(200)
   })
 
+  // proves E11.4
   test('is refused for other expressions before any is evaluated', async () => {
     await create({ id: 'expr', data: { a: 'text', n: 4 } })
     for (const filter of ['last4', 'divided_by: 0', 'json: "$.a"']) {
@@ -243,6 +252,7 @@ describe('E11: a change by one who sees nothing', () => {
     }
   })
 
+  // proves E11.4
   test('is told nothing by search indexes that hidden data makes too long', async () => {
     const long = { data: { a: 'x'.repeat(900) }, search_indexes: ['{{ data | stringify }}'] }
     await create({ id: 'index', ...long })
@@ -253,6 +263,7 @@ describe('E11: a change by one who sees nothing', () => {
     expectProblem(await patch('index', body, revealing), 400, ['search_indexes[0]'])
   })
 
+  // proves E11.4
   test('is told nothing by a mask that shows what it adds', async () => {
     const mask = { note: '{{ data.note }}' }
     await create({ id: 'card', type: 'card', data: { number: '4242424242424242' }, mask })

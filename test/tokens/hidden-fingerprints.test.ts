@@ -24,6 +24,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     return { ...world, owner, read, patch }
   }
 
+  // proves C8.16, E6.7
   test('is shown of so many tokens a minute; nothing is refused, one line is logged', async () => {
     const { vault, create } = await openMasked(540)
     const made = await times(9, index => create(card(index)))
@@ -35,6 +36,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([await create(card(10))])).toEqual([true])
   })
 
+  // proves E6.7, S67
   test('is hidden beyond that under a mask, until the budget has come to it', async () => {
     const { vault, key, owner, create, read, search } = await openMasked(541)
     const made = await times(7, index => create(card(index)))
@@ -58,6 +60,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(await found(listed(key))).toMatchObject([{ id }])
   })
 
+  // proves E6.14
   test('waits a minute for each budget of those before it, and none waits for good', async () => {
     const { vault, key, create, read } = await openMasked(554)
     const made = await times(20, index => create(card(index)))
@@ -72,6 +75,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([await create(card(21))])).toEqual([true])
   })
 
+  // proves E6.10
   test('is hidden beyond that, too, from a caller who sees those tokens, but not all', async () => {
     const { vault, owner, create, read } = await openMasked(547)
     const [first, ...rest] = ruleOf('reveal')
@@ -101,6 +105,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(await by(owner)).toMatchObject([{ id }])
   })
 
+  // proves C8.16
   test('is shown of all that a key that reveals made, and where the budget is off', async () => {
     const { owner, key, create, read } = await openMasked(542)
     const made = await times(8, index => create(card(index), owner))
@@ -112,6 +117,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     )
   })
 
+  // proves E6.7
   test('counts each item of a bulk operation, as far as there is budget', async () => {
     const { vault, key } = await openMasked(544)
     const body = Array.from({ length: 8 }, (_, index) => ({ type: 'token', ...card(index) }))
@@ -120,6 +126,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(shown).toEqual([...Array(6).fill(true), ...Array(2).fill(false)])
   })
 
+  // proves E6.7
   test('counts each change of contents, until a caller who reveals changes them', async () => {
     const { owner, key, create, read, patch } = await openMasked(545)
     const { id } = (await create(card(0))).body

@@ -88,6 +88,7 @@ async function askAll(by: LiveCredential, more: readonly Request[] = []): Promis
 const limited: readonly LiveCredential[] = ['redact', 'mask', 'reveal', 's-cont', 's-cond', 's-id']
 
 describe('a token that is out of reach', () => {
+  // proves H130, S44
   test('changes nothing of what those are answered who cannot reach it', async () => {
     const fingerprint = await asAll({ body: hidden })
     const byFingerprint: readonly Request[] = [

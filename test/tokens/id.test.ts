@@ -29,6 +29,7 @@ const idsOf = async (count: number, body: unknown): Promise<string[]> => {
 }
 
 describe('an id expression', () => {
+  // proves A3.1, C7.2
   test.each([
     ['order-{{ data.order }}', { type: 'token', data: { order: 'A 17' } }, 'order-A 17'],
     ['{{ data.n }}', { type: 'token', data: { n: 12345 } }, '12345'],
@@ -48,6 +49,7 @@ describe('an id expression', () => {
     expect(answer.body['id']).toBe('month 7')
   })
 
+  // proves H100
   test('that gives the id of a live token is a conflict', async () => {
     const body = { type: 'token', data: { a: 'twice' }, id: '{{ data.a }}' }
     expect((await create(body)).status).toBe(201)
@@ -72,6 +74,7 @@ describe('an id expression', () => {
     ['a fault, for it is too long', { data: 'abc', id: `{{ data }}${'a'.repeat(400)}` }],
   ]
 
+  // proves A3.1
   test.each(refused)('that yields %s is refused', async (_, request) => {
     expectProblem(await create({ type: 'token', ...(request as object) }), 400, ['id'])
   })
@@ -102,6 +105,7 @@ describe('an id expression that gives a protected number away is refused', () =>
     ['{{ data.number | alias_card: true, true }}{{ data.number | slice: 4, 9 }}', 'card', card],
   ]
 
+  // proves C7.9, H99
   test.each(refused)('%s on a %s', async (id, type, data) => {
     const numbers = [cardNumber, bank.account_number, '0123456', '123-45-6789', '12-3456789']
     expectProblem(await create({ type, data, id }), 400, ['id'], numbers)
@@ -160,6 +164,7 @@ describe('a random alias', () => {
     expect(ids).not.toContain(cardNumber)
   })
 
+  // proves C7.7
   test('that is taken is drawn again, and gives way to a UUID when all are', async () => {
     const ids = await idsOf(40, {
       type: 'token',
@@ -186,12 +191,14 @@ describe('a random alias', () => {
     for (const id of ids.filter(each => !aliases.includes(each))) expect(id).toMatch(uuid)
   })
 
+  // proves C6.29
   test('that is too short to hide anything is refused', async () => {
     const body = { type: 'token', data: { a: '-' }, id: 'abc{{ data.a | alias_preserve_format }}' }
     expectProblem(await create(body), 400, ['id'])
   })
 })
 
+// proves H84
 test('50 creates of one id at the same time give one token and 49 conflicts', async () => {
   const body = { type: 'token', data: { a: 'raced' }, id: '{{ data.a }}' }
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(body)))

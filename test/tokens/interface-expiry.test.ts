@@ -35,6 +35,7 @@ const formats: readonly (readonly [string, string, string?])[] = [
 ]
 
 describe('an expiry', () => {
+  // proves A2.13, A4.3, A4.4, A4.5, A4.6, A10.22, C1.30, C10.1
   test.each(formats)('of %s is %s, at create and at update', async (text, shown, utc = shown) => {
     const { vault, ask } = await openParts(126)
     const token = { type: 'token', data: 1 }
@@ -57,6 +58,7 @@ describe('an expiry', () => {
   const past = ['1/1/2030', '12/31/2029', '2029-12-31T23:59:59.999Z', '1/1/2030 1:00:00 AM +14:00']
   const others = ['', 'canary', '2030', '1/2/2030 1:00:00  am', '2030-01-02T25:00:00Z']
 
+  // proves C10.3
   test.each([...wrong, ...past, ...others].map(text => [text]))(
     'of %j is refused, at create and at update',
     async text => {
@@ -71,6 +73,7 @@ describe('an expiry', () => {
     },
   )
 
+  // proves A2.13, A3.11, A4.1
   test('that nobody set never comes', async () => {
     const { vault, ask } = await openParts(128)
     const token = { id: 'lasting', type: 'token', data: 1 }
@@ -84,6 +87,7 @@ describe('an expiry', () => {
     }
   })
 
+  // proves C10.4
   test('of a token ends it for searches and references too', async () => {
     const { vault, ask } = await openParts(129)
     const body = { id: 'brief', type: 'token', data: 1, expires_at: '1/2/2030' }
@@ -96,6 +100,7 @@ describe('an expiry', () => {
     expect(await search()).toMatchObject({ total_items: 0 })
   })
 
+  // proves A9.12, A12.5, C10.6
   test('of an application ends its key, and it is neither read, listed nor changed', async () => {
     const { vault } = await openParts(130)
     const managed = (method: string, path: string, body?: unknown) =>
@@ -141,6 +146,7 @@ describe('a running service', () => {
 
   const untilRemoved = () => until(async () => (await due()) === 0)
 
+  // proves A4.2, C10.7
   test('removes what is due when it starts, and from then on by itself', async () => {
     await ask('POST', '/tokens', brief(dayMs))
     vault.clock.advance(dayMs)
@@ -155,6 +161,7 @@ describe('a running service', () => {
     await server.stop()
   })
 
+  // proves C10.8
   test('has a clock that never steps back, so that nothing that ended comes back', () => {
     const machine = fakeMachine()
     const clock = machine.start()

@@ -24,6 +24,7 @@ const patch = (id: string, body: object) => vault.ask('PATCH', `/tokens/${id}`, 
 const read = (id: string) => vault.ask('GET', `/tokens/${id}`, { key })
 
 describe('a mask', () => {
+  // proves A2.5, C6.11
   test('is kept as written and evaluated at each read', async () => {
     const raw =
       '{"id":"lens","type":"token","data":{"a":"first","b":[1.0]},' +
@@ -40,6 +41,7 @@ describe('a mask', () => {
     expect(after.text).not.toContain('second')
   })
 
+  // proves C6.6
   test('shows null for what is missing, and nothing that it does not name', async () => {
     const mask = { there: '{{ data.a }}', missing: '{{ data.b.c }}', mixed: 'x{{ data.b }}y' }
     const made = await create({ type: 'token', data: { a: 1, hidden: secret }, mask })
@@ -47,6 +49,7 @@ describe('a mask', () => {
     expect(made.text).not.toContain('canary')
   })
 
+  // proves C6.12, P36
   test('with a comma for its first bar masks, and never shows the bare value', async () => {
     const mask = { number: '{{ data.number, reveal_last: 4 }}' }
     const number = '4242-4242-4242-4242'
@@ -61,6 +64,7 @@ describe('a mask', () => {
     expectProblem(await create({ type: 'card', data: card, mask: whole }), 400)
   })
 
+  // proves C6.16, S56
   test('that fails on the data redacts it: in every answer, and never with an error', async () => {
     const mask = { shown: '{{ data.a }}', failing: '{{ data.b | to_number }}' }
     const data = { a: 'canary shown', b: secret }
@@ -94,6 +98,7 @@ describe('a mask', () => {
     ['a number', 5, 'mask'],
   ]
 
+  // proves C6.1, C6.13, C6.15
   test.each(wrong)('with %s is refused, at create and at update', async (_, mask, path) => {
     const token = { type: 'token', data: secret }
     expectProblem(await create({ ...token, mask }), 400, [path])
@@ -112,6 +117,7 @@ const fingerprintOf = ({ status, body }: Answer): string => {
 describe('a fingerprint', () => {
   const token = { type: 'token', data: { b: 1, a: [secret] } }
 
+  // proves A2.6, A3.9, C8.2
   test('is equal for equal content, however it is written, and for no other', async () => {
     const own = fingerprintOf(await create(token))
     const raw = `{"data":{"a":["${secret}"],"b":1},"type":"token","metadata":{"x":"y"}}`
@@ -122,6 +128,7 @@ describe('a fingerprint', () => {
     expect(fingerprintOf(await create({ type: 'card_number', data: text }))).not.toBe(asText)
   })
 
+  // proves C8.1, S40
   test('is 32 bytes in base58, and no plain hash of what it is of', async () => {
     const digits = '4242424242424242'
     const own = fingerprintOf(await create({ type: 'card_number', data: digits }))
@@ -135,6 +142,7 @@ describe('a fingerprint', () => {
     }
   })
 
+  // proves A2.12, C6.7
   test('goes by its expression, which may speak of metadata', async () => {
     const by = { ...token, fingerprint_expression: '{{ metadata.k }}', metadata: { k: 'v' } }
     const made = await create(by)
@@ -147,6 +155,7 @@ describe('a fingerprint', () => {
     expectProblem(refused, 400, ['fingerprint_expression'])
   })
 
+  // proves C8.2, C8.3, C8.4, S40
   test('stays over a restart, and is another for each tenant and installation', async () => {
     const first = await openTestVault(123)
     const ask = async (tenant: TestVault) => {

@@ -28,6 +28,7 @@ const read = async (id: unknown) =>
   (await vault.ask('GET', `/tokens/${encodeURIComponent(String(id))}`, { key })).body
 
 describe('a token', () => {
+  // proves A1.3, A2.1, A2.8, A2.9, A2.11, A9.1
   test('comes back with every field that was sent, masked at first', async () => {
     const sent = {
       id: 'whole',
@@ -54,6 +55,7 @@ describe('a token', () => {
     expect(await read('whole')).toEqual({ ...shown, data })
   })
 
+  // proves A3.7, C1.27
   test('has no member for what it does not have', async () => {
     const made = await create({ type: 'token', data: 'bare' })
     const members = 'containers created_at created_by fingerprint fingerprint_expression id'
@@ -62,6 +64,7 @@ describe('a token', () => {
     expect(made.text).not.toContain('null')
   })
 
+  // proves A2.4, A3.4
   test.each([['{"a":[1]}'], ['[1,{"b":2}]'], ['"text"'], ['12.50'], ['0'], ['true'], ['false']])(
     'may hold %s',
     async data => {
@@ -73,6 +76,7 @@ describe('a token', () => {
     },
   )
 
+  // proves A3.3, A3.4, C5.1
   test('holds something: null and nothing are refused, and so is a type that is none', async () => {
     expectProblem(await create({ type: 'token', data: null }), 400, ['data'])
     expectProblem(await create({ type: 'token' }), 400, ['data'])
@@ -82,6 +86,7 @@ describe('a token', () => {
     }
   })
 
+  // proves C5.22
   test('without a mask hides its data where it is masked; no mask is the default', async () => {
     const card = { type: 'card_number', data: cardNumber }
     const masked = await create(card)
@@ -195,6 +200,7 @@ const types: readonly (readonly [
 ]
 
 describe('a type', () => {
+  // proves A2.7, A3.5, A3.6, A3.9, C1.28, C5.2, C8.6
   test.each(types)(
     '%s has its own container, fingerprint, mask and search indexes',
     async (type, data, shown, container, fingerprint, mask, indexes) => {
@@ -213,6 +219,7 @@ describe('a type', () => {
   const free = ['token', 'name', 'address']
   const others = types.filter(([type]) => !free.includes(type)).map(([type]) => type)
 
+  // proves C5.3
   test.each(others)('%s takes no data of another kind', async type => {
     for (const data of [true, 4242424242424242, [], 'canary', { canary: 1 }]) {
       const answer = await create({ type, data })
@@ -223,6 +230,7 @@ describe('a type', () => {
     }
   })
 
+  // proves C5.21
   test('with two spellings is found by both, and is one by its fingerprint', async () => {
     const plain = await create({ type: 'social_security_number', data: '987-65-4321' })
     const bare = await create({ type: 'social_security_number', data: '987654321' })
@@ -237,6 +245,7 @@ describe('a type', () => {
     expect(await search('data:4321')).toEqual(both)
   })
 
+  // proves C5.20
   test('of personal data is found by what people know, and is one by its fingerprint', async () => {
     const pairs = [
       ['email', 'Grace@Navy.example', 'grace@navy.EXAMPLE', ['navy.example', 'GRACE@navy.example']],
@@ -319,12 +328,14 @@ const refused: readonly (readonly [string, unknown, readonly string[]])[] = [
 ]
 
 describe('data', () => {
+  // proves A5.1, A5.2, A5.4, A5.5, C5.5, C5.7, C5.11, C5.13, C5.24
   test.each(taken)('of a %s: %j is taken', async (type, data, kept = data) => {
     const made = await create({ type, data })
     expect(made.status).toBe(201)
     expect((await read(made.body['id']))['data']).toEqual(kept)
   })
 
+  // proves A5.1, A5.2, A5.3, A5.4, A5.5, A13.9, C5.15, C5.18
   test.each(refused)('of a %s: %j is refused', async (type, data, paths) => {
     expectProblem(await create({ type, data }), 400, paths, [cardNumber, '4242424242424241'])
   })

@@ -34,6 +34,7 @@ const found = async (query: string) => {
 }
 
 describe('an update', () => {
+  // proves A10.19, A10.23, C9.1
   test('merges data, mask and metadata', async () => {
     await create({
       id: 'merged',
@@ -54,6 +55,7 @@ describe('an update', () => {
     expect([stored['mask'], stored['metadata']]).toEqual([mask, { k: 'v', m: 'x' }])
   })
 
+  // proves A10.20
   test('replaces the rest', async () => {
     await create({
       id: 'replaced',
@@ -74,6 +76,7 @@ describe('an update', () => {
     expect((await read('replaced'))['containers']).toEqual(['/b/'])
   })
 
+  // proves C9.2
   test('by null clears all that can be cleared', async () => {
     await create({
       id: 'cleared',
@@ -104,6 +107,7 @@ describe('an update', () => {
     expect(stored['fingerprint']).toBe(String(equal.body['fingerprint']))
   })
 
+  // proves C9.3
   test('by null clears neither data nor containers', async () => {
     await create({ id: 'uncleared', data: 'canary' })
     const before = await read('uncleared')
@@ -113,6 +117,7 @@ describe('an update', () => {
     expect(await read('uncleared')).toEqual(before)
   })
 
+  // proves A3.8, C9.6
   test('lets search indexes and fingerprint follow the data', async () => {
     const made = await create({ id: 'followed', data: 'before', search_indexes: ['{{ data }}'] })
     expect(await found('data:before')).toEqual(['followed'])
@@ -125,6 +130,7 @@ describe('an update', () => {
     expect(await found(`fingerprint:${String(made.body['fingerprint'])}`)).toEqual([])
   })
 
+  // proves A2.10, A2.14, A9.2
   test('says who changed the token last, and shows no more than the mask', async () => {
     const made = await create({ id: 'changed', data: 'canary', mask: '{{ data | last4 }}' })
     expect(made.body).not.toHaveProperty('modified_by')

@@ -128,10 +128,12 @@ const queries = [
 ]
 
 describe('hidden tokens change no answer', () => {
+  // proves S44
   test.each(lists)('of GET /tokens%s', async query => {
     await expectEqual('GET', `/tokens${query}`)
   })
 
+  // proves C11.19, C14.18
   test.each(queries)('of a search for %s', async query => {
     await expectEqual('POST', '/tokens/search', { query })
     await expectEqual('POST', '/tokens/search', { query, page: 2, size: 1 })
@@ -167,6 +169,7 @@ describe('hidden tokens change no answer', () => {
     expect(seen).toEqual(await stretches(without))
   })
 
+  // proves C2.13
   test.each(hidden.map(({ id }) => id))('of a read, a change or a removal of %s', async id => {
     expect((await expectEqual('GET', `/tokens/${id}`)).status).toBe(404)
     await expectEqual('PATCH', `/tokens/${id}`, { metadata: { k: 'w' } })
@@ -201,6 +204,7 @@ describe('a rule that redacts', () => {
       ).map(({ id, data: shown }) => `${id}${shown ?? '(none)'}`)
   }
 
+  // proves C14.26, S46
   test('lets nothing be found by its data, whatever is asked around it', async () => {
     const search = await openRedacted('111-22-3333')
     expect(await search('type:social_security_number')).toEqual([
@@ -214,6 +218,7 @@ describe('a rule that redacts', () => {
     expect(await search('container:/pii/* AND data:3333')).toEqual(shown.slice(1))
   })
 
+  // proves C14.26
   test('answers alike for any two data, also where they are negated', async () => {
     const first = await openRedacted('111-22-3333')
     const second = await openRedacted('999-88-7777')

@@ -37,6 +37,7 @@ describe('listing tokens', () => {
     }
   })
 
+  // proves A8.4, A10.13, C4.1, C4.3, C4.5
   test('is newest first, in pages with an exact total', async () => {
     const first = await list('')
     expect(first.body['pagination']).toEqual({
@@ -72,17 +73,20 @@ describe('listing tokens', () => {
     ['?container=/pci/hig/', []],
   ]
 
+  // proves A10.8, A10.9, A10.10, A10.11, A10.14, C14.1, C14.2, P35
   test.each(filters)('%s finds exactly what it names', async (query, expected) => {
     const answer = await list(query)
     expect(idsOf(answer)).toEqual([...expected])
     expect(answer.body['pagination']).toMatchObject({ total_items: expected.length })
   })
 
+  // proves C14.1
   test('finds by fingerprint', async () => {
     const fingerprint = (await lister.ask('GET', '/tokens/t-0', { key })).body['fingerprint']
     expect(idsOf(await list(`?fingerprint=${String(fingerprint)}`)).length).toBe(5)
   })
 
+  // proves C4.6, C11.19
   test('leaves out, and does not count, what no rule covers', async () => {
     const answer = await list('', scoped)
     expect(idsOf(answer)).toEqual(['t-20', 't-15', 't-10', 't-5', 't-0'])
@@ -91,6 +95,7 @@ describe('listing tokens', () => {
     expect(idsOf(await list('?id=t-1', scoped))).toEqual([])
   })
 
+  // proves A10.13, C4.2
   test.each(['page=0', 'page=-1', 'page=1.5', 'page=x', 'size=0', 'size=101', 'page=01'])(
     'refuses %s',
     async query => {

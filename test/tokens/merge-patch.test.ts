@@ -33,6 +33,7 @@ const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + '1' + close.repeat(depth)
 
 describe('a merge patch of data', () => {
+  // proves C9.1, H53, H55
   test.each([
     ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
     ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
@@ -54,6 +55,7 @@ describe('a merge patch of data', () => {
     expect(await textOf(id)).toContain(`"data":${result},`)
   })
 
+  // proves H54
   test('with null, the row of the appendix that is left, is refused', async () => {
     const id = await createData('{"a":"foo"}')
     expectProblem(await patchRaw(id, '{"data":null}'), 400, ['data'])
@@ -77,6 +79,7 @@ describe('a merge patch of data', () => {
     expect('x' in {}).toBe(false)
   })
 
+  // proves H58
   test('as deep as JSON may be is taken, one level more is refused', async () => {
     const id = await createData('{"a":1}')
     // The patch itself is the first level.
@@ -113,6 +116,7 @@ describe('a merge patch of data', () => {
     ['a card, by a text', 'card', `{"number":"${cardNumber}"}`, '"canary"', 'data'],
   ]
 
+  // proves C2.7, C9.5, H56
   test.each(breaking)('that breaks %s is refused', async (_, type, data, patch, path) => {
     const id = await createRaw(`{"type":"${type}","data":${data}}`)
     const before = await textOf(id)
@@ -123,6 +127,7 @@ describe('a merge patch of data', () => {
 })
 
 describe('a merge patch', () => {
+  // proves C9.4, H57
   test('ignores what cannot be changed', async () => {
     const id = await createData('1')
     const { body: before } = await vault.ask('GET', `/tokens/${id}`, { key })
@@ -138,6 +143,7 @@ describe('a merge patch', () => {
     })
   })
 
+  // proves A10.18, H66
   test('of nothing changes nothing but who modified the token, and when', async () => {
     const id = await createData('{"a":1.0}')
     const { body: before } = await vault.ask('GET', `/tokens/${id}`, { key })
@@ -158,6 +164,7 @@ describe('a merge patch', () => {
     },
   )
 
+  // proves A10.24, C6.15
   test.each([
     ['{"containers":[]}', 'containers'],
     ['{"containers":["/a/","/b/"]}', 'containers'],
@@ -179,6 +186,7 @@ describe('a merge patch', () => {
 })
 
 describe('patches at the same time', () => {
+  // proves H63
   test('of 1,000 different members of one token lose none', async () => {
     const id = await createData('{}')
     const names = Array.from({ length: 1_000 }, (_, index) => `k${index}`)
@@ -207,6 +215,7 @@ describe('patches at the same time', () => {
   })
 })
 
+// proves E1.9
 test('objects that grow beyond their bound together are refused, and lists go on', async () => {
   const own = await openTestVault(421)
   const rules = [

@@ -54,6 +54,7 @@ const steps = [
 const seeing = ['token:read', 'token:search', 'token:use', 'token:update']
 
 describe('a move', () => {
+  // proves C9.9, E2.1, S59
   test.each(seeing.flatMap(held => steps.map(([less, more]) => [held, less, more] as const)))(
     'to where %s shows more is refused: %s to %s, and back it is not',
     async (held, less, more) => {
@@ -70,6 +71,7 @@ describe('a move', () => {
     },
   )
 
+  // proves E2.2
   test('to where a token may be read, from where it may not, is refused', async () => {
     const rules = [ruleOn(1, '/more/', 'redact'), ruleOn(2, '/', 'mask', ['token:update'])]
     const key = await vault.application({ type: 'private', rules })
@@ -78,6 +80,7 @@ describe('a move', () => {
     expectProblem(await read(key, id), 404)
   })
 
+  // proves E2.2
   test('changes nothing else where it is refused, and is refused by one text', async () => {
     const key = await keyOf('redact', 'reveal')
     const id = await create('/less/')
@@ -93,6 +96,7 @@ describe('a move', () => {
     expectProblem(await move(key, id, '/more'), 400, ['containers[0]'])
   })
 
+  // proves E2.1
   test('in steps reveals no more than at once', async () => {
     const rules = [
       ruleOn(1, '/less/', 'redact'),
@@ -107,6 +111,7 @@ describe('a move', () => {
     }
   })
 
+  // proves C9.10
   test('is answered under the transform of the place that is entered', async () => {
     const key = await keyOf('redact', 'reveal')
     const masked = await move(key, await create('/more/'), '/more/below/')
@@ -116,6 +121,7 @@ describe('a move', () => {
     expect(redacted.body).not.toHaveProperty('data')
   })
 
+  // proves C9.9, E2.3, S59
   test.each(['mask', 'redact'])(
     'by a session shows no more to the caller who authorized it: %s',
     async less => {
@@ -134,6 +140,7 @@ describe('a move', () => {
     },
   )
 
+  // proves E2.3
   test('by a session shows no more to the caller who created it', async () => {
     const rules = [
       ruleOn(1, '/more/', 'mask', ['token:update']),
@@ -149,6 +156,7 @@ describe('a move', () => {
     expect((await move(key, await create('/more/'), '/less/')).status).toBe(200)
   })
 
+  // proves E2.2
   test('of a session goes by its own grants, whatever its conditions are on', async () => {
     const kit = await openSessionKit(vault)
     const wide = await addApplication(vault, {

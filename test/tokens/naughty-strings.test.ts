@@ -40,6 +40,7 @@ test('the list is whole', () => {
 })
 
 describe('a naughty string', () => {
+  // proves H48
   test('as data comes back as it went in', async () => {
     for (const text of naughty) {
       expect((await roundTrip({ type: 'token', data: { [text]: text } }))?.data).toEqual({
@@ -48,6 +49,7 @@ describe('a naughty string', () => {
     }
   })
 
+  // proves H48
   test('as metadata comes back as it went in, or is refused', async () => {
     for (const text of naughty) {
       const stored = await roundTrip({ type: 'token', data: 1, metadata: { name: text } })
@@ -55,6 +57,7 @@ describe('a naughty string', () => {
     }
   })
 
+  // proves H48
   test('as a name in metadata comes back as it went in, or is refused', async () => {
     const check = async (text: string) => {
       const stored = await roundTrip({ type: 'token', data: 1, metadata: { [text]: 'value' } })
@@ -63,6 +66,7 @@ describe('a naughty string', () => {
     await Promise.all(naughty.map(check))
   })
 
+  // proves H48
   test.each(['mask', 'fingerprint_expression', 'search_indexes'])(
     'as %s is taken, or is refused',
     async member => {
@@ -75,6 +79,7 @@ describe('a naughty string', () => {
     },
   )
 
+  // proves H48
   test('as a query, a search and a reference finds what it names, or is refused', async () => {
     for (const text of naughty) {
       const encoded = encodeURIComponent(text)
@@ -87,6 +92,7 @@ describe('a naughty string', () => {
     }
   })
 
+  // proves H48
   test('as id is the id, or is refused', async () => {
     const taken = new Set<string>()
     for (const text of naughty) {
@@ -97,12 +103,14 @@ describe('a naughty string', () => {
     }
   })
 
+  // proves H48
   test('as container is refused', async () => {
     for (const text of naughty) {
       expect(await roundTrip({ type: 'token', data: 1, containers: [text] })).toBeUndefined()
     }
   })
 
+  // proves H48
   test('as the name of an application comes back as it went in, or is refused', async () => {
     for (const text of naughty) {
       const body = { name: text, type: 'private', permissions: ['token:read'] }
@@ -112,6 +120,7 @@ describe('a naughty string', () => {
     }
   })
 
+  // proves H48
   test('as the description of a rule comes back as it went in, or is refused', async () => {
     const rule = { priority: 1, container: '/', transform: 'mask', permissions: ['token:read'] }
     const check = async (text: string) => {
@@ -126,6 +135,7 @@ describe('a naughty string', () => {
     await Promise.all(naughty.map(check))
   })
 
+  // proves H49
   test('leaves every line of the log one line, and no prototype behind', () => {
     expect(vault.logged.filter(line => line.includes('\n'))).toEqual([])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()

@@ -102,6 +102,7 @@ const finds: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 describe('a search', () => {
+  // proves A3.8, A10.27, C14.8, C14.9, C14.10, C14.12, C14.15
   test.each(finds)(
     'for %s finds exactly that, newest first, with its total',
     async (query, ids) => {
@@ -112,12 +113,14 @@ describe('a search', () => {
     },
   )
 
+  // proves C14.14
   test('finds by who created and changed, whatever the case of the id', async () => {
     expect(idsOf(await found(`created_by:${owner}`))).toEqual(all)
     expect(idsOf(await found(`modified_by:${owner.toUpperCase()}`))).toEqual(['ssn'])
     expect(idsOf(await found('created_by:00000000-0000-4000-8000-000000000000'))).toEqual([])
   })
 
+  // proves C14.13
   test('finds by fingerprint, exactly', async () => {
     const fingerprint = String(
       (await vault.ask('GET', '/tokens/card', { key })).body['fingerprint'],
@@ -126,6 +129,7 @@ describe('a search', () => {
     expect(idsOf(await found(`fingerprint:${fingerprint.toLowerCase()}`))).toEqual([])
   })
 
+  // proves C14.7
   test('for * finds all, in pages', async () => {
     expect(idsOf(await search({ query: '*' }))).toEqual(all)
     expect(idsOf(await search({ query: ' * ' }))).toEqual(all)
@@ -142,12 +146,14 @@ describe('a search', () => {
     expect(idsOf(await search({ query: '*', page: 3, size: 3 }))).toEqual([])
   })
 
+  // proves C11.5
   test('shows data masked under plain permissions, never more', async () => {
     const answer = await found('id:card')
     expect(answer.text).toContain('"data":"XXXXXXXXXXXX4242"')
     expect(answer.text).not.toContain('4242424242424242')
   })
 
+  // proves C14.17
   test('finds what was answered a moment ago, and not what was deleted or expired', async () => {
     const other = await openTestVault(34)
     const permissions = ['token:create', 'token:search', 'token:delete']
@@ -237,6 +243,7 @@ const refusals: readonly (readonly [string, unknown, string, string?])[] = [
 ]
 
 describe('a search is refused', () => {
+  // proves C1.18, C2.6, C14.7, C14.10, C14.16
   test.each(refusals)('for %s', async (_, body, path, begins = '') => {
     const answer = await search(body)
     expect(answer.status).toBe(400)
@@ -254,6 +261,7 @@ describe('a search is refused', () => {
     expect((await search([])).status).toBe(400)
   })
 
+  // proves C14.6
   test('to a caller who lacks token:search, also with token:read', async () => {
     const reader = await vault.application({ type: 'private', permissions: ['token:read'] })
     expect((await search({ query: `${canary}:1` }, reader)).status).toBe(403)

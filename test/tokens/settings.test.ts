@@ -53,6 +53,7 @@ describe('with strict masks, as by default,', () => {
   const ask = (method: string, id: string, caller: string, body?: object) =>
     vault.ask(method, `/tokens/${id}`, { key: keys[caller] ?? '', ...(body ? { body } : {}) })
 
+  // proves C6.43, H97, S57
   test.each(changes)('%s can be changed only by a caller who sees the data', async (_, body) => {
     const id = await create()
     const before = (await ask('GET', id, 'reveal')).text
@@ -78,6 +79,7 @@ describe('with strict masks, as by default,', () => {
     expect(answer.text).not.toContain('canary')
   })
 
+  // proves H97
   test('the mask of what is no card is chosen freely on create', async () => {
     const body = { ...secret, mask: '{{ data }}' }
     const answer = await vault.ask('POST', '/tokens', { key: keys['mask'] ?? '', body })
@@ -109,6 +111,7 @@ describe('a caller who sees nothing of a token', () => {
   })
 })
 
+// proves C9.10
 test('a token that moves to where its caller sees nothing is shown as there', async () => {
   const vault = await openTestVault(76)
   const permissions = ['token:create', 'token:update']
@@ -140,6 +143,7 @@ test('a mask that is too long is refused', async () => {
 })
 
 describe('without strict masks', () => {
+  // proves C6.43
   test.each(changes)('%s can be changed by a caller who may update', async (_, body) => {
     const vault = await openTestVault(72, loose)
     const key = await vault.application({ type: 'private', permissions })
@@ -148,6 +152,7 @@ describe('without strict masks', () => {
     expect((await vault.ask('PATCH', path, { key, body })).status).toBe(200)
   })
 
+  // proves S56
   test('the mask of a card still has to hide part of its number', async () => {
     const vault = await openTestVault(73, loose)
     const key = await vault.application({ type: 'private', permissions })
@@ -168,6 +173,7 @@ describe('the guards', () => {
     ['a card number as container', { containers: [`/${cardNumber}/`] }, 'containers[0]'],
   ]
 
+  // proves C6.39, C7.17, H65
   test.each(guarded)('refuse %s, on create and on update', async (_, members, path) => {
     const vault = await openTestVault(74)
     const key = await vault.application({ type: 'private', permissions })
@@ -179,6 +185,7 @@ describe('the guards', () => {
     expectProblem(patched, 400, [path], [cardNumber])
   })
 
+  // proves C6.39, C7.17
   test.each(guarded)('let %s pass when they are off', async (_, members) => {
     const vault = await openTestVault(75, { maskGuard: false, cardNumberGuard: false })
     const key = await vault.application({ type: 'private', rules: rulesOf('reveal') })

@@ -49,6 +49,7 @@ async function expectNothing(
 }
 
 describe('tokenizing', () => {
+  // proves C15.1
   test('mirrors the shape: requests become tokens, values their ids', async () => {
     const answer = await tokenize({
       first_name: 'John',
@@ -102,6 +103,7 @@ describe('tokenizing', () => {
     expect(read.text).toContain('"data":12345678901234567890')
   })
 
+  // proves C15.1
   test('takes an object for a frame unless it has data and a type that is known', async () => {
     const frames = [
       { type: 'home', data: 'a' },
@@ -140,6 +142,7 @@ describe('tokenizing', () => {
     expect(token).not.toHaveProperty('data')
   })
 
+  // proves C15.4
   test(`takes ${bulkLeavesMax} values in one write, and refuses one more`, async () => {
     const many = Array.from({ length: bulkLeavesMax }, (_, index) =>
       index % 2 === 0 ? card : { a: `value ${index}` },
@@ -153,6 +156,7 @@ describe('tokenizing', () => {
 })
 
 describe('tokenizing the whole stores nothing', () => {
+  // proves A10.7, C15.2
   test('when items are faulty, and tells all faults by their places', async () => {
     const body = {
       canary: 'fine',
@@ -180,6 +184,7 @@ describe('tokenizing the whole stores nothing', () => {
     await expectNothing([{ type: 'token', data: null }], 400, ['[0].data'])
   })
 
+  // proves C15.2
   test('when a container is not covered by the rules', async () => {
     const rules = [
       { priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:create'] },
@@ -267,6 +272,7 @@ describe('deduplication in bulk', () => {
     expect(Object.keys(rest).toSorted()).toEqual(['_extras', 'fingerprint', 'type'])
   })
 
+  // proves E15.5
   test('comes before the conflict of an id that the same body has taken', async () => {
     const item = once('d7', { id: 'same-id' })
     const { status, body } = await tokenize([item, item])
@@ -303,6 +309,7 @@ describe('tokenizing in part', () => {
   type Result = { index: number; path: string; status: number; token?: unknown; error?: object }
   const resultsOf = (body: unknown) => (body as { results: Result[] }).results
 
+  // proves C15.3
   test('stores what can be stored, and gives back the rest to be sent again', async () => {
     const before = await totalOf()
     const failing = { ...badCard, metadata: { mine: '1' } }

@@ -41,6 +41,7 @@ async function expectRefusal(method: string, path: string, ask: Ask, status: num
 }
 
 describe('creating a token', () => {
+  // proves A2.2, A2.3, A3.2, C1.29, C1.33, C7.1
   test('answers 201 with the masked token and where it is', async () => {
     const answer = await create({ type: 'card', data: card, metadata: { Order: 'A-1' } })
     expect(answer.status).toBe(201)
@@ -69,11 +70,13 @@ describe('creating a token', () => {
     expect(answer.text).not.toContain('"cvc"')
   })
 
+  // proves A2.14
   test('masks even for a caller whose rule reveals', async () => {
     const answer = await create({ type: 'card', data: card }, revealing)
     expect(answer.body['data']).toMatchObject({ number: 'XXXXXXXXXXXX4242' })
   })
 
+  // proves A2.1, C7.5, C7.6
   test('takes an id, and refuses it a second time', async () => {
     expect((await create({ id: 'order 17', type: 'token', data: 1 })).status).toBe(201)
     const ask = { key: plain, body: { id: 'order 17', type: 'token', data: 2 } }
@@ -101,6 +104,7 @@ describe('creating a token', () => {
       { metadata: { order: ['canary'] }, type: 'token', data: 1 },
       'metadata.order',
     ],
+    // proves H65
     [
       'a card number in metadata',
       { metadata: { a: cardNumber }, type: 'token', data: 1 },
@@ -128,6 +132,7 @@ describe('creating a token', () => {
     ['an id of another kind', { id: 5, type: 'token', data: 1 }, 'id'],
   ]
 
+  // proves A10.7, C1.19, C2.6, C6.14
   test.each(refused)('refuses %s, says where, and repeats nothing', async (_, body, at) => {
     await expectRefusal('POST', '/tokens', { key: plain, body }, 400, at)
   })
@@ -140,6 +145,7 @@ describe('creating a token', () => {
     await expectRefusal('POST', '/tokens', { body, key: vault.managementKey }, 403)
   })
 
+  // proves C1.10, C1.15
   test('refuses another content type, and a body that is not strict JSON', async () => {
     const raw = '{"type":"token","data":1}'
     for (const type of ['text/plain', 'application/xml', 'application/json; charset=utf-16']) {
@@ -163,6 +169,7 @@ describe('creating a token', () => {
 })
 
 describe('reading a token', () => {
+  // proves A10.16, C11.5
   test('masks by plain permission and reveals by rule', async () => {
     const { body } = await create({ type: 'card', data: card })
     const masked = await read(body['id'])
@@ -171,6 +178,7 @@ describe('reading a token', () => {
     expect((await read(body['id'], revealing)).body['data']).toEqual(card)
   })
 
+  // proves C5.23
   test('gives back numbers and key order as they came', async () => {
     const data = '{"z":1.0,"10":12345678901234567890,"2":-0,"__proto__":{"a":[1e2,"\\u0000"]}}'
     const raw = `{"id":"exact","type":"token","data":${data}}`
@@ -178,6 +186,7 @@ describe('reading a token', () => {
     expect((await read('exact', revealing)).text).toContain(`"data":${data}`)
   })
 
+  // proves A7.10, C1.27
   test('redacts a token without a mask under the mask transform', async () => {
     await create({ id: 'maskless', type: 'token', data: 'canary' })
     const answer = await read('maskless')
@@ -187,6 +196,7 @@ describe('reading a token', () => {
     expect(answer.text).not.toContain('canary')
   })
 
+  // proves A7.3, A10.16
   test('answers 404 for an absent id and for a token that no rule covers', async () => {
     await create({ id: 'hidden', type: 'token', data: 'canary' })
     const elsewhere = await vault.application({
@@ -204,6 +214,7 @@ describe('reading a token', () => {
     expect(foreign.status).toBe(401)
   })
 
+  // proves C11.6
   test('follows the first rule that covers the token and holds the permission', async () => {
     const rules = [
       { priority: 3, container: '/', transform: 'reveal', permissions: ['token:read'] },
@@ -219,6 +230,7 @@ describe('reading a token', () => {
 })
 
 describe('deleting a token', () => {
+  // proves A9.3, A10.26, C3.6
   test('answers 204 without a body, and then 404', async () => {
     await create({ id: 'del-1', type: 'token', data: 1 })
     const answer = await vault.ask('DELETE', '/tokens/del-1', { key: plain })
@@ -228,6 +240,7 @@ describe('deleting a token', () => {
     expect((await create({ id: 'del-1', type: 'token', data: 2 })).status).toBe(201)
   })
 
+  // proves A10.26
   test('is refused without the permission', async () => {
     await create({ id: 'del-2', type: 'token', data: 1 })
     const key = await vault.application({ type: 'private', permissions: ['token:read'] })
@@ -237,6 +250,7 @@ describe('deleting a token', () => {
 })
 
 describe('addresses', () => {
+  // proves C1.5
   test('are the same with a trailing slash', async () => {
     expect((await vault.ask('GET', '/tokens/', { key: plain })).status).toBe(200)
   })

@@ -40,6 +40,7 @@ const idOf = ({ status, body }: Answer): string => {
 }
 
 describe('an update with deduplication on', () => {
+  // proves A10.21, C8.17
   test('says whether an equal token is there, and otherwise says nothing of it', async () => {
     const own = await create({ data: 'u1', deduplicate_token: true })
     expect(extrasOf(await patch(own.body['id'], { metadata: { a: '1' } }))).toEqual({
@@ -63,6 +64,7 @@ describe('an update with deduplication on', () => {
     expect(idOf(await create({ data: 'u2 before', deduplicate_token: true }))).not.toBe(id)
   })
 
+  // proves C9.11
   test('that equals another token stays a token of its own', async () => {
     const other = await create({ data: 'u3 other', deduplicate_token: true })
     const own = await create({ data: 'u3 own', deduplicate_token: true, id: 'u3 own' })
@@ -82,6 +84,7 @@ describe('an update with deduplication on', () => {
     expect(extrasOf(await patch('u3%20own', {}))).toEqual({ deduplicated: false })
   })
 
+  // proves A10.25, C9.12, H145
   test('leaves out contents when an equal token of its own may not be read', async () => {
     await create({ data: 'canary-u4', containers: ['/theirs/'] }, narrow)
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}', metadata: { a: '1' } }
@@ -106,6 +109,7 @@ describe('an update with deduplication on', () => {
     expect(read.body).toMatchObject({ data: 'y-u4', metadata: { a: '1' } })
   })
 
+  // proves C8.11, E15.4
   test('tells nothing of an equal token that is out of reach', async () => {
     await create({ data: 'u10 other', containers: ['/theirs/'], deduplicate_token: true })
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }
@@ -118,6 +122,7 @@ describe('an update with deduplication on', () => {
     expect(Object.keys(answer.body)).toEqual(Object.keys(before.body))
   })
 
+  // proves C9.12
   test('goes by the oldest of several equal tokens that may be read', async () => {
     await create({ data: 'u11', containers: ['/theirs/'] }, narrow)
     await create({ data: 'u11', containers: ['/mine/'] })
@@ -131,6 +136,7 @@ describe('an update with deduplication on', () => {
     })
   })
 
+  // proves A10.25
   test('shows contents when the equal token may be read', async () => {
     await create({ data: 'u5 other', containers: ['/mine/b/'] })
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }
@@ -140,6 +146,7 @@ describe('an update with deduplication on', () => {
     expect(extrasOf(answer)).toEqual({ deduplicated: true })
   })
 
+  // proves C9.12
   test('shows contents without deduplication, also where another has the same', async () => {
     await create({ data: 'u6 other', containers: ['/theirs/'] })
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }

@@ -94,6 +94,7 @@ describe('updating a token', () => {
     expect(after.body).not.toHaveProperty('modified_at')
   })
 
+  // proves A10.17
   test('refuses any other content type with 415', async () => {
     await create({ id: 'upd-6', type: 'token', data: 1 })
     const path = '/tokens/upd-6'
@@ -105,6 +106,7 @@ describe('updating a token', () => {
     expect(taken.status).toBe(200)
   })
 
+  // proves C2.16, C9.8
   test('needs the permission on the container that it leaves and enters', async () => {
     await create({ id: 'upd-4', type: 'token', data: 1, containers: ['/a/'] })
     const rules = [

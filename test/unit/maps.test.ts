@@ -41,6 +41,7 @@ describe('a map by texts', () => {
     expect(map.get('kk')).toBeUndefined()
   })
 
+  // proves E1.1
   test.each(nameKinds)('makes n log n comparisons for %s names', kind => {
     for (const count of [1_000, 10_000, 40_000]) {
       let comparisons = 0

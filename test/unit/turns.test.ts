@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { restMsMax, restPerTurn } from '../../src/work-limits.ts'
 import { makeScheduler } from '../../src/waiting.ts'
 
+// proves E1.7
 test('works that ask at once have their pieces one by one, each in its own round', async () => {
   const turns = makeScheduler(() => 0)
   let round = 0
@@ -27,6 +28,7 @@ test('works that ask at once have their pieces one by one, each in its own round
   expect(new Set(pieces.map(piece => piece.round)).size).toBe(pieces.length)
 })
 
+// proves C16.7, E10.12
 test('a caller who brings many works has one piece for each of the others', async () => {
   const turns = makeScheduler(() => 0)
   const order: number[] = []
@@ -52,6 +54,7 @@ async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece
   return order[0] ?? 'timer'
 }
 
+// proves E1.7
 test('where a request came, the next piece comes later, the longer the last one took', async () => {
   expect(await firstAfterPiece(4, true)).toBe('timer')
   expect(await firstAfterPiece(1_000, true)).toBe('timer')

@@ -16,6 +16,7 @@ const rowOf = (byte: number, bytes = 48): Row => ({
   parts: [new Uint8Array(63), new Uint8Array(bytes).fill(byte)],
 })
 
+// proves S69
 test('keys of codes are looked for until none is left, rarely where it takes long', async () => {
   let nowMs = 0
   let tookMs = 0

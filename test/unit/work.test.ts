@@ -14,6 +14,7 @@ const turnsOf = (isWaiting: boolean) => ({
 })
 const credential = { ordinal: 1, version: 1 }
 
+// proves E10.11
 test('others have their turn once enough was evaluated, also where no time has passed', () => {
   const work = makeWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
   work.meter.stepsSpent += turnStepsMax - 1
@@ -25,6 +26,7 @@ test('others have their turn once enough was evaluated, also where no time has p
   expect(work.pause()).toBeInstanceOf(Promise)
 })
 
+// proves E10.15
 test('work begins with a turn while other work of its credential waits for one', () => {
   const open = (isWaiting: boolean) =>
     makeWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })

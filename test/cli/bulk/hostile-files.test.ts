@@ -43,6 +43,7 @@ describe('the receipt of a deletion', () => {
     expect(await total(query)).toBe(0)
   })
 
+  // proves E27.2
   test.each(['a file', 'a link', 'no folder'])(
     'that cannot be written, for %s, keeps every token',
     async what => {
@@ -76,6 +77,7 @@ describe('links where an import writes', () => {
     return { at, words: ['import', at('rows.csv'), '--map', at('map.json')] }
   }
 
+  // proves E27.1
   test('of its state are not followed', async () => {
     const { at, words } = makeImport()
     symlinkSync(at('victim'), at('rows.csv.import.new'))
@@ -83,6 +85,7 @@ describe('links where an import writes', () => {
     expect(readFileSync(at('victim'), 'utf8')).toBe('mine')
   })
 
+  // proves E27.1
   test.each(['report', 'ids'])('of its --%s are refused before a row is sent', async name => {
     const { at, words } = makeImport()
     symlinkSync(at('nothing'), at('table'))

@@ -64,6 +64,7 @@ describe.each(stores)('coffer token reindex beside a vault %s', (_, openStore) =
     for (const cleanUp of cleanUps) await cleanUp()
   })
 
+  // proves C9.7
   test('changes all that is there at its end, while others change and delete', async () => {
     const { address, key } = await serve(openStore, cleanUps)
     const client = createClient({ address, key })

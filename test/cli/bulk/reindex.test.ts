@@ -90,6 +90,7 @@ describe('coffer token reindex', () => {
     expect((await vault.client().tokens.get('mail')).modified_at).toEqual(before)
   })
 
+  // proves C9.7
   test('replaces indexes, says who did it, and leaves all else as it was', async () => {
     await vault.seed([
       {
@@ -196,6 +197,7 @@ describe('coffer token reindex', () => {
     expect(refused.map(({ ids }) => ids.length)).toEqual([10])
   })
 
+  // proves C9.7
   test('loses no change and brings nothing back, whatever others do amid it', async () => {
     const old = { type: 'token' as const, search_indexes: ['{{ data }}'] }
     await vault.seed(

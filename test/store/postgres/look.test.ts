@@ -38,6 +38,7 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
     await Promise.all([store.close(), pool.close()])
   })
 
+  // proves C2.14, S45
   test('a glance at a long row is one statement, whose answer does not grow with it', async () => {
     const folder = temporaryFolder()
     const store = await openAt(folder)

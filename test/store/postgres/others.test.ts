@@ -40,6 +40,7 @@ describe('a generation that a write waits for', () => {
       new DatabaseError('lost'),
     )
 
+  // proves C2.30
   test('is asked for again where a read is refused, and is refused in its time', async () => {
     let nowMs = 0
     const bounds = { readMs: 5_000, writeMs: 30_000 }

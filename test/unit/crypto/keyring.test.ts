@@ -236,6 +236,7 @@ describe('digests', () => {
 })
 
 describe('keys that are wiped', () => {
+  // proves S23
   test('are zeros, and are given to nobody', () => {
     const keyring = keyringOf(3)
     const keys = makeKeys(keyring)

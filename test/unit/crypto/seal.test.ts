@@ -32,6 +32,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s
     expect(sealed()).not.toEqual(sealed())
   })
 
+  // proves S9
   test('refuses every value with one flipped bit', () => {
     const value = sealed()
     for (let at = 0; at < value.length; at += 1) {

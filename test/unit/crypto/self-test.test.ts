@@ -92,6 +92,7 @@ const broken: readonly (readonly [string, Partial<Tested>, string])[] = [
   ['digests otherwise', { uniqueDigest: (...all) => changed(uniqueDigest(...all)) }, 'HMAC-SHA256'],
 ]
 
+// proves S38
 test.each(broken)('a part that %s is found', (_, parts, name) => {
   expect(findBrokenPart({ ...shipped, ...parts })).toBe(name)
 })

@@ -15,6 +15,7 @@ const texts = async (key: Uint8Array, count: number, threshold: number): Promise
 const parse = (text: string) => parseShare(Buffer.from(text, 'latin1'))
 
 describe('a key that was split', () => {
+  // proves S21
   test('follows from any so many of its shares, and from no fewer', async () => {
     const key = fresh()
     const shares = (await texts(key, 5, 3)).map(parse)
@@ -76,6 +77,7 @@ describe('a share as text', () => {
     expect(() => parse(`${text.slice(0, -1)}z`)).toThrow('mistyped')
   })
 
+  // proves S21
   test('is refused with any one character changed, cut short or longer', async () => {
     const [text = ''] = await texts(fresh(), 2, 2)
     for (let at = 0; at < text.length; at += 1) {

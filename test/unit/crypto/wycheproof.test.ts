@@ -65,11 +65,13 @@ interface MacCase {
 }
 
 describeVectors('Wycheproof', () => {
+  // proves S12
   test('all 315 XChaCha20-Poly1305 vectors answer as stated on the native path', () => {
     expect(primitives.name).toBe('native')
     checkAead(primitives)
   })
 
+  // proves S12
   test('all 315 XChaCha20-Poly1305 vectors answer as stated on the portable path', () => {
     checkAead(portable)
   })

@@ -51,6 +51,7 @@ describe('styles', () => {
     expect(declared(styles) as object).toEqual(declarations as object)
   })
 
+  // proves F13
   test('have every property in either case', () => {
     for (const property of styleProperties) {
       const camel = property.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -60,6 +61,7 @@ describe('styles', () => {
     }
   })
 
+  // proves E17.6, S85
   test.each([
     ['a value that loads', input('background-color', 'url(http://evil.example/a)')],
     ['one in other letters', input('background-color', 'URL (a)')],
@@ -93,6 +95,7 @@ describe('styles', () => {
     expect(stylesOf(styles)).toBeString()
   })
 
+  // proves F13
   test.each([
     [{ input: { fontSizes: '16px' } }, 'styles.input.fontSizes: expected one of accent-color, '],
     [{ input: { fontSize: 16 } }, 'styles.input.fontSize: expected a text of at most'],
@@ -159,6 +162,7 @@ describe('labels', () => {
     expect(labelsIn({}, locale)).toMatchObject({ number, expiryPlaceholder, language })
   })
 
+  // proves F12
   test('are all there in each language, and no two languages share an error', () => {
     const english = labelsIn({})
     for (const locale of ['de', 'fr', 'es', 'ja']) {
@@ -220,6 +224,7 @@ describe('a request', () => {
 
   const ring: { a?: unknown } = {}
   ring.a = ring
+  // proves S86
   test.each([
     ['an expression of the id', { request: { id: '{{ data.cvc }}' } }],
     ['a mask', { request: { mask: '{{ data.number }}' } }],

@@ -39,6 +39,7 @@ describe('a number', () => {
     expect(hiddenDigitsMin).toBe(maskHiddenDigitsMin)
   })
 
+  // proves F5
   test('is taken if and only if the vault takes it and its brand has numbers so long', () => {
     const bytes = seededBytes(5)(4_000)
     let taken = 0
@@ -93,6 +94,7 @@ describe('a number', () => {
     expect(digitsOf(text)).toBe(digits)
   })
 
+  // proves E17.12
   test.each([
     ['4222222222222', 'incomplete'],
     ['42424242424242426', 'invalid'],
@@ -176,6 +178,7 @@ describe('a key', () => {
 })
 
 describe('a name', () => {
+  // proves E17.15, S83
   test.each([
     ['Ada|', 'Ada|', 'Ada'],
     ['  Ada   Lovelace |', '  Ada   Lovelace |', 'Ada Lovelace'],
@@ -240,6 +243,7 @@ describe('a card', () => {
     expect(faultsOf({ ...right, ...change }, today)).toEqual(faults as object)
   })
 
+  // proves F5
   test('that has no fault is one that the vault takes as it is sent', () => {
     const data = new Map(Object.entries(dataOf(right)))
     expect(Object.fromEntries(normaliseCard(data, 'data') as Map<string, unknown>)).toEqual({

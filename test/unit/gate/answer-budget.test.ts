@@ -12,6 +12,7 @@ const max = { all: 10 * unit, own: 4 * unit }
 const overloaded = expect.objectContaining({ kind: 'overloaded' })
 
 describe('a budget of answers', () => {
+  // proves C16.5
   test('gives one credential its own share, and others theirs', () => {
     const open = makeAnswerBudget(max)
     const hold = open(1)
@@ -39,6 +40,7 @@ describe('a budget of answers', () => {
     open(1).needs(shortAnswerBytesMax)
   })
 
+  // proves C16.5
   test('lets one answer of any length be made where its credential has none', () => {
     const open = makeAnswerBudget(max)
     const hold = open(1)
@@ -80,6 +82,7 @@ describe('an answer in pieces', () => {
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true)
   })
 
+  // proves E10.21
   test('is told to have ended when nobody reads on', async () => {
     let ends = 0
     const reader = inPieces(bytes, () => (ends += 1)).getReader()

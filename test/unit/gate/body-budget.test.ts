@@ -9,6 +9,7 @@ const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax
 const overloaded = expect.objectContaining({ kind: 'overloaded' })
 
 describe('a budget of bodies', () => {
+  // proves C16.4
   test('gives one credential its own share, and no more', () => {
     const open = makeBodyBudget(bounds)
     const holds = Array.from({ length: 4 }, () => open(1))
@@ -49,6 +50,7 @@ describe('a budget of bodies', () => {
     expect(() => hold.take(1)).toThrow(overloaded)
   })
 
+  // proves C16.4
   test('always has room for one body of the longest', () => {
     const open = makeBodyBudget({
       bodyBytesMax: 50,

@@ -15,6 +15,7 @@ import { openTestVault } from '../../support/vault.ts'
 const isOurs = (address: string) => address.startsWith('10.') || address === 'fd00::1'
 
 describe('the caller', () => {
+  // proves E24.7, S34
   test.each([
     ['is the peer', '192.0.2.1', null, '192.0.2.1'],
     ['is a peer that is not trusted, whatever it says', '192.0.2.1', '10.0.0.1', '192.0.2.1'],

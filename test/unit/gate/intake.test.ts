@@ -79,6 +79,7 @@ describe('the body of a request', () => {
       body,
     })
 
+  // proves E10.13
   test('that is long counts by what has come of it, however much was declared', async () => {
     const budget = makeBodyBudget(bounds)
     const whole = short.repeat(10)
@@ -112,6 +113,7 @@ describe('the body of a request', () => {
     expect((await intake.read()).length).toBe(short.length)
   })
 
+  // proves E10.13
   test('that comes in very many pieces is put together as it was sent', async () => {
     const pieces = Array.from({ length: 20_000 }, (_, index) => `${index},`)
     const { request, end } = streamed(...pieces)
@@ -127,6 +129,7 @@ describe('the body of a request', () => {
     budget(2).take(bounds.bodiesBytesMax)
   })
 
+  // proves E10.8
   test('that does not end is given up, and what it had is free', async () => {
     const budget = makeBodyBudget(bounds)
     const { request } = streamed(short, short)

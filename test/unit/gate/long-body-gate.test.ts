@@ -30,6 +30,7 @@ function crowd(bodies: readonly Body[], bytesMax: number, spareBytes = 0) {
 
 const of = (credential: number, bytes = long): Body => ({ of: credential, bytes })
 
+// proves E10.9
 test('bodies of several credentials enter in their order, while there is room', async () => {
   const { entered, leave, settled } = crowd([of(1), of(2), of(3), of(4)], 2 * long)
   await settled()
@@ -40,6 +41,7 @@ test('bodies of several credentials enter in their order, while there is room', 
   expect(entered).toEqual([0, 1, 2, 3])
 })
 
+// proves E10.9
 test('one that is longer than the room enters alone, and none goes before it', async () => {
   const { entered, leave, settled } = crowd([of(1), of(2, 9 * long), of(3)], 2 * long)
   await settled()
@@ -50,6 +52,7 @@ test('one that is longer than the room enters alone, and none goes before it', a
   expect(entered).toEqual([0, 1, 2])
 })
 
+// proves C16.7, E10.12
 test('a caller who brings many has one inside while others wait, and these pass', async () => {
   const many = Array.from({ length: 15 }, () => of(1))
   const { entered, leave, settled } = crowd([...many, of(2), of(2), of(3)], 2 * long)
@@ -66,18 +69,21 @@ test('a caller who brings many has one inside while others wait, and these pass'
   expect(entered).toEqual([0, 1, 15, 2, 17, 16])
 })
 
+// proves E10.9
 test('alone it has few, whatever room there is', async () => {
   const { entered, settled } = crowd([of(1), of(1), of(1), of(1)], 100 * long)
   await settled()
   expect(entered).toHaveLength(longBodiesPerCredentialMax)
 })
 
+// proves E10.12
 test('a part of the room is for those that have none inside', async () => {
   const { entered, settled } = crowd([of(1, 4 * long), of(1), of(2), of(3)], 4 * long, long)
   await settled()
   expect(entered).toEqual([0, 2])
 })
 
+// proves E10.9
 test('short ones never wait, and take no room', async () => {
   const bodies = [of(1), of(2), of(3, shortBodyBytesMax)]
   const { entered, leave, settled } = crowd(bodies, long)

@@ -45,6 +45,7 @@ test('no more begin than the store takes, and others begin at once', async () =>
   expect(begun).toEqual([...many('a', 4), 'b0'])
 })
 
+// proves E10.17
 test('those that wait have turns by credential, however many one has brought', async () => {
   const { begun, ask, leave } = crowd({ inside: 1, spare: 0 })
   ask(1, ...many('a', 20))

@@ -44,6 +44,7 @@ function countSteps(kind: NameKind, membersEach: number): number {
 }
 
 describe('a body of 1 MiB with names of every kind', () => {
+  // proves E1.1, S61
   test.each(nameKinds)('takes at most three times the comparisons of ordinary ones: %s', kind => {
     for (const membersEach of [hashedMembersMax, 1_000, jsonMembersMax]) {
       const ordinary = countSteps('ordinary', membersEach)
@@ -85,6 +86,7 @@ describe('an object of many members', () => {
     expect(isJsonObject(value) && value.get('toString')).toBeUndefined()
   })
 
+  // proves E1.5
   test('has at most 10,000', () => {
     const names = namesOf('ordinary', jsonMembersMax)
     const value = parseJson(printMembers(names))
@@ -106,6 +108,7 @@ describe('an object of many members', () => {
 })
 
 describe('a text that is parsed in turns', () => {
+  // proves E1.7
   test('lets others in after every piece of it', async () => {
     const text = printObjects('ordinary', 100, 20 * jsonTurnChars)
     let turns = 0

@@ -78,6 +78,7 @@ describe('mergePatch', () => {
       expect(() => mergePatch(new Map([['a', full]]), new Map([['a', members(-1, 1)]]))).toThrow()
     })
 
+    // proves E11.5
     test.each([
       [0, 1],
       [1, 1],

@@ -71,6 +71,7 @@ describe('parseJson keeps the text of numbers that no double prints as they came
     expect(parseJson(`[${numberText}]`)).toEqual([{ numberText }])
   })
 
+  // proves C1.15
   test.each(['1e309', '-1e309', '1e400', '9'.repeat(310), '1e99999999999999999999'])(
     'and refuses %s, which is beyond the range',
     text => {
@@ -129,6 +130,7 @@ describe('parseJson refuses', () => {
     expect(refuse(text).message).toContain(expected)
   })
 
+  // proves C1.14
   test.each([
     ['twice', '{"a":1,"a":2}', 7],
     ['twice with equal values', '{"a":1,"a":1}', 7],
@@ -185,6 +187,7 @@ describe('decodeUtf8', () => {
     expect(decodeUtf8(utf8('a\ufeff'))).toBe('a\ufeff')
   })
 
+  // proves C1.10
   test.each([
     ['a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
     ['bytes that never occur', [0xff, 0xfe]],

@@ -92,6 +92,7 @@ describe('a body of which parts are printed', () => {
 })
 
 describe('between two turns', () => {
+  // proves E1.7
   test.each(nameKinds)(
     'no more members are printed than a turn has characters for: %s',
     async kind => {

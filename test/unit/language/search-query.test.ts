@@ -79,6 +79,7 @@ const instants: readonly (readonly [string, SearchTree])[] = [
 ]
 
 describe('a search query', () => {
+  // proves C14.8
   test.each([...read, ...instants])('%s is read', (text, tree) => {
     expect(parseSearch(text, 'query')).toEqual(tree)
   })
@@ -154,6 +155,7 @@ const refused: readonly (readonly [string, number, string])[] = [
 ]
 
 describe('a text outside of the grammar', () => {
+  // proves C14.16
   test.each(refused)('%s is refused at its place', (text, position, expected) => {
     const error = expectRefusal(() => parseSearch(text, 'query'), ['query'])
     expect(error.message).toStartWith(`query: position ${position}: `)

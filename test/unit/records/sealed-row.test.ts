@@ -42,6 +42,7 @@ describe('a sealed row', () => {
     ],
   ]
 
+  // proves S8
   test.each(elsewhere)('does not open when %s', (_, changed) => {
     expect(() => openStored(changed)).toThrow('did not open')
   })

@@ -23,6 +23,7 @@ describe('inTurn', () => {
     expect(events).toEqual(expected)
   })
 
+  // proves E10.16
   test('gives other credentials a turn before the next of one that has brought many', async () => {
     const events: string[] = []
     const bring = (owner: number, name: string) => inTurn(digest(5), owner, noting(events, name))

@@ -20,6 +20,7 @@ const ruleWith = (over: Partial<Rule>): Rule => ({
 })
 
 describe('a rule with a container', () => {
+  // proves C11.12
   test.each([
     ['/', true],
     ['/pci/', true],
@@ -57,6 +58,7 @@ describe('a rule with conditions', () => {
     value: string,
   ): Condition => ({ attribute, operator, value })
 
+  // proves C11.13
   test.each([
     [[condition('id', 'equals', 'order-17')], true],
     [[condition('id', 'equals', 'order-1')], false],
@@ -76,6 +78,7 @@ describe('a rule with conditions', () => {
 })
 
 describe('the decision', () => {
+  // proves C11.6
   test('is that of the first rule which covers the token and holds the permission', () => {
     const rules = [
       ruleWith({ priority: 1, container: '/bank/', transform: 'reveal' }),
@@ -88,6 +91,7 @@ describe('the decision', () => {
     )
   })
 
+  // proves C11.4
   test('falls back to plain permissions, which mask, and reveal for token:use alone', () => {
     const all = permissions.filter(permission => permission.startsWith('token:'))
     for (const permission of all) {
@@ -112,6 +116,7 @@ describe('the decision', () => {
     expect(holdsAnywhere(grants, 'token:delete')).toBe(false)
   })
 
+  // proves C11.14
   test('never shows more than masked on writes', () => {
     expect([atMostMask('redact'), atMostMask('mask'), atMostMask('reveal')]).toEqual([
       'redact',
@@ -133,6 +138,7 @@ test('of two transforms the lesser shows less, and none shows least', () => {
   }
 })
 
+// proves C11.1
 test('each application type may hold exactly its permissions', () => {
   const held = (type: ApplicationType) =>
     permissions.filter(permission => mayHold(type, permission))

@@ -12,6 +12,7 @@ const refuse = (text: string, paths: readonly string[], secrets: readonly string
   expectRefusal(() => checkBank(parseJson(text), 'data'), paths, secrets)
 
 describe('checkBank', () => {
+  // proves C5.13
   test.each([
     '{"routing_number":"021000021","account_number":"1"}',
     '{"account_number":"00012345678901234","routing_number":"110000000"}',
@@ -54,6 +55,7 @@ describe('checkBank', () => {
 })
 
 describe('the bare numbers of US banks', () => {
+  // proves C5.15
   test.each(['123', '00000000000000000', '12345678901234567'])('take the account %s', account => {
     expect(checkUsBankAccountNumber(account, 'data')).toBe(account)
   })
@@ -65,10 +67,12 @@ describe('the bare numbers of US banks', () => {
     },
   )
 
+  // proves C5.16
   test('take a routing number whose check sum holds', () => {
     expect(checkUsBankRoutingNumber('021000021', 'data')).toBe('021000021')
   })
 
+  // proves C5.16
   test.each(['021000020', '0210-0002-1', '000000000', ''])(
     'refuse the routing number %j',
     routing => {

@@ -35,10 +35,12 @@ const notNumbers = [
 ]
 
 describe('normaliseCard', () => {
+  // proves C5.4
   test.each(numbers)('takes the number %s', number => {
     expect(normalise(JSON.stringify({ number }))).toBe(JSON.stringify({ number }))
   })
 
+  // proves A5.3, C5.4
   test.each(notNumbers)('refuses the number %j', number => {
     refuse(JSON.stringify({ number }), ['data.number'], number.length > 4 ? [number] : [])
   })
@@ -74,6 +76,7 @@ describe('normaliseCard', () => {
     refuse('{"cvc":"123"}', ['data.number'])
   })
 
+  // proves C5.11
   test('keeps the order of members and those that are not of a card', () => {
     const text =
       '{"10":1.0,"cvc":"0123","number":"4242424242424242","__proto__":{"a":null},' +
@@ -81,6 +84,7 @@ describe('normaliseCard', () => {
     expect(normalise(text)).toBe(text)
   })
 
+  // proves C5.5
   test('stores months and years as integers where they stood', () => {
     expect(normalise(withMember('"expiration_month":"07","expiration_year":"2031","x":1'))).toBe(
       withMember('"expiration_month":7,"expiration_year":2031,"x":1'),
@@ -101,6 +105,7 @@ describe('normaliseCard', () => {
     },
   )
 
+  // proves C5.6
   test.each(['1999', '2020', '9999', '"2030"', '2030.0'])('takes the year %s', year => {
     const stored = Number(JSON.parse(year))
     expect(normalise(withMember(`"expiration_year":${year}`))).toBe(
@@ -115,6 +120,7 @@ describe('normaliseCard', () => {
     },
   )
 
+  // proves C5.7
   test.each([
     ['"123"', '"123"'],
     ['"0123"', '"0123"'],
@@ -161,10 +167,12 @@ describe('normaliseCard', () => {
 })
 
 describe('checkCardNumber', () => {
+  // proves C5.14
   test.each(numbers)('takes %s', number => {
     expect(checkCardNumber(number, 'data')).toBe(number)
   })
 
+  // proves C5.14
   test.each(notNumbers)('refuses %j', number => {
     expectRefusal(() => checkCardNumber(number, 'data'), ['data'], number ? [number] : [])
   })

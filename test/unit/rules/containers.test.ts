@@ -13,6 +13,7 @@ const refuse = (text: string) =>
   expectRefusal(() => normalise(text), ['containers[0]'], text.length > 5 ? [text] : [])
 
 describe('normaliseContainer', () => {
+  // proves C7.10
   test.each([
     ['/', '/'],
     ['/a/', '/a/'],

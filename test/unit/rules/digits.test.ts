@@ -35,16 +35,19 @@ describe('isLuhnValid', () => {
     expect(isLuhnValid(digits)).toBe(true)
   })
 
+  // proves C5.24
   test.each(['3622720627165567', '4242424242424241', '2424242424242424'])('refuses %s', digits => {
     expect(isLuhnValid(digits)).toBe(false)
   })
 })
 
 describe('isAbaValid', () => {
+  // proves C5.12
   test.each(['021000021', '110000000', '011401533'])('takes %s', text => {
     expect(isAbaValid(text)).toBe(true)
   })
 
+  // proves C5.12
   test.each(['021000020', '02100002', '0210000210', '', '02100002a', '021-00002', '\uff10'])(
     'refuses %j',
     text => {

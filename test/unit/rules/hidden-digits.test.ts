@@ -81,6 +81,7 @@ describe('hiding digits', () => {
     expect(hidesDigits('4-2-4', 4, () => '')).toBe(false)
   })
 
+  // proves C6.40
   test('tries every other digit at each place', () => {
     const tried: string[] = []
     hidesDigits('90', 3, digits => (tried.push(digits), ''))

@@ -9,6 +9,7 @@ const refuse = (text: string) =>
   expectRefusal(() => read(text), ['expires_at'], text.length > 6 ? [text] : [])
 
 describe('parseInstant takes', () => {
+  // proves C10.1
   test.each([
     ['8/26/2030', '2030-08-26T00:00:00.000+00:00'],
     ['08/06/2030', '2030-08-06T00:00:00.000+00:00'],
@@ -47,6 +48,7 @@ describe('parseInstant takes', () => {
     expect(printInstantUtc(read(text).epochMs)).toBe(utc)
   })
 
+  // proves A4.5
   test('a text without an offset as UTC', () => {
     expect(read('8/26/2030 7:23:57 PM').epochMs).toBe(Date.UTC(2030, 7, 26, 19, 23, 57))
     expect(read('8/26/2030').epochMs).toBe(Date.UTC(2030, 7, 26))
@@ -55,6 +57,7 @@ describe('parseInstant takes', () => {
 })
 
 describe('parseInstant takes what clients write', () => {
+  // proves C10.2
   test.each([
     ['8/26/2030 7:23:57\u202fPM', '2030-08-26T19:23:57.000+00:00'],
     ['8/26/2030 7:23:57\u00a0PM -07:00', '2030-08-26T19:23:57.000-07:00'],
@@ -213,6 +216,7 @@ describe('parseFutureInstant', () => {
 })
 
 describe('printInstantUtc', () => {
+  // proves C1.29
   test.each([
     [0, '1970-01-01T00:00:00.000+00:00'],
     [1, '1970-01-01T00:00:00.001+00:00'],

@@ -12,6 +12,7 @@ import { seededBytes } from '../../support/seeded.ts'
 const random = seededBytes(41)
 const bare = base58(random(16))
 
+// proves E24.6, S2
 test.each([
   '4242424242424242',
   'a4242424242424242b',
@@ -52,6 +53,7 @@ test('of random UUIDs nearly all are shown', () => {
   expect(uuids.filter(uuid => loggable(uuid) === 'hidden').length).toBeLessThan(40)
 })
 
+// proves E24.6, S2
 test('a failure of the vault is logged without a trace id that is a card number', () => {
   const lines: unknown[] = []
   const log = (event: string, facts?: object) => void lines.push({ event, ...facts })

@@ -78,6 +78,7 @@ describe('the places of a number that a mask shows', () => {
     expect(placesOf('{{ data | slice: 1, 2 }}', length, cardNumber)).toEqual([1, 2])
   })
 
+  // proves E3.2, E3.4
   test.each([
     ['{{ data }}'],
     ['{{ data | stringify }}'],

@@ -32,6 +32,7 @@ const cardMask = {
 }
 
 describe('checking a mask', () => {
+  // proves C6.9
   test.each([
     ['{{ data }}'],
     ['constant'],
@@ -48,6 +49,7 @@ describe('checking a mask', () => {
     expectRefusal(() => check(mask), ['mask'])
   })
 
+  // proves C6.9
   test.each([
     ['{{ data | nope }}', 'mask'],
     [{ a: '{{' }, 'mask.*'],
@@ -75,6 +77,7 @@ describe('checking a mask', () => {
 })
 
 describe('applying a mask', () => {
+  // proves C6.10, H98
   test('shows what the mask names, as it says, and nothing else (hardening H98)', () => {
     expect(apply(cardMask, card)).toEqual({
       number: 'XXXXXXXXXXXX4242',
@@ -102,6 +105,7 @@ describe('applying a mask', () => {
     expect(apply(mask, data)).toEqual(masked)
   })
 
+  // proves C6.16
   test.each([
     ['{{ data | reveal_last: 4 }}', { a: 1 }],
     [{ shown: '{{ data.a }}', failing: '{{ data.a | to_number }}' }, { a: 'secret' }],
@@ -126,6 +130,7 @@ describe('applying a mask', () => {
     ).toBe('redacted')
   })
 
+  // proves C6.20
   test('all expressions of a mask share one budget of work', () => {
     const list = Array.from({ length: 20_000 }, (_, index) => index)
     const costly = '{{ data | sort | size }}'
@@ -207,6 +212,7 @@ describe('the card guard', () => {
     expect(() => guard('card', mask, card)).not.toThrow()
   })
 
+  // proves C6.39
   test.each([
     ['{{ data }}'],
     ['{{ data.number }}'],

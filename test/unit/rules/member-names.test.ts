@@ -43,6 +43,7 @@ const misnamed: readonly (readonly [given: string, name: string])[] = [
 ]
 
 describe('the data of a card', () => {
+  // proves C1.19
   test.each(misnamed)('may not have %s, which is told to be %s', (given, name) => {
     expect(errorsOf('card', { number: '4242424242424242', [given]: '1' })).toEqual(meant(name))
   })
@@ -73,11 +74,13 @@ describe('the data of a card', () => {
     expect(errors).toEqual({ ...meant('number'), ...meant('cvc'), ...meant('expiration_year') })
   })
 
+  // proves C1.19
   test('may be rid of such a member by null', () => {
     expect(errorsOf('card', { cvv: null })).toBeUndefined()
   })
 })
 
+// proves C1.19
 test('the data of a bank is looked at in the same way', () => {
   const names = ['routing', 'routingNumber', 'aba', 'account', 'acct_number', 'acount_number']
   const told = names.map(name => Object.keys(errorsOf('bank', { [name]: '1' }) ?? {}))

@@ -82,6 +82,7 @@ describe('normaliseMetadata', () => {
     expect(seen).toBe(metadataPairsMax + 1)
   })
 
+  // proves C7.14
   test('counts characters of keys as code points', () => {
     const longest = `{"${'\u{1F600}'.repeat(metadataKeyCharsMax)}":"x"}`
     expect(normalise(longest)).toBe(longest)

@@ -41,6 +41,7 @@ const table = seen.flatMap(held =>
 )
 
 describe('a move', () => {
+  // proves C9.9
   test.each(table)('for %s from %s to %s shows no more or is refused', (held, from, to) => {
     const rules = [...ruleOn(1, '/left/', from, held), ...ruleOn(2, '/entered/', to, held), alike]
     const isAllowed = shownAs.indexOf(to) <= shownAs.indexOf(from)

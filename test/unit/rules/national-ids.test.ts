@@ -3,10 +3,12 @@ import { checkEmployerIdNumber, checkSocialSecurityNumber } from '../../../src/r
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('social security numbers', () => {
+  // proves C5.17
   test.each(['123456789', '123-45-6789', '000-00-0000'])('%s is taken as it is', text => {
     expect(checkSocialSecurityNumber(text, 'data')).toBe(text)
   })
 
+  // proves C5.17
   test.each([
     '12345678',
     '1234567890',
@@ -33,6 +35,7 @@ describe('employer identification numbers', () => {
     expectRefusal(() => checkEmployerIdNumber(123456789, 'data'), ['data'], ['1234'])
   })
 
+  // proves C5.18
   test.each(['123456789', '12-3456789'])('%s is taken as it is', text => {
     expect(checkEmployerIdNumber(text, 'data')).toBe(text)
   })

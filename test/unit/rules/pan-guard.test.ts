@@ -5,6 +5,7 @@ import { expectRefusal } from '../../support/refusal.ts'
 const pan = '4242424242424242'
 
 describe('the guard finds a card number', () => {
+  // proves C7.17
   test.each([
     ['before hexadecimal digits in a word that is no hash', 'zz4242424242424242abababab'],
     ['behind hexadecimal digits in a word that is no hash', 'abababab4242424242424242zz'],

@@ -63,10 +63,12 @@ const normalise = (name: string, text: string) =>
   tokenTypeOf(name)?.normalise(parseJson(text), 'data', nowMs)
 
 describe('data of a person', () => {
+  // proves C5.19
   test.each(cases(taken))('as %s: %s is kept as it was sent', (name, text) => {
     expect(printJson(normalise(name, text) ?? null)).toBe(text)
   })
 
+  // proves C5.19, E3.10
   test.each(cases(refused))('as %s: %s is refused, and not repeated', (name, text) => {
     expectRefusal(() => normalise(name, text), ['data'], text.length > 8 ? [text.slice(1, -1)] : [])
   })

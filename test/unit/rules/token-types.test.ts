@@ -72,6 +72,7 @@ const examples: Readonly<Record<string, string>> = {
 }
 
 describe('token types', () => {
+  // proves C5.1
   test('are those of the contract, in its order', () => {
     expect(tokenTypeNames).toEqual(table.map(([name]) => name))
   })

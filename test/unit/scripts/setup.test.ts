@@ -26,6 +26,7 @@ function setUp(lock: string) {
 const without = (name: string, change: (line: string) => string): string =>
   locked.replace(new RegExp(`^    "${name}": .*$`, 'm'), change)
 
+// proves E26.3, S77
 test.each([
   ['without a hash', (line: string) => line.replace(/, "sha512-.*$/, '],')],
   ['with an empty hash', (line: string) => line.replace(/"sha512-.*$/, '""],')],

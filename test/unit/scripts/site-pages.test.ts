@@ -24,9 +24,13 @@ const pageWith = (text: string, drawing: Draw = draw): string => {
 }
 
 test('every page of docs stands in the navigation, once', () => {
-  const pages = readdirSync(join(root, 'docs')).filter(name => name.endsWith('.md'))
+  const pages = ['docs', 'docs/evidence'].flatMap(folder =>
+    readdirSync(join(root, folder))
+      .filter(name => name.endsWith('.md'))
+      .map(name => `${folder}/${name}`),
+  )
   const listed = entries.map(({ file }) => file).filter(file => file.startsWith('docs/'))
-  expect(listed.toSorted()).toEqual(pages.map(name => `docs/${name}`).toSorted())
+  expect(listed.toSorted()).toEqual(pages.toSorted())
   for (const file of ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
     expect(pageOf(file)).toBeDefined()
   }

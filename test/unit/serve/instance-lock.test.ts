@@ -35,6 +35,7 @@ test('a lock that nobody has is taken without waiting', () => {
   expect(time.sleeps).toBe(0)
 })
 
+// proves E16
 test('a lock is waited for while its last holder ends, and taken then', () => {
   const path = lockFile()
   const held = lockInstance(path, countedTime().lockTime)
@@ -45,6 +46,7 @@ test('a lock is waited for while its last holder ends, and taken then', () => {
   expect(time.sleeps).toBe(7)
 })
 
+// proves E16
 test('a lock that stays with another one is refused after a second', () => {
   const path = lockFile()
   lockInstance(path, countedTime().lockTime)

@@ -25,6 +25,7 @@ function digestOf(label: string, text: string): Buffer {
 }
 
 describe('an id that nobody chose', () => {
+  // proves C7.1
   test('is a UUID of version 4 whose unique carries its era', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(), (era, seed) => {

@@ -5,6 +5,7 @@ import { at, evaluate } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'
 
 describe('compiling expressions', () => {
+  // proves C6.21
   test('the same text for the same use is compiled once', () => {
     const first = compileTemplate('{{ data.once }}', at, 'mask')
     expect(compileTemplate('{{ data.once }}', 'mask', 'mask')).toBe(first)

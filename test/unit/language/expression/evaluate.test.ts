@@ -20,6 +20,7 @@ const refuse = (expression: string, value: Json) =>
   expectRefusal(() => evaluateJson(expression, value, 'fingerprint'), [at])
 
 describe('the type of a value', () => {
+  // proves A3.16, C6.4
   test.each([
     ['{{ data.text }}', 'a'],
     ['{{ data.number }}', 1.5],
@@ -38,6 +39,7 @@ describe('the type of a value', () => {
     expect(evaluate(expression, data)).toEqual(value)
   })
 
+  // proves C6.5
   test.each([
     [' {{ data.text }}', ' a'],
     ['{{ data.number }}{{ data.yes }}', '1.5true'],
@@ -71,6 +73,7 @@ describe('metadata', () => {
 })
 
 describe('what a path reaches', () => {
+  // proves C6.2, H94
   test.each([
     '{{ data.missing }}',
     '{{ data.missing.deeper[0].still }}',
@@ -95,6 +98,7 @@ describe('what a path reaches', () => {
     expect(evaluate(expression, data)).toBeNull()
   })
 
+  // proves S60
   test('names of prototypes are ordinary names of members', () => {
     const hostile = parseJson('{"__proto__":{"constructor":"own"},"size":3,"get":"got"}')
     expect(evaluateJson('{{ data.__proto__.constructor }}', hostile)).toBe('own')
@@ -113,6 +117,7 @@ describe('what a path reaches', () => {
     expect(evaluate('{{ metadata.k }}', null, 'fingerprint')).toBeNull()
   })
 
+  // proves H95
   test('data that looks like an expression is never one (hardening H95)', () => {
     const text = '{{ 1 }}{% raw %}{{ data }}'
     expect(evaluate('{{ data }}', text)).toBe(text)
@@ -124,6 +129,7 @@ describe('what a path reaches', () => {
 describe('bounds of an evaluation', () => {
   const half = 'a'.repeat(tokenDataBytesMax / 2)
 
+  // proves C6.19
   test('an output may be as large as the data of a token, and no larger', () => {
     expect(evaluate("{{ data | append: '' }}", half + half)).toHaveLength(tokenDataBytesMax)
     refuse("{{ data | append: 'b' }}", half + half)
@@ -135,6 +141,7 @@ describe('bounds of an evaluation', () => {
     refuse('{{ data | upcase }}x', `${letters}ɐ`)
   })
 
+  // proves C6.20, H91, S60
   test.each([
     ['appending', `{{ data${' | append: data'.repeat(16)} }}`, half],
     ['replacing', "{{ data | replace: 'a', data | replace: 'a', data }}", 'a'.repeat(1_000)],

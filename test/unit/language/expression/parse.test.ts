@@ -28,6 +28,7 @@ describe('parsing text and outputs', () => {
     expect<unknown>(parse(text)).toEqual(tree)
   })
 
+  // proves C6.8
   test.each([
     ['data.a.b', path('a', 'b')],
     ['data.a-b_2', path('a-b_2')],
@@ -54,6 +55,7 @@ describe('parsing text and outputs', () => {
     expect<unknown>(parse(`{{ ${text} }}`)).toEqual([output(operand)])
   })
 
+  // proves A3.12
   test('takes filters with constants and paths as arguments', () => {
     expect<unknown>(parse(`{{ data.a|append:data.b[0] | reveal : 1 ,2, '#' | upcase }}`)).toEqual([
       output(
@@ -65,6 +67,7 @@ describe('parsing text and outputs', () => {
     ])
   })
 
+  // proves C6.12
   test('reads a comma in the place of the first bar as that bar', () => {
     const written = '{{ data.number, reveal_last: 4 }}'
     expect<unknown>(parse(written)).toEqual([
@@ -92,6 +95,7 @@ describe('parsing text and outputs', () => {
     ])
   })
 
+  // proves C6.7
   test('knows metadata in a fingerprint expression alone', () => {
     const tree = [output({ kind: 'path', root: 'metadata', steps: ['a'] })]
     expect<unknown>(parse('{{ metadata.a }}', 'fingerprint')).toEqual(tree)
@@ -112,6 +116,7 @@ describe('parsing text and outputs', () => {
 })
 
 describe('refusing text that is no expression', () => {
+  // proves C6.1, H90, H96
   test.each([
     '{% for i in (1..1000000000) %}x{% endfor %}',
     "{% include '/etc/passwd' %}",
@@ -141,6 +146,7 @@ describe('refusing text that is no expression', () => {
     expectParseRefusal(text)
   })
 
+  // proves A3.16, C6.2, H94, H104
   test.each([
     '{{ constructor }}',
     '{{ process }}',
@@ -197,6 +203,7 @@ describe('refusing text that is no expression', () => {
     expectParseRefusal(text, 'fingerprint')
   })
 
+  // proves A3.12, A3.13, C6.13, H93
   test.each([
     '{{ data | }}',
     '{{ data | | upcase }}',
@@ -252,6 +259,7 @@ describe('refusing text that is no expression', () => {
     expectParseRefusal(text)
   })
 
+  // proves C6.14
   test.each([
     ['{ data | last4 }', 0],
     [' {data.number}', 1],
@@ -334,6 +342,7 @@ describe('refusing text that is no expression', () => {
 describe('bounds of an expression (hardening H92)', () => {
   const spaces = (count: number) => ' '.repeat(count)
 
+  // proves C6.17, H92
   test('takes 400 characters and refuses 401', () => {
     expect(parse(`{{${spaces(392)}data}}`)).toHaveLength(1)
     expectParseRefusal(`{{${spaces(393)}data}}`)
@@ -343,6 +352,7 @@ describe('bounds of an expression (hardening H92)', () => {
     expectParseRefusal('{{data}}'.repeat(1_000))
   })
 
+  // proves C6.18, H92
   test('takes 16 filters in one output and refuses 17', () => {
     expect(parse(`{{ data${' | upcase'.repeat(16)} }}`)).toHaveLength(1)
     expectParseRefusal(`{{ data${' | upcase'.repeat(17)} }}`)

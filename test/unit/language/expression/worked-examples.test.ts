@@ -6,6 +6,7 @@ const expiry = { number: '3622720627165567', expiration_month: 10, expiration_ye
 const bicycle = { bicycle: { color: 'red', price: 19.95 } }
 
 describe('the worked examples of contract section 6', () => {
+  // proves C6.44
   test.each([
     ['Sensitive Value', 'reveal_last: 4', 'XXXXXXXXXXXalue'],
     ['4242-4242-4242-4242', 'reveal_last: 4', 'XXXX-XXXX-XXXX-4242'],

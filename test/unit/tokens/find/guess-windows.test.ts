@@ -76,6 +76,7 @@ describe('a budget of guesses', () => {
     expect(windows.take(shares(3), 1).waitSeconds).toBe(60)
   })
 
+  // proves E6.4, S67
   test('is never fresh because others came, however many', () => {
     const { clock, isFree } = openCounted()
     expect(isFree(10)).toBe(true)

@@ -87,6 +87,7 @@ describe('a long answer', () => {
     expect(await turnsDuring(bulkTurnMsMax, test)).toBeGreaterThanOrEqual(2 * testStepRows)
   })
 
+  // proves C4.8
   test('is refused or ends early when it would hold too many characters', async () => {
     const tenant = uuidOf(deps.randomBytes(16))
     const dataText = JSON.stringify('x'.repeat(tokenDataBytesMax - 2))

@@ -26,6 +26,7 @@ describe('ids of new tokens', () => {
     expect(source(1)).toBeUndefined()
   })
 
+  // proves C7.7
   test(`draws an alias and ${aliasRedrawsMax} more, and UUIDs from then on`, () => {
     const source = sourceOf('x-{{ data | alias_preserve_length }}')
     const drawn = Array.from({ length: aliasRedrawsMax + 3 }, (_, attempt) => source(attempt))

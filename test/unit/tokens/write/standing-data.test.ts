@@ -25,6 +25,7 @@ const list = `[${Array.from({ length: 20_000 }, () => '[]').join(',')}]`
 const long = `{"b":${list},"a":1}`
 const turnsOf = Math.floor(long.length / jsonTurnChars)
 
+// proves E10.14
 test.each([
   ['left as it is', undefined, long, `{"a":1,"b":${list}}`],
   ['merged', '{"a":2}', `{"b":${list},"a":2}`, `{"a":2,"b":${list}}`],
@@ -35,6 +36,7 @@ test.each([
   expect([printJson(merged), printCanonicalJson(merged)]).toEqual([text, canonical])
 })
 
+// proves E10.14
 test('short data that a long patch makes long does too', async () => {
   const { merged, parsed, printed } = await change('{"a":1}', `{"b":${list}}`)
   expect(parsed).toBe(0)

@@ -18,6 +18,7 @@ const draw = (filters: string, data: unknown): string[] => {
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
 
 describe('alias_card', () => {
+  // proves C6.28
   test.each([
     [dashed, 'alias_card', /^\d{4}-\d{4}-\d{4}-\d{4}$/],
     [dashed, "alias_card: 'false', 'false'", /^\d{4}-\d{4}-\d{4}-\d{4}$/],
@@ -42,6 +43,7 @@ describe('alias_card', () => {
     expect(aliases.filter(alias => alias.endsWith('5567')).length).toBeLessThan(10)
   })
 
+  // proves C6.29
   test.each([
     ['1234567890', 'alias_card: true, true'],
     ['123456', 'alias_card: true'],
@@ -57,6 +59,7 @@ describe('alias_card', () => {
 })
 
 describe('alias_preserve_format', () => {
+  // proves C6.30
   test.each([
     ['ABC12345def67890', 'alias_preserve_format', /^[A-Z]{3}\d{5}[a-z]{3}\d{5}$/],
     ['ABC12345def67890', 'alias_preserve_format: 3', /^ABC\d{5}[a-z]{3}\d{5}$/],
@@ -86,6 +89,7 @@ describe('alias_preserve_format', () => {
 })
 
 describe('alias_preserve_length', () => {
+  // proves C6.31
   test.each([
     ['john.doe', 'alias_preserve_length', /^[A-Za-z0-9]{8}$/],
     ['x'.repeat(400), 'alias_preserve_length', /^[A-Za-z0-9]{400}$/],

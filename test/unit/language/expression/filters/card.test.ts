@@ -7,6 +7,7 @@ const dashed = '3622-7206-2716-5567'
 const amex = '378282246310005'
 
 describe('card_mask', () => {
+  // proves C6.25
   test.each([
     [plain, 'card_mask', 'X'.repeat(16)],
     [plain, "card_mask: 'false','false','X','-'", 'XXXXXXXXXXXXXXXX'],
@@ -69,6 +70,7 @@ describe('card_mask', () => {
 })
 
 describe('card_bin', () => {
+  // proves C6.26
   test.each([
     [plain, 'card_bin', '36227206'],
     [dashed, "card_bin: '-'", '36227206'],
@@ -95,6 +97,7 @@ describe('card_bin', () => {
 describe('card_exp', () => {
   const card = { expiration_month: 3, expiration_year: 2028 }
 
+  // proves C6.27
   test.each([
     ['MM', '03'],
     ['MMYY', '0328'],
@@ -117,6 +120,7 @@ describe('card_exp', () => {
     expect(filter("card_exp: 'MM/YY'", null)).toBeNull()
   })
 
+  // proves C6.27
   test.each([
     [{}],
     [{ expiration_month: 3 }],

@@ -25,6 +25,7 @@ describe('to_string', () => {
 })
 
 describe('to_number', () => {
+  // proves C6.35
   test.each([
     ['42', 42],
     ['3.14159', 3.14159],
@@ -48,6 +49,7 @@ describe('to_number', () => {
     expect(evaluateJson('{{ data | to_number }}', parseJson('1.0'))).toEqual({ numberText: '1.0' })
   })
 
+  // proves C6.35
   test.each([
     '',
     ' 1',
@@ -84,12 +86,14 @@ describe('to_boolean', () => {
     expect(filter('to_boolean', data)).toBe(output)
   })
 
+  // proves C6.35
   test.each(['', 'True', 'yes', '1', 1, 0, canary, [[]], {}])('fails on %j', data => {
     expectDataRefusal('to_boolean', data)
   })
 })
 
 describe('stringify and json_stringify', () => {
+  // proves A3.15, C6.33
   test.each([
     [{ b: [1, null, true, 'x'], a: {} }, '{"a":{},"b":[1,null,true,"x"]}'],
     [{ é: '"' }, '{"é":"\\""}'],
@@ -104,6 +108,7 @@ describe('stringify and json_stringify', () => {
     expect(filter('json_stringify', data)).toBe(output)
   })
 
+  // proves C6.33, H105
   test('the order of members does not matter (hardening H105)', () => {
     const text = (json: string) => evaluateJson('{{ data | stringify }}', parseJson(json))
     expect(text('{"a":1,"b":{"d":1,"c":2}}')).toBe(text('{"b":{"c":2,"d":1},"a":1}'))

@@ -11,6 +11,7 @@ import { canary } from '../../../../support/refusal.ts'
 const instant = '2027-02-03T04:05:06.078Z'
 
 describe('date', () => {
+  // proves C6.38
   test.each([
     [instant, '2027-02-03 04:05:06'],
     ['2027-02-03T04:05:06', '2027-02-03 04:05:06'],

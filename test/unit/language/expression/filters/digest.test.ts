@@ -5,6 +5,7 @@ import { canary } from '../../../../support/refusal.ts'
 const what = 'what do ya want for nothing?'
 
 describe('hmac', () => {
+  // proves C6.36
   test.each([
     // RFC 2202 section 3 and RFC 4231 section 4.3, test case 2.
     ['sha-1', 'EFFCDF6AE5EB2FA2D27416D5F184DF9C259A7C79'],
@@ -29,6 +30,7 @@ describe('hmac', () => {
     expect(filter("hmac: 'sha-1', 'k' | to_base16 | downcase | size", 'x')).toBe(40)
   })
 
+  // proves C6.36
   test.each([
     'hmac',
     "hmac: 'sha-256'",
@@ -55,6 +57,7 @@ describe('hmac', () => {
 })
 
 describe('to_base64 and to_base16', () => {
+  // proves C6.37
   test.each([
     ['to_base64', 'aé', 'YcOp'],
     ['to_base16', 'aé', '61C3A9'],

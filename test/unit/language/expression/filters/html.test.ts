@@ -3,6 +3,7 @@ import { expectDataRefusal, expectParseRefusal, filter } from '../../../../suppo
 import { canary } from '../../../../support/refusal.ts'
 
 describe('filters for pages and URLs', () => {
+  // proves C6.38
   test.each([
     [`<a href="x">'&'</a>`, 'escape', '&lt;a href=&#34;x&#34;&gt;&#39;&amp;&#39;&lt;/a&gt;'],
     ['&amp;', 'escape', '&amp;amp;'],

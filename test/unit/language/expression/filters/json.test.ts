@@ -13,6 +13,7 @@ const data = {
 }
 
 describe('json', () => {
+  // proves C6.32
   test.each([
     ['$', data],
     ['$.bicycle', data.bicycle],
@@ -35,6 +36,7 @@ describe('json', () => {
     expect(filter(`json: '$["bicycle"]["color"]'`, data)).toBe('red')
   })
 
+  // proves C6.32
   test.each(['$.books[*]', '$..price', '$["bicycle","books"]', '$.bicycle["price","price"]'])(
     'fails on %s, which picks several',
     query => {

@@ -16,6 +16,7 @@ const books = [
 ]
 
 describe('filters over lists', () => {
+  // proves C6.38
   test.each([
     [['a', 1, null, true], 'join', 'a 1  true'],
     [['a', 'b'], "join: '-'", 'a-b'],

@@ -3,6 +3,7 @@ import { expectDataRefusal, expectParseRefusal, filter } from '../../../../suppo
 import { canary } from '../../../../support/refusal.ts'
 
 describe('last4', () => {
+  // proves A3.14, C6.22
   test.each([
     ['4242424242424242', '4242'],
     ['1234', '1234'],
@@ -26,6 +27,7 @@ describe('last4', () => {
 })
 
 describe('reveal_last', () => {
+  // proves A3.13, C6.23
   test.each([
     ['123-45-6789', 'reveal_last: 0', 'XXX-XX-XXXX'],
     ['1234 5678', 'reveal_last: 4', 'XXXXX5678'],
@@ -57,6 +59,7 @@ describe('reveal_last', () => {
 })
 
 describe('reveal', () => {
+  // proves C6.24
   test.each([
     ['secret', 'reveal', 'XXXXXX'],
     ['secret', 'reveal: 0, 2', 'XXXXet'],

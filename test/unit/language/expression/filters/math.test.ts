@@ -5,6 +5,7 @@ import { at, expectDataRefusal } from '../../../../support/expressions.ts'
 import { expectRefusal } from '../../../../support/refusal.ts'
 
 describe('arithmetic', () => {
+  // proves C6.38
   test.each([
     [-5, 'abs', 5],
     ['-5.5', 'abs', 5.5],

@@ -4,6 +4,7 @@ import { printJson } from '../../../../../src/json/json.ts'
 import { evaluateJson, expectParseRefusal, filter } from '../../../../support/expressions.ts'
 
 describe('sort and sort_natural', () => {
+  // proves C6.38
   test.each([
     [['b', 'C', 'a', 'B'], 'sort', ['B', 'C', 'a', 'b']],
     [['b', 'C', 'a', 'B'], 'sort_natural', ['a', 'b', 'B', 'C']],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { expectDataRefusal, expectParseRefusal, filter } from '../../../../support/expressions.ts'
 
 describe('pad_left and pad_right', () => {
+  // proves C6.34
   test.each([
     ['1234', "pad_left: 6, 'X'", 'XX1234'],
     ['1234', "pad_right: 6, '0'", '123400'],
@@ -18,6 +19,7 @@ describe('pad_left and pad_right', () => {
     expect(filter(filters, data)).toBe(output)
   })
 
+  // proves C6.34
   test('pads to 1,000 characters and no further', () => {
     expect(filter("pad_left: 1000, 'x'", '')).toHaveLength(1_000)
     expectParseRefusal("{{ data | pad_left: 1001, 'x' }}")

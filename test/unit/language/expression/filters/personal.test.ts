@@ -29,6 +29,7 @@ test.each([
   expect(shown('phone_mask', text)).toBe(wanted)
 })
 
+// proves E3.11
 test.each([
   ['"Ada Lovelace"', 'A. L.'],
   ['"  ada   king lovelace "', 'a. k. l.'],

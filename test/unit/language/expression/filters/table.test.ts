@@ -18,6 +18,7 @@ strip_html strip_newlines times truncate truncatewords uniq upcase url_decode ur
 
 const namesOf = (text: string) => text.trim().split(/\s+/)
 
+// proves C6.38
 test('the filters are those of the contract, and no others', () => {
   const names = [...namesOf(own), ...namesOf(standard)]
   expect(filterNames).toEqual(names.toSorted())

@@ -7,6 +7,7 @@ import {
 } from '../../../../support/expressions.ts'
 
 describe('filters over text', () => {
+  // proves C6.38
   test.each([
     ['abc', 'upcase', 'ABC'],
     ['straße', 'upcase', 'STRASSE'],

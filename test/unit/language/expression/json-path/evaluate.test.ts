@@ -70,6 +70,7 @@ describe('selectors, by the examples of RFC 9535 sections 2.3 to 2.6', () => {
   const nested = { o: { j: 1, k: 2 }, a: [5, 3, [{ j: 4 }, { k: 6 }]] }
   const nulls = { a: null, b: [null], c: [{}], null: 1 }
 
+  // proves C6.32
   test.each([
     ["$.o['j j']", named, [{ 'k.k': 3 }]],
     ["$.o['j j']['k.k']", named, [3]],

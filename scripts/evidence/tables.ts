@@ -1,0 +1,106 @@
+/**
+ * Evidence: which tests prove which statement. Statements are rows of tables in the documents whose
+ * first cell is an id (`H126`); tests name ids by their tags. Pages are made of both.
+ * @module
+ */
+import { readTags } from './tags.ts'
+
+/** A document with statements, and the page that names their tests. */
+export interface Document {
+  readonly title: string
+  readonly file: string
+  readonly page: string
+}
+
+export const documents: readonly Document[] = [
+  {
+    title: 'Interface',
+    file: 'docs/interface.md',
+    page: 'docs/evidence/interface.md',
+  },
+  {
+    title: 'Hostile inputs',
+    file: 'docs/hostile-inputs.md',
+    page: 'docs/evidence/hostile-inputs.md',
+  },
+  { title: 'Security', file: 'SECURITY.md', page: 'docs/evidence/security.md' },
+  {
+    title: 'Compatibility',
+    file: 'docs/compatibility.md',
+    page: 'docs/evidence/compatibility.md',
+  },
+]
+
+/** Path to text, from the root of the project: the documents, and the tests. */
+export type Files = ReadonlyMap<string, string>
+
+const isTest = (path: string): boolean => path.endsWith('.test.ts')
+
+/** Ids of a document, in their order, each as often as it stands there. */
+const statementsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^\| ([A-Z]\d+(?:\.\d+)?) \|/gm)].map(([, id = '']) => id)
+
+interface Evidence {
+  /** Each id with `file › suite › test` of the tests that are tagged with it. */
+  readonly tests: ReadonlyMap<string, readonly string[]>
+  /** What is wrong with the tags themselves. */
+  readonly faults: readonly string[]
+}
+
+function readEvidence(files: Files): Evidence {
+  const tests = new Map<string, string[]>()
+  const faults: string[] = []
+  for (const [path, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!isTest(path)) continue
+    const { proofs, astray } = readTags(path, text)
+    faults.push(...astray.map(line => `${path}:${line}: a tag stands above no test`))
+    for (const { ids, names } of proofs) {
+      const proof = [path.replace(/^test\//, ''), ...names].join(' › ')
+      for (const id of ids) tests.set(id, [...(tests.get(id) ?? []), proof])
+    }
+  }
+  return { tests, faults }
+}
+
+const inDocuments = (files: Files): readonly string[] =>
+  documents.flatMap(({ file }) => statementsOf(files.get(file) ?? ''))
+
+/** @returns what is wrong: a statement without a test, or twice; a tag without a statement */
+export function findFaults(files: Files): readonly string[] {
+  const { tests, faults } = readEvidence(files)
+  const ids = inDocuments(files)
+  const known = new Set(ids)
+  return [
+    ...faults,
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map(id => `${id}: stands twice`),
+    ...[...known].filter(id => !tests.has(id)).map(id => `${id}: no test is tagged with it`),
+    ...[...tests]
+      .filter(([id]) => !known.has(id))
+      .map(([id, [test = '']]) => `${id}: is no statement, and a tag at ${test}`),
+  ]
+}
+
+const cell = (proof: string): string => `\`${proof.replaceAll('`', "'").replaceAll('|', '\\|')}\``
+
+/** @returns path to text of each page */
+export function composePages(files: Files): ReadonlyMap<string, string> {
+  const { tests } = readEvidence(files)
+  return new Map(
+    documents.map(({ title, file, page }) => {
+      const rows = statementsOf(files.get(file) ?? '').map(id => {
+        const proofs = [...new Set(tests.get(id) ?? [])].map(cell)
+        return `| ${id} | ${proofs.join('<br>')} |`
+      })
+      const text = `# Evidence: ${title}
+
+\`bun scripts/evidence.ts\` makes this page of the tags at the tests. It names the tests that prove
+each statement of \`${file}\`: the file below \`test/\`, the suites, then the test or the row.
+
+| Statement | Tests |
+| --- | --- |
+${rows.join('\n')}
+`
+      return [page, text]
+    }),
+  )
+}
