@@ -58,6 +58,7 @@ const sections: readonly Section[] = [
       docs('Runbooks', 'runbooks'),
       docs('Command line', 'cli'),
       { title: 'Security', file: 'SECURITY.md' },
+      docs('Threats', 'threats'),
       docs('Performance', 'performance'),
       docs('Many machines', 'many-machines'),
       docs('Reliability', 'reliability'),

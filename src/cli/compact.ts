@@ -3,7 +3,7 @@
  *
  * Until then the bytes of deleted rows stay in pages that the engine keeps for later, and a thief
  * who has the master key reads them. A damaged vault is left as it is.
- * Source: contract section 13; SECURITY.md, "What the files tell".
+ * Source: contract section 13; docs/threats.md, "What the files tell".
  * @module
  */
 import { resolve } from 'node:path'

@@ -109,7 +109,7 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
  *
  * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
  * lives until its request is answered. Short bodies pass, since they need not wait behind long
- * ones: nothing here bounds how many of them are there (SECURITY.md, "Out of scope"). Credentials
+ * ones: nothing here bounds how many of them are there (docs/threats.md, "Floods"). Credentials
  * have turns, so that nobody waits for more than one body of each other credential, and a part of
  * the room is left to those who have none inside.
  * Source: contract section 16 (`decision:`).
