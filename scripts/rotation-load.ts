@@ -6,7 +6,7 @@
  * a fixed rate and for searches whose totals are known: first with nothing else to do, then while
  * the keys are rotated, then while the older one is retired. Ends with a table, and with exit code
  * 1 where a read failed, a search missed or a total was wrong; how fast it is decides nothing,
- * since the machine may be shared. Source: docs/reliability.md, "Rotation".
+ * since the machine may be shared. Source: docs/evidence/campaigns.md, "Rotation".
  * @module
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

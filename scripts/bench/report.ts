@@ -104,7 +104,7 @@ function rowOf({ what, unit, target, median, low, high, met }: Finding): string 
   return `| ${cells.join(' | ')} |`
 }
 
-/** Markdown, as `docs/performance.md` has it. */
+/** Markdown, as `docs/evidence/measurements.md` has it. */
 export const tableOf = ({ findings }: Report): string =>
   ['| What | Target | Median | Rounds | |', '|---|---|---|---|---|', ...findings.map(rowOf)].join(
     '\n',

@@ -83,6 +83,8 @@ const sections: readonly Section[] = [
       docs('Tests of hostile inputs', 'evidence/hostile-inputs'),
       docs('Tests of security', 'evidence/security'),
       docs('Tests of compatibility', 'evidence/compatibility'),
+      docs('Measurements', 'evidence/measurements'),
+      docs('Campaigns', 'evidence/campaigns'),
     ],
   },
 ]

@@ -89,7 +89,7 @@ export const commitTriesMax = 3
 /**
  * decision: free pages that the engine has in memory before it stops reading its list of them.
  * While it saves that list it reads more of it only below this, and may then refuse the commit, or
- * crash (docs/reliability.md). By itself it is 50,000.
+ * crash (docs/evidence/campaigns.md). By itself it is 50,000.
  */
 export const freePagesLoaded = 2_000
 

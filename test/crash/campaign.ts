@@ -1,8 +1,8 @@
 /**
  * The crash campaign: `bun run test:crash [--short] [--seed N] [--but part …] [part …]`.
  *
- * Runs its parts one after the other, prints a table of figures for `docs/reliability.md` and the
- * counts that CI adds up. The same seed draws the same kills, faults and damages; what the
+ * Runs its parts one after the other, prints a table of figures for `docs/evidence/campaigns.md`
+ * and the counts that CI adds up. The same seed draws the same kills, faults and damages; what the
  * operating system then makes of them differs from run to run.
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * `docs/performance.md`: its tables are those of the committed full run, and its graph is there.
+ * `docs/evidence/measurements.md`: its tables are those of the committed full run, and the graph is
+ * there and in `docs/performance.md`.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -9,7 +10,7 @@ import { readCommitted } from '../../scripts/bench/committed.ts'
 import { sidesTableOf, tableOf } from '../../scripts/bench/report.ts'
 
 const docs = resolve(import.meta.dir, '../../docs')
-const text = readFileSync(join(docs, 'performance.md'), 'utf8')
+const text = readFileSync(join(docs, 'evidence/measurements.md'), 'utf8')
 const { full, quick } = readCommitted(join(docs, 'performance.json'))
 
 test('the tables are those of the last full run', () => {
@@ -26,6 +27,7 @@ test('a quick run is committed, which later ones are compared with', () => {
 })
 
 test('the graph of latency over size is there', () => {
-  expect(text).toContain('](performance.svg)')
+  expect(text).toContain('](../performance.svg)')
+  expect(readFileSync(join(docs, 'performance.md'), 'utf8')).toContain('](performance.svg)')
   expect(existsSync(join(docs, 'performance.svg'))).toBe(true)
 })
