@@ -33,7 +33,7 @@ const modules: Readonly<Record<string, Module>> = {
     load: () => import('./fuzz/targets/search.ts'),
   },
   'merge-patch': {
-    files: ['src/json/merge-patch.ts', json],
+    files: ['src/lib/json/merge-patch.ts', json],
     load: () => import('./fuzz/targets/merge-patch.ts'),
   },
   instants: {

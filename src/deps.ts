@@ -4,12 +4,12 @@
  * @module
  */
 import type { Keys } from './crypto/keyring.ts'
-import type { ErrorKind } from './errors.ts'
+import type { ErrorKind } from './lib/errors.ts'
 import type { Caller } from './rules/caller.ts'
 import type { Erasure } from './rules/erasures.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './settings/settings.ts'
 import type { Store } from './store/contract.ts'
-import type { Scheduler } from './waiting.ts'
+import type { Scheduler } from './lib/waiting.ts'
 
 /** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
 export type Log = (

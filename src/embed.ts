@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { markOf } from './serve/clock-file.ts'
-import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
-import { makeErasureLog, prepareErasureLog } from './serve/erasure-log.ts'
-import { watchFolder } from './serve/folder-lock.ts'
-import { makeDeps } from './serve/vault-process.ts'
-import { endAfterFailure, logToStderr } from './serve/system.ts'
+import { markOf } from './server/process/clock-file.ts'
+import { openDataFolder, type FolderOptions } from './server/folder/data-folder.ts'
+import { makeErasureLog, prepareErasureLog } from './server/folder/erasure-log.ts'
+import { watchFolder } from './server/folder/folder-lock.ts'
+import { makeDeps } from './server/process/vault-process.ts'
+import { endAfterFailure, logToStderr } from './server/process/system.ts'
 import type { Deps, Log } from './deps.ts'
-import { clockStartHoldMs } from './operation-limits.ts'
-import { defaultSettings, type Settings } from './settings.ts'
-import { startSweeping } from './upkeep.ts'
+import { clockStartHoldMs } from './limits/operation-limits.ts'
+import { defaultSettings, type Settings } from './settings/settings.ts'
+import { startSweeping } from './vault/upkeep.ts'
 
 export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>

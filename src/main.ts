@@ -8,10 +8,10 @@
 import { CommanderError } from 'commander'
 import { buildProgram } from './cli/program.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
-import { dropForeignVariables } from './cli/options.ts'
-import { failureLine, findFailureForm } from './serve/failure-line.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
-import { takeKeyVariable } from './serve/key-source.ts'
+import { dropForeignVariables } from './cli/setting-options.ts'
+import { failureLine, findFailureForm } from './server/process/failure-line.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from './server/process/failure.ts'
+import { takeKeyVariable } from './server/keys/key-source.ts'
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode

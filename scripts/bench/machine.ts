@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { printJson } from '../../src/json/json.ts'
+import { printJson } from '../../src/lib/json/json.ts'
 import { cardOf } from '../seed/contents.ts'
 import { openRandom } from '../seed/random.ts'
 import { runToEnd } from './child.ts'

@@ -2,7 +2,7 @@
  * The requests of the scenarios, as plain data.
  * @module
  */
-import { printJson } from '../../src/json/json.ts'
+import { printJson } from '../../src/lib/json/json.ts'
 import { cardOf, halfPair, tenthPair } from '../seed/contents.ts'
 import { openRandom, type Random } from '../seed/random.ts'
 import type { LoadRequest } from './load.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 
 /** Stands in the dictionaries for what a refusal must not repeat. */
 export const canary = 'c4n4ry-5e17'

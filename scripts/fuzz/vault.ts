@@ -6,16 +6,16 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import {
   guessesPerMinuteSettingMax,
   requestsPerSecondSettingMax,
-} from '../../src/setting-limits.ts'
-import { defaultSettings } from '../../src/settings.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeScheduler } from '../../src/waiting.ts'
-import { createVault, openVaultKeys } from '../../src/vault.ts'
+} from '../../src/limits/setting-limits.ts'
+import { defaultSettings } from '../../src/settings/settings.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { makeScheduler } from '../../src/lib/waiting.ts'
+import { createVault, openVaultKeys } from '../../src/vault/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 
 export interface FuzzVault {

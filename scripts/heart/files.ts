@@ -20,9 +20,9 @@ export const heartFiles: readonly string[] = [
   ...rules('access', 'caller', 'grants', 'permissions'),
   ...find('src/crypto/*.ts'),
   ...find('src/language/expression/**/*.ts'),
-  'src/bytes.ts',
-  'src/errors.ts',
-  'src/json/merge-patch.ts',
+  'src/lib/bytes.ts',
+  'src/lib/errors.ts',
+  'src/lib/json/merge-patch.ts',
   ...rules('token-types', 'hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
 ]
 

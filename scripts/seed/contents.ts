@@ -7,7 +7,7 @@
  * @module
  */
 import { isLuhnValid } from '../../src/rules/clear-text.ts'
-import type { Json } from '../../src/json/json.ts'
+import type { Json } from '../../src/lib/json/json.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import type { Random } from './random.ts'
 

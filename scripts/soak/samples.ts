@@ -6,11 +6,11 @@
  * sessions and applications together).
  * @module
  */
-import { mapBytes } from '../../src/operation-limits.ts'
+import { mapBytes } from '../../src/limits/operation-limits.ts'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { readersMax } from '../../src/store/limits.ts'
+import { readersMax } from '../../src/store/core/limits.ts'
 
 export const measures = [
   'resident memory, KiB',

@@ -4,7 +4,7 @@
  * The first list of each is what was never there; the others are compared with it.
  * @module
  */
-import { base58, uuidOf } from '../../src/bytes.ts'
+import { base58, uuidOf } from '../../src/lib/bytes.ts'
 import type { Random } from '../seed/random.ts'
 import type { Kind } from './measure.ts'
 

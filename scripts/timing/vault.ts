@@ -3,18 +3,18 @@
  * what has expired still stands in the store.
  * @module
  */
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import {
   applicationAuthenticator,
   findLiveApplication,
-} from '../../src/applications/authenticate.ts'
+} from '../../src/applications/find-key-caller.ts'
 import type { Deps } from '../../src/deps.ts'
-import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
-import { defaultSettings } from '../../src/settings.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
+import { defaultSettings } from '../../src/settings/settings.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { loadToken } from '../../src/tokens/read/load.ts'
-import { makeScheduler } from '../../src/waiting.ts'
-import { createVault, openVaultKeys } from '../../src/vault.ts'
+import { makeScheduler } from '../../src/lib/waiting.ts'
+import { createVault, openVaultKeys } from '../../src/vault/vault.ts'
 import type { Random } from '../seed/random.ts'
 import type { Comparison } from './measure.ts'
 import { kindsOf, makeRefusals, type Ask, type World } from './refusals.ts'

@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 import { printInstantUtc } from '../rules/instants.ts'
-import { expiryTextCharsMax, idFilterMax } from '../limits.ts'
+import { expiryTextCharsMax, idFilterMax } from '../limits/limits.ts'
 import {
   type ShownKey,
   createKey,
@@ -13,12 +13,12 @@ import {
   listKeys,
   type NewKey,
 } from './key-service.ts'
-import { apiKeyPattern } from './keys.ts'
-import { closed } from '../schemas.ts'
+import { apiKeyPattern } from './api-keys.ts'
+import { closed } from '../lib/schemas.ts'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
 import { idsOf } from './routes.ts'
 
 /*

@@ -10,13 +10,13 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
-import { ApiError } from '../errors.ts'
-import { applicationKeysMax } from '../limits.ts'
+import { ApiError } from '../lib/errors.ts'
+import { applicationKeysMax } from '../limits/limits.ts'
 import type { WriteContext } from '../records/rows.ts'
-import type { Secret } from '../secret.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { Change } from '../store/contract.ts'
-import { heldKeys, isLiveKey, keyIdOf, newKey, type HeldKey, type KeyRecord } from './keys.ts'
-import type { StoredApplication } from './record.ts'
+import { heldKeys, isLiveKey, keyIdOf, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
+import type { StoredApplication } from './application-record.ts'
 import {
   anotherManagerStands,
   assertMayArm,
@@ -29,7 +29,7 @@ import {
   heldKey,
   modified,
   replacement,
-} from './service.ts'
+} from './application-service.ts'
 
 /** A key as it is shown. */
 export interface ShownKey {

@@ -7,16 +7,16 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { keyUsesNotedMax, keyUsesPerWrite } from '../work-limits.ts'
+import { keyUsesNotedMax, keyUsesPerWrite } from '../limits/work-limits.ts'
 import { isExpired } from '../records/rows.ts'
 import type { Change } from '../store/contract.ts'
-import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './keys.ts'
+import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './api-keys.ts'
 import {
   applicationUnique,
   unsealApplication,
   sealApplication,
   type ApplicationRecord,
-} from './record.ts'
+} from './application-record.ts'
 
 type Writing = Pick<Deps, 'store' | 'keys' | 'now' | 'randomBytes'>
 

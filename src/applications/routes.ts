@@ -6,18 +6,18 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../rules/permissions.ts'
-import { invalid } from '../errors.ts'
-import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import { printPage, readPageRequest, type QueryParameters } from '../gate/request.ts'
-import { idFilterMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { printPage, readPageRequest, type QueryParameters } from '../http/request.ts'
+import { idFilterMax } from '../limits/limits.ts'
 import {
   applicationExamples,
   applicationListExamples,
   createApplicationExamples,
   newApplicationExamples,
   updateApplicationExamples,
-} from './examples.ts'
+} from './application-examples.ts'
 import {
   applicationListSchema,
   applicationSchema,
@@ -25,7 +25,7 @@ import {
   listApplicationsQuery,
   updateApplicationSchema,
 } from './schema.ts'
-import { printApplication } from './record.ts'
+import { printApplication } from './application-record.ts'
 import {
   createApplication,
   deleteApplication,
@@ -34,7 +34,7 @@ import {
   regenerateKey,
   updateApplication,
   type NewApplication,
-} from './service.ts'
+} from './application-service.ts'
 
 const contentType = 'application/json'
 const opaque: ReadonlySet<string> = new Set()

@@ -16,9 +16,9 @@ import {
   pageSizeMax,
   permissionsMax,
   rulesMax,
-} from '../limits.ts'
-import { apiKeyPattern } from './keys.ts'
-import { closed, nullable, oneOf } from '../schemas.ts'
+} from '../limits/limits.ts'
+import { apiKeyPattern } from './api-keys.ts'
+import { closed, nullable, oneOf } from '../lib/schemas.ts'
 
 const unguarded = Type.Union(
   unguardedPermissions.map(name => Type.Literal(name)),

@@ -6,9 +6,9 @@
  * manager go, but cannot keep its key from being lost. Source: contract section 13.
  * @module
  */
-import type { Facts } from '../administration/operation.ts'
-import type { FolderOptions } from '../serve/data-folder.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import { appRequestOf, type AppRequestOptions } from './app-request.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 import { operate } from './operate.ts'

@@ -2,14 +2,14 @@
  * What `coffer app create` asks for, from its options.
  * @module
  */
-import type { Facts } from '../administration/operation.ts'
-import { isJsonObject, toPlain } from '../json/json.ts'
-import { decodeUtf8, parseJson } from '../json/parse.ts'
-import { nameCharsMax } from '../limits.ts'
-import { rulesFileBytesMax } from '../operation-limits.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import { isJsonObject, toPlain } from '../lib/json/json.ts'
+import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
+import { nameCharsMax } from '../limits/limits.ts'
+import { rulesFileBytesMax } from '../limits/operation-limits.ts'
 import { permissions } from '../rules/permissions.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { readHanded } from '../serve/handed-files.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { readHanded } from '../server/folder/handed-files.ts'
 
 export interface AppRequestOptions {
   readonly name?: string

@@ -2,8 +2,8 @@
  * `coffer app key list | add | revoke`: the keys of one application, of which several may be live.
  * @module
  */
-import { sayJson, sayNow } from '../serve/system.ts'
-import type { Facts } from '../administration/operation.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
 import type { TenantOptions } from './applications.ts'
 import { withKeyFile } from './key-file.ts'
 import { operate } from './operate.ts'

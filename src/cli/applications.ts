@@ -2,9 +2,9 @@
  * `coffer app list | regenerate | delete` and `coffer session list | end`.
  * @module
  */
-import type { Facts } from '../administration/operation.ts'
-import type { FolderOptions } from '../serve/data-folder.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import { operate } from './operate.ts'
 import { printTable, tableOf } from './table.ts'
 

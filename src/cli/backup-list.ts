@@ -8,12 +8,12 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { backupStartBytes, readStart, type BackupStart } from '../serve/backup-file.ts'
-import { keyPlacesOf, type FolderOptions } from '../serve/data-folder.ts'
-import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
-import { isSourceGiven, obtainMasterKey } from '../serve/key-source.ts'
-import { derivationBeside } from '../serve/passphrase.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import { backupStartBytes, readStart, type BackupStart } from '../server/backup/backup-file.ts'
+import { keyPlacesOf, type FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
+import { isSourceGiven, obtainMasterKey } from '../server/keys/key-source.ts'
+import { derivationBeside } from '../server/keys/passphrase.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import { keptBackupsIn, type KeptBackup, type KeptBackups } from './kept-backups.ts'
 import { counted, printTable, shown, tableOf } from './table.ts'
 

@@ -6,23 +6,23 @@
  * which is not in it.
  * @module
  */
-import { assertOwnStore } from '../serve/database.ts'
+import { assertOwnStore } from '../server/folder/folder-database.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { versionAndBuild } from '../build.ts'
+import { versionAndBuild } from '../lib/version.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { freeSpaceBytesMin } from '../operation-limits.ts'
-import { countBytes, noProgress, type BeginProgress } from '../progress.ts'
+import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
+import { countBytes, noProgress, type BeginProgress } from '../lib/progress.ts'
 import {
   digestOfFile,
   newBackupKey,
   readBackup,
   writeBackup,
   type Manifest,
-} from '../serve/backup-file.ts'
-import { standardOutput, standardStream } from '../serve/backups/standard-streams.ts'
-import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
+} from '../server/backup/backup-file.ts'
+import { standardOutput, standardStream } from '../server/backup/standard-streams.ts'
+import { splitTarget, type BackupPlace } from '../server/backup/backup-place.ts'
 import {
   checkFolder,
   damagedIn,
@@ -30,17 +30,17 @@ import {
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
-} from '../serve/data-folder.ts'
-import { explained, formatVersion } from '../serve/folder-stamp.ts'
-import { ApiError } from '../errors.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { withRoom, type DiskNeed } from '../serve/room.ts'
-import { makeNotedFolder, removeNoted } from '../serve/staged-folder.ts'
-import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
-import { randomBytes, sayNow, stderrNow, wallMs } from '../serve/system.ts'
-import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
+} from '../server/folder/data-folder.ts'
+import { explained, formatVersion } from '../server/folder/folder-stamp.ts'
+import { ApiError } from '../lib/errors.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { withRoom, type DiskNeed } from '../server/folder/disk-space.ts'
+import { makeNotedFolder, removeNoted } from '../server/folder/staged-folder.ts'
+import { copyDerivation, derivationBeside } from '../server/keys/passphrase.ts'
+import { randomBytes, sayNow, stderrNow, wallMs } from '../server/process/system.ts'
+import { copySnapshot } from '../store/lmdb/inspect/compact-copy.ts'
 import { emptyReport, inspect } from './inspect.ts'
-import { withProgress } from './progress.ts'
+import { withProgress } from './show-progress.ts'
 
 export interface BackupOptions extends FolderOptions {
   /** A file that does not exist, the address of one in a bucket, or `-`. */

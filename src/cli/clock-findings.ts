@@ -1,16 +1,16 @@
 /**
  * What `coffer doctor` says of a vault that is ahead of its clock: it refuses what expires sooner.
- * Source: serve/clock.ts.
+ * Source: server/process/clock.ts.
  * @module
  */
-import { clockStepMsMax } from '../operation-limits.ts'
-import { lookAtMarkMs } from '../serve/clock-file.ts'
-import { callControl } from '../serve/control.ts'
-import { controlOf, type FolderOptions } from '../serve/data-folder.ts'
-import { isInDatabase } from '../serve/database.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { pathsOf } from '../serve/folder-stamp.ts'
-import { wallMs } from '../serve/system.ts'
+import { clockStepMsMax } from '../limits/operation-limits.ts'
+import { lookAtMarkMs } from '../server/process/clock-file.ts'
+import { callControl } from '../server/listen/control.ts'
+import { controlOf, type FolderOptions } from '../server/folder/data-folder.ts'
+import { isInDatabase } from '../server/folder/folder-database.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { pathsOf } from '../server/folder/folder-stamp.ts'
+import { wallMs } from '../server/process/system.ts'
 import { warning, type DoctorFinding } from './finding.ts'
 
 const effect = 'what expires before that is refused or hidden'

@@ -7,23 +7,23 @@
  * @module
  */
 import { resolve } from 'node:path'
-import { assertOwnStore } from '../serve/database.ts'
-import type { FoundCopy } from '../serve/copies.ts'
-import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
+import { assertOwnStore } from '../server/folder/folder-database.ts'
+import type { FoundCopy } from '../server/folder/copies.ts'
+import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact-copy.ts'
 import {
   clearLeftovers,
   lockDataFolder,
   type FolderOptions,
   type LockedFolder,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { pathsOf } from '../serve/folder-stamp.ts'
-import { removeFile } from '../serve/regular-files.ts'
-import { advicesOf } from './copies.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { pathsOf } from '../server/folder/folder-stamp.ts'
+import { removeFile } from '../server/folder/regular-files.ts'
+import { advicesOf } from './copy-advice.ts'
 import { inspectSound } from './inspect.ts'
-import { withProgress } from './progress.ts'
+import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn, replaceDatabase } from './replace-database.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayNow } from '../server/process/system.ts'
 
 /**
  * The receipt: which files were looked at, and which of them are gone.

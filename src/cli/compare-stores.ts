@@ -2,19 +2,19 @@
  * A vault in a database and in a file, row by row: what a move ends with, in both directions.
  * @module
  */
-import { bufferOf } from '../bytes.ts'
-import type { BeginProgress } from '../progress.ts'
-import { explainDatabase } from '../serve/database.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { elapsedMs } from '../serve/system.ts'
+import { bufferOf } from '../lib/bytes.ts'
+import type { BeginProgress } from '../lib/progress.ts'
+import { explainDatabase } from '../server/folder/folder-database.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { elapsedMs } from '../server/process/system.ts'
 import type { Row } from '../store/contract.ts'
-import { databaseReadMsMax, fillStepRows } from '../store/limits.ts'
-import type { LmdbStore } from '../store/lmdb/open.ts'
+import { databaseReadMsMax, fillStepRows } from '../store/core/limits.ts'
+import type { LmdbStore } from '../store/lmdb/lmdb-store.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
-import { everyRow, readsOf } from '../store/postgres/reads.ts'
+import { everyRow, readsOf } from '../store/postgres/retried-reads.ts'
 import { tablesIn, type Tables } from '../store/postgres/schema.ts'
-import { encodeRow } from '../store/row-format.ts'
+import { encodeRow } from '../store/core/row-format.ts'
 
 /** The database of a move. */
 export interface Opposite {

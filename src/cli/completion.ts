@@ -6,8 +6,8 @@
  * @module
  */
 import type { Command, Option } from 'commander'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { sayNow } from '../server/process/system.ts'
 import {
   bashScript,
   fishScript,

@@ -12,23 +12,23 @@ import {
   passwordFileOf,
   readDatabase,
   type DatabaseOptions,
-} from '../serve/database.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { wallMs } from '../serve/system.ts'
-import { weaknessesOfPassword } from '../serve/weaknesses.ts'
+} from '../server/folder/folder-database.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { wallMs } from '../server/process/system.ts'
+import { weaknessesOfPassword } from '../server/process/weaknesses.ts'
 import {
   clockSkewMsMax,
   clockSkewTellMs,
   databaseAbandonedMs,
   databaseWriteMsMax,
   vaultConnections,
-} from '../store/limits.ts'
+} from '../store/core/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
-import { examine, markAheadMs, type DatabaseFacts } from '../store/postgres/examine.ts'
+import { examine, markAheadMs, type DatabaseFacts } from '../store/postgres/database-facts.ts'
 import { openPool } from '../store/postgres/pool.ts'
-import { replicationRole } from '../store/postgres/replicated.ts'
+import { replicationRole } from '../store/postgres/replication.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
-import { connectionSettings } from '../store/postgres/settings.ts'
+import { connectionSettings } from '../store/postgres/connection-settings.ts'
 import { findInMark } from './clock-findings.ts'
 import { fault, warning, type DoctorFinding } from './finding.ts'
 

@@ -3,8 +3,8 @@
  * as another user than the one that serves. `coffer init --store` then fills them.
  * @module
  */
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { sayNow } from '../server/process/system.ts'
 import { setupOf } from '../store/postgres/schema.ts'
 
 export interface DatabaseSetupOptions {

@@ -6,18 +6,23 @@
  * token was hidden or masked.
  * @module
  */
-import { clockStartHoldMs } from '../operation-limits.ts'
-import { makeClock, noMark } from '../serve/clock.ts'
-import { tellFailuresBy } from '../serve/failure-line.ts'
-import { outliveOtherSignals } from '../serve/hang-up.ts'
-import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'
-import { startLogging } from '../serve/logging.ts'
-import { startServer, untilSignalled } from '../serve/server.ts'
-import { elapsedMs, say, wallMs } from '../serve/system.ts'
-import { makeThrowAway, outlivesParent, parentEnd, sweepThrownAway } from '../serve/throw-away.ts'
-import { endingSignals } from '../serve/vault-process.ts'
+import { clockStartHoldMs } from '../limits/operation-limits.ts'
+import { makeClock, noMark } from '../server/process/clock.ts'
+import { tellFailuresBy } from '../server/process/failure-line.ts'
+import { outliveOtherSignals } from '../server/process/hang-up.ts'
+import { makeDemoVault, type DemoVault } from '../server/process/demo-vault.ts'
+import { startLogging } from '../server/watch/logging.ts'
+import { startServer, untilSignalled } from '../server/process/server.ts'
+import { elapsedMs, say, wallMs } from '../server/process/system.ts'
+import {
+  makeThrowAway,
+  outlivesParent,
+  parentEnd,
+  sweepThrownAway,
+} from '../server/folder/throw-away.ts'
+import { endingSignals } from '../server/process/vault-process.ts'
 import { makeRequestLines } from './request-lines.ts'
-import { loadConfig, type ConfigOptions } from './options.ts'
+import { loadConfig, type ConfigOptions } from './setting-options.ts'
 
 export interface DevOptions extends ConfigOptions {
   readonly json?: boolean

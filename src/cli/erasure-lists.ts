@@ -6,12 +6,12 @@
  * @module
  */
 import { createReadStream, statSync } from 'node:fs'
-import { eraseListed, type Erased } from '../administration/erasure.ts'
-import { erasureLineBytesMax } from '../operation-limits.ts'
-import type { BeginProgress } from '../progress.ts'
+import { eraseListed, type Erased } from '../vault/operator/erasure.ts'
+import { erasureLineBytesMax } from '../limits/operation-limits.ts'
+import type { BeginProgress } from '../lib/progress.ts'
 import { parseErasure, type Erasure } from '../rules/erasures.ts'
-import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
+import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
 
 const newline = 10
 const nothing = Buffer.alloc(0)

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Notation, Token } from '../client/index.ts'
-import { invariant } from '../errors.ts'
+import { invariant } from '../lib/errors.ts'
 import {
   fromPlain,
   isExactNumber,
@@ -12,8 +12,8 @@ import {
   printJson,
   type Json,
   type JsonObject,
-} from '../json/json.ts'
-import { parseStoredJson } from '../json/parse.ts'
+} from '../lib/json/json.ts'
+import { parseStoredJson } from '../lib/json/parse-json.ts'
 
 /** What callers chose: it stays a `Json`. */
 const opaque = new Set(['data', 'mask', 'metadata'])

@@ -7,8 +7,8 @@
  * @module
  */
 import { writeSync } from 'node:fs'
-import { placesOf } from '../errors.ts'
-import { failureLine } from '../serve/failure-line.ts'
+import { placesOf } from '../lib/errors.ts'
+import { failureLine } from '../server/process/failure-line.ts'
 
 /** One line on stderr, done when it returns. */
 export function tellFault(error: unknown): void {

@@ -5,16 +5,16 @@
  * key could not be told is not made.
  * @module
  */
-import type { NewVault } from '../vault.ts'
-import { type FolderOptions } from '../serve/data-folder.ts'
-import { createDataFolder } from '../serve/make-folder.ts'
-import { isDataFolder, lostStampOf, pathsOf } from '../serve/folder-stamp.ts'
-import { isSourceGiven } from '../serve/key-source.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { isAnythingAt, statsAt } from '../serve/regular-files.ts'
-import { sayNow } from '../serve/system.ts'
+import type { NewVault } from '../vault/vault.ts'
+import { type FolderOptions } from '../server/folder/data-folder.ts'
+import { createDataFolder } from '../server/folder/make-folder.ts'
+import { isDataFolder, lostStampOf, pathsOf } from '../server/folder/folder-stamp.ts'
+import { isSourceGiven } from '../server/keys/key-source.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { isAnythingAt, statsAt } from '../server/folder/regular-files.ts'
+import { sayNow } from '../server/process/system.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
-import { assertNotEmptied } from './options.ts'
+import { assertNotEmptied } from './setting-options.ts'
 
 export interface InitOptions extends FolderOptions {
   readonly keyFile?: string

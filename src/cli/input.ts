@@ -3,11 +3,11 @@
  * @module
  */
 import { readSync } from 'node:fs'
-import { ApiError } from '../errors.ts'
-import type { Json } from '../json/json.ts'
-import { decodeUtf8, parseJson } from '../json/parse.ts'
-import { inputBytesMax } from '../operation-limits.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
+import { ApiError } from '../lib/errors.ts'
+import type { Json } from '../lib/json/json.ts'
+import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
+import { inputBytesMax } from '../limits/operation-limits.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
 
 const chunkBytes = 65_536
 const standardInput = 0

@@ -7,14 +7,14 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
-import { findingsShownMax } from '../operation-limits.ts'
-import { noProgress, type BeginProgress } from '../progress.ts'
+import { findingsShownMax } from '../limits/operation-limits.ts'
+import { noProgress, type BeginProgress } from '../lib/progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
-import { makeRecordCheck, type RowCounts } from '../verify.ts'
-import { isStoreInDatabase } from '../serve/database.ts'
-import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { makeRecordCheck, type RowCounts } from '../vault/verify-rows.ts'
+import { isStoreInDatabase } from '../server/folder/folder-database.ts'
+import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
 
 /** One damage: of a page of the file, or of a row or what leads to it. */
 export interface Damage {

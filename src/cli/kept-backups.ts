@@ -4,12 +4,12 @@
  * @module
  */
 import { basename } from 'node:path'
-import { backupNameMsMax } from '../operation-limits.ts'
-import { backupInstantOf } from '../serve/backups/names.ts'
-import { openPlace, type BackupPlace, type KeptFile } from '../serve/backups/place.ts'
-import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
-import { derivationBeside } from '../serve/passphrase.ts'
-import { wallMs } from '../serve/system.ts'
+import { backupNameMsMax } from '../limits/operation-limits.ts'
+import { backupInstantOf } from '../server/backup/backup-names.ts'
+import { openPlace, type BackupPlace, type KeptFile } from '../server/backup/backup-place.ts'
+import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
+import { derivationBeside } from '../server/keys/passphrase.ts'
+import { wallMs } from '../server/process/system.ts'
 
 export interface KeptBackup extends KeptFile {
   /** When it began, by its name. Unix time. */

@@ -5,9 +5,9 @@
  */
 import { closeSync, fsyncSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { syncFolder, writeWhole } from '../files.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { openNewFile, type NewFile } from '../serve/regular-files.ts'
+import { syncFolder, writeWhole } from '../lib/files.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { openNewFile, type NewFile } from '../server/folder/regular-files.ts'
 
 export interface KeyFile {
   readonly path: string

@@ -4,21 +4,21 @@
  * Reads the store as `verify` does, so only while nobody serves it. Source: contract section 11.
  * @module
  */
-import { unsealApplication, typeTerm } from '../applications/record.ts'
-import { pageSizeMax } from '../limits.ts'
-import { tenantsMax } from '../operation-limits.ts'
+import { unsealApplication, typeTerm } from '../applications/application-record.ts'
+import { pageSizeMax } from '../limits/limits.ts'
+import { tenantsMax } from '../limits/operation-limits.ts'
 import { isExpired } from '../records/rows.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
-import { listTenants } from '../tenants/record.ts'
+import { listTenants } from '../tenants/tenant-record.ts'
 import {
   lockDataFolder,
   unsealKeysOf,
   openStoreOf,
   type FolderOptions,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { wallMs } from '../serve/system.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { wallMs } from '../server/process/system.ts'
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }

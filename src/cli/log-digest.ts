@@ -2,10 +2,10 @@
  * `coffer log digest`: by what lines of the request log tell of a token.
  * @module
  */
-import { digestedIdsMax } from '../operation-limits.ts'
-import type { FolderOptions } from '../serve/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import { digestedIdsMax } from '../limits/operation-limits.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import { readTextInput } from './input.ts'
 import { operate } from './operate.ts'
 

@@ -11,25 +11,25 @@
 import { existsSync, renameSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
-import { syncFolder } from '../files.ts'
-import { progressFileBytesMin } from '../operation-limits.ts'
-import type { BeginProgress } from '../progress.ts'
-import { keepMarkMs } from '../serve/clock-file.ts'
-import { isInDatabase, moverOf, readDatabase } from '../serve/database.ts'
+import { syncFolder } from '../lib/files.ts'
+import { progressFileBytesMin } from '../limits/operation-limits.ts'
+import type { BeginProgress } from '../lib/progress.ts'
+import { keepMarkMs } from '../server/process/clock-file.ts'
+import { isInDatabase, moverOf, readDatabase } from '../server/folder/folder-database.ts'
 import {
   clearLeftovers,
   lockDataFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { pathsOf } from '../serve/folder-stamp.ts'
-import { assertRegular } from '../serve/regular-files.ts'
-import { elapsedMs, sayNow, stderrNow } from '../serve/system.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { pathsOf } from '../server/folder/folder-stamp.ts'
+import { assertRegular } from '../server/folder/regular-files.ts'
+import { elapsedMs, sayNow, stderrNow } from '../server/process/system.ts'
 import type { Store } from '../store/contract.ts'
-import { buildStoreFrom } from '../store/lmdb/inspect/build.ts'
-import { openLmdbStore } from '../store/lmdb/open.ts'
+import { buildStoreFrom } from '../store/lmdb/inspect/bulk-build.ts'
+import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
 import {
   beginLeaving,
   cancelLeaving,
@@ -40,10 +40,10 @@ import {
   type LeftState,
 } from '../store/postgres/move-out.ts'
 import { leftFormat, leavingFormat, readFormat } from '../store/postgres/schema.ts'
-import { sourceOf } from '../store/postgres/source.ts'
+import { sourceOf } from '../store/postgres/bulk-read.ts'
 import { compareRows, persisting, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
-import { withProgress } from './progress.ts'
+import { withProgress } from './show-progress.ts'
 import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
 
 const served = 'the vault is served from the database, or a command is at it: end that first'

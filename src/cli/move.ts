@@ -8,9 +8,9 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { ApiError } from '../errors.ts'
-import type { BeginProgress } from '../progress.ts'
-import { readMarkMs } from '../serve/clock-file.ts'
+import { ApiError } from '../lib/errors.ts'
+import type { BeginProgress } from '../lib/progress.ts'
+import { readMarkMs } from '../server/process/clock-file.ts'
 import {
   assertOwnStore,
   databaseAddress,
@@ -19,26 +19,32 @@ import {
   isOfDatabase,
   noteDatabase,
   writeDatabase,
-} from '../serve/database.ts'
+} from '../server/folder/folder-database.ts'
 import {
   clearLeftovers,
   damagedIn,
   lockDataFolder,
   type FolderOptions,
   type FoundFolder,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { pathsOf } from '../serve/folder-stamp.ts'
-import { removeFile } from '../serve/regular-files.ts'
-import { sayNow } from '../serve/system.ts'
-import { fillFoldRows, fillStepRows } from '../store/limits.ts'
-import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
-import { beginFilling, endFilling, endRows, fillRows, foldFilled } from '../store/postgres/fill.ts'
-import { inspectTables } from '../store/postgres/inspect.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { pathsOf } from '../server/folder/folder-stamp.ts'
+import { removeFile } from '../server/folder/regular-files.ts'
+import { sayNow } from '../server/process/system.ts'
+import { fillFoldRows, fillStepRows } from '../store/core/limits.ts'
+import { openLmdbStore, type LmdbStore } from '../store/lmdb/lmdb-store.ts'
+import {
+  beginFilling,
+  endFilling,
+  endRows,
+  fillRows,
+  foldFilled,
+} from '../store/postgres/bulk-load.ts'
+import { inspectTables } from '../store/postgres/inspect-tables.ts'
 import { databaseFormat, readFormat } from '../store/postgres/schema.ts'
 import { compareRows, withOpposite, type Opposite } from './compare-stores.ts'
 import { moveBack } from './move-back.ts'
-import { withProgress } from './progress.ts'
+import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn, setAside } from './replace-database.ts'
 
 export interface MoveOptions extends FolderOptions {

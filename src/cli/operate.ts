@@ -4,16 +4,16 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { makeResealer } from '../administration/keys.ts'
-import { makeOperations } from '../administration/operations.ts'
-import type { Facts, Tell } from '../administration/operation.ts'
-import { bytesOfHex, hexOf, utf8, utf8Text } from '../bytes.ts'
-import { ApiError, invariant } from '../errors.ts'
-import { openAnswer, proofNonceBytes, proofOf } from '../keyring/proof.ts'
-import { proofSecretOf } from '../keyring/live-keyring.ts'
-import { clockStartHoldMs, resealAloneRows, resealBatchRows } from '../operation-limits.ts'
-import { markOf } from '../serve/clock-file.ts'
-import { callControl } from '../serve/control.ts'
+import { makeResealer } from '../vault/operator/key-operations.ts'
+import { makeOperations } from '../vault/operator/operations.ts'
+import type { Facts, Tell } from '../vault/operator/operator-operation.ts'
+import { bytesOfHex, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
+import { ApiError, invariant } from '../lib/errors.ts'
+import { openAnswer, proofNonceBytes, proofOf } from '../vault/keyring/proof.ts'
+import { proofSecretOf } from '../vault/keyring/live-keyring.ts'
+import { clockStartHoldMs, resealAloneRows, resealBatchRows } from '../limits/operation-limits.ts'
+import { markOf } from '../server/process/clock-file.ts'
+import { callControl } from '../server/listen/control.ts'
 import {
   checkFolder,
   controlOf,
@@ -21,14 +21,14 @@ import {
   keyPlacesOf,
   openDataFolder,
   type FolderOptions,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { isSourceGiven } from '../serve/key-source.ts'
-import { watchFolder } from '../serve/folder-lock.ts'
-import { masterKeyReplacer } from '../serve/next-master-key.ts'
-import { endAfterFailure, logToStderr, randomBytes } from '../serve/system.ts'
-import { makeDeps } from '../serve/vault-process.ts'
-import { defaultSettings } from '../settings.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { isSourceGiven } from '../server/keys/key-source.ts'
+import { watchFolder } from '../server/folder/folder-lock.ts'
+import { masterKeyReplacer } from '../server/keys/next-master-key.ts'
+import { endAfterFailure, logToStderr, randomBytes } from '../server/process/system.ts'
+import { makeDeps } from '../server/process/vault-process.ts'
+import { defaultSettings } from '../settings/settings.ts'
 import { keyVariable } from './reach.ts'
 
 /** What is to be done, and who hears how far it is. */

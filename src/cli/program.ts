@@ -3,7 +3,7 @@
  * @module
  */
 import { Command } from 'commander'
-import { versionAndBuild } from '../build.ts'
+import { versionAndBuild } from '../lib/version.ts'
 import { addAppCommands } from './commands/applications.ts'
 import { addBackupCommands } from './commands/backups.ts'
 import { addCallerCommands } from './commands/callers.ts'
@@ -11,14 +11,14 @@ import { addFileCommands } from './commands/files.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLogCommands } from './commands/logs.ts'
 import { addPackagingCommands } from './commands/packaging.ts'
-import { addDatabase, addKeySources } from './commands/options.ts'
+import { addDatabase, addKeySources } from './shared-options.ts'
 import { addServingCommands } from './commands/serving.ts'
 import { helpEnd, helpForm } from './help.ts'
-import { usageExitCode } from '../serve/failure.ts'
-import { failureLine } from '../serve/failure-line.ts'
-import { assertMachine } from '../serve/machine.ts'
-import { guardProcess } from '../serve/process-guard.ts'
-import { say } from '../serve/system.ts'
+import { usageExitCode } from '../server/process/failure.ts'
+import { failureLine } from '../server/process/failure-line.ts'
+import { assertMachine } from '../server/process/machine.ts'
+import { guardProcess } from '../server/process/process-guard.ts'
+import { say } from '../server/process/system.ts'
 
 export function buildProgram(): Command {
   const program = new Command('coffer')

@@ -10,9 +10,9 @@ import {
   type Notation,
 } from '../client/index.ts'
 import { overSocket } from '../client/socket.ts'
-import { apiKeyFileBytesMax } from '../operation-limits.ts'
-import { CommandFailure, usageExitCode, type ExitCode } from '../serve/failure.ts'
-import { readHanded } from '../serve/handed-files.ts'
+import { apiKeyFileBytesMax } from '../limits/operation-limits.ts'
+import { CommandFailure, usageExitCode, type ExitCode } from '../server/process/failure.ts'
+import { readHanded } from '../server/folder/handed-files.ts'
 import { shown } from './table.ts'
 
 export interface ReachOptions {

@@ -4,12 +4,12 @@
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Facts } from '../administration/operation.ts'
-import { checkFolder, masterKeyFileOf } from '../serve/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { releaseKeys } from '../serve/key-source.ts'
-import { beforeOf, makeNewKey } from '../serve/next-master-key.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import { checkFolder, masterKeyFileOf } from '../server/folder/data-folder.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { releaseKeys } from '../server/keys/key-source.ts'
+import { beforeOf, makeNewKey } from '../server/keys/next-master-key.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import type { KeysOptions } from './keys.ts'
 import { operate, proveThere } from './operate.ts'
 

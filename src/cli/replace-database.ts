@@ -7,16 +7,25 @@
 import { closeSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
-import { freeSpaceBytesMin } from '../operation-limits.ts'
-import type { BeginProgress } from '../progress.ts'
+import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
+import type { BeginProgress } from '../lib/progress.ts'
 import type { Store } from '../store/contract.ts'
-import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
-import { explained, pathsOf } from '../serve/folder-stamp.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { withRoom } from '../serve/room.ts'
-import { assertRegular, giveToOwnerOf, openRegular, removeFile } from '../serve/regular-files.ts'
+import {
+  clearLeftovers,
+  type FoundFolder,
+  type LockedFolder,
+} from '../server/folder/data-folder.ts'
+import { explained, pathsOf } from '../server/folder/folder-stamp.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { withRoom } from '../server/folder/disk-space.ts'
+import {
+  assertRegular,
+  giveToOwnerOf,
+  openRegular,
+  removeFile,
+} from '../server/folder/regular-files.ts'
 import { emptyReport, inspect } from './inspect.ts'
-import { syncFolder } from '../files.ts'
+import { syncFolder } from '../lib/files.ts'
 
 /** The file of a store of the folder's own. */
 export const databaseIn = (store: string): string => join(store, 'data.mdb')

@@ -5,14 +5,14 @@
  * The token is looked at when the answer has left, so a line costs no request anything.
  * @module
  */
-import { findApplication } from '../applications/service.ts'
+import { findApplication } from '../applications/application-service.ts'
 import type { AnswerNotice, Deps } from '../deps.ts'
 import { isExpired } from '../records/rows.ts'
 import { decideTransform, decidingRule, type Rule } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { TokenPermission } from '../rules/permissions.ts'
-import { tokenUnique } from '../tokens/id.ts'
-import { unsealToken, type TokenRecord } from '../tokens/record.ts'
+import { tokenUnique } from '../tokens/token-id.ts'
+import { unsealToken, type TokenRecord } from '../tokens/token-record.ts'
 import { shown } from './table.ts'
 
 /** Of the operations on one token. */

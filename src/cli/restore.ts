@@ -7,31 +7,35 @@
  */
 import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Erased } from '../administration/erasure.ts'
-import type { Revoked } from '../administration/revocation.ts'
-import { versionAndBuild } from '../build.ts'
+import type { Erased } from '../vault/operator/erasure.ts'
+import type { Revoked } from '../vault/operator/revocation.ts'
+import { versionAndBuild } from '../lib/version.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { present } from '../errors.ts'
-import { ownerOnlyFolder } from '../files.ts'
-import { countBytes, type BeginProgress } from '../progress.ts'
-import { standardStream, takeStandardInput } from '../serve/backups/standard-streams.ts'
-import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
-import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
+import { present } from '../lib/errors.ts'
+import { ownerOnlyFolder } from '../lib/files.ts'
+import { countBytes, type BeginProgress } from '../lib/progress.ts'
+import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
+import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
+import { readBackup, writeDatabase, type Manifest } from '../server/backup/backup-file.ts'
 import {
   keyPlacesOf,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
-} from '../serve/data-folder.ts'
-import { explained, formatVersion, isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { assertRestorable, makeRestored, type RestoredFolder } from '../serve/restored-folder.ts'
-import { makeNotedFolder, makeStagedFolder, removeNoted } from '../serve/staged-folder.ts'
-import { removeStaging } from '../serve/staging-mark.ts'
-import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
-import { obtainMasterKey } from '../serve/key-source.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
-import { withProgress } from './progress.ts'
+} from '../server/folder/data-folder.ts'
+import { explained, formatVersion, isDataFolder, pathsOf } from '../server/folder/folder-stamp.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import {
+  assertRestorable,
+  makeRestored,
+  type RestoredFolder,
+} from '../server/folder/restored-folder.ts'
+import { makeNotedFolder, makeStagedFolder, removeNoted } from '../server/folder/staged-folder.ts'
+import { removeStaging } from '../server/folder/staging-mark.ts'
+import { copyDerivation, derivationBeside } from '../server/keys/passphrase.ts'
+import { obtainMasterKey } from '../server/keys/key-source.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { withProgress } from './show-progress.ts'
 import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { assertNamedByInstant, newestBackupIn } from './kept-backups.ts'

@@ -4,14 +4,14 @@
  * @module
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { revokeEverything, type Revoked } from '../administration/revocation.ts'
-import type { NewApplication } from '../applications/service.ts'
-import { answerBytesMax } from '../operation-limits.ts'
-import type { BeginProgress } from '../progress.ts'
-import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { readSecretLine } from '../serve/secret-input.ts'
-import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
+import { revokeEverything, type Revoked } from '../vault/operator/revocation.ts'
+import type { NewApplication } from '../applications/application-service.ts'
+import { answerBytesMax } from '../limits/operation-limits.ts'
+import type { BeginProgress } from '../lib/progress.ts'
+import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { readSecretLine } from '../server/keys/secret-input.ts'
+import { randomBytes, sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import type { KeyFile } from './key-file.ts'
 
 export interface KeysOfRestore {

@@ -7,13 +7,13 @@
  * @module
  */
 import { constants, setPriority } from 'node:os'
-import { noProgress } from '../progress.ts'
-import { backupNameOf, newestInstantOf, surplusOf } from '../serve/backups/names.ts'
-import { openPlace, type BackupPlace } from '../serve/backups/place.ts'
-import type { BackupOrder, BackupTurn } from '../serve/backups/schedule.ts'
-import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
-import { sayJson, wallMs } from '../serve/system.ts'
-import { endWithParent } from '../serve/worker.ts'
+import { noProgress } from '../lib/progress.ts'
+import { backupNameOf, newestInstantOf, surplusOf } from '../server/backup/backup-names.ts'
+import { openPlace, type BackupPlace } from '../server/backup/backup-place.ts'
+import type { BackupOrder, BackupTurn } from '../server/backup/schedule.ts'
+import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
+import { sayJson, wallMs } from '../server/process/system.ts'
+import { endWithParent } from '../server/process/worker.ts'
 import { makeBackup } from './backup.ts'
 
 async function readOrder(): Promise<BackupOrder> {

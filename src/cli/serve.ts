@@ -7,14 +7,14 @@
  * Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
-import type { Config, TcpAddress, TlsFiles } from '../config.ts'
+import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
 import type { Log } from '../deps.ts'
-import { clockStartHoldMs } from '../operation-limits.ts'
+import { clockStartHoldMs } from '../limits/operation-limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
-import type { Facts } from '../administration/operation.ts'
-import { factsOfBackups } from '../serve/backups/facts.ts'
-import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
-import { markOf, openClockFile } from '../serve/clock-file.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import { factsOfBackups } from '../server/backup/backup-facts.ts'
+import { startBackups, type BackupSchedule } from '../server/backup/schedule.ts'
+import { markOf, openClockFile } from '../server/process/clock-file.ts'
 import {
   clearLeftovers,
   controlOf,
@@ -26,15 +26,15 @@ import {
   type FolderOptions,
   type LockedFolder,
   type OpenedFolder,
-} from '../serve/data-folder.ts'
-import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
-import { joinFolder } from '../serve/make-folder.ts'
-import { makeErasureLog, prepareErasureLog } from '../serve/erasure-log.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { tellFailuresBy } from '../serve/failure-line.ts'
-import { watchFolder } from '../serve/folder-lock.ts'
-import { assertOwnFiles } from '../serve/file-access.ts'
-import { startLogging } from '../serve/logging.ts'
+} from '../server/folder/data-folder.ts'
+import { assertOwnStore, databaseOf, databaseUse } from '../server/folder/folder-database.ts'
+import { joinFolder } from '../server/folder/make-folder.ts'
+import { makeErasureLog, prepareErasureLog } from '../server/folder/erasure-log.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { tellFailuresBy } from '../server/process/failure-line.ts'
+import { watchFolder } from '../server/folder/folder-lock.ts'
+import { assertOwnFiles } from '../server/folder/file-access.ts'
+import { startLogging } from '../server/watch/logging.ts'
 import { initWhereAbsent } from './init.ts'
 import {
   isReadAgain,
@@ -42,18 +42,18 @@ import {
   releaseKeys,
   sourceNameOf,
   type KeyOptions,
-} from '../serve/key-source.ts'
-import { loadConfig, loadSettings, type ConfigOptions } from './options.ts'
-import { takeHandedSocket, type HandedSocket } from '../serve/handed-socket.ts'
-import { addressText, findPort } from '../serve/listen.ts'
-import { listenOps, type OpsServer } from '../serve/ops.ts'
-import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
-import { findServiceManager, type ServiceManager } from '../serve/service-manager.ts'
-import { untilSignalled } from '../serve/server.ts'
-import { outliveTerminal, reloadOnHangUp } from '../serve/hang-up.ts'
-import { endingSignals, serveUntilSignalled } from '../serve/vault-process.ts'
-import { logStart, sayListening, type Start } from '../serve/start-line.ts'
-import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
+} from '../server/keys/key-source.ts'
+import { loadConfig, loadSettings, type ConfigOptions } from './setting-options.ts'
+import { takeHandedSocket, type HandedSocket } from '../server/listen/handed-socket.ts'
+import { addressText, findPort } from '../server/listen/listen.ts'
+import { listenOps, type OpsServer } from '../server/watch/ops.ts'
+import { lockSealed, openLocked } from '../server/folder/sealed-folder.ts'
+import { findServiceManager, type ServiceManager } from '../server/process/service-manager.ts'
+import { untilSignalled } from '../server/process/server.ts'
+import { outliveTerminal, reloadOnHangUp } from '../server/process/hang-up.ts'
+import { endingSignals, serveUntilSignalled } from '../server/process/vault-process.ts'
+import { logStart, sayListening, type Start } from '../server/process/start-line.ts'
+import { makeSupervisor, type Supervisor } from '../server/process/supervisor.ts'
 import {
   elapsedMs,
   endAfterFailure,
@@ -61,13 +61,13 @@ import {
   outliveReaders,
   say,
   wallMs,
-} from '../serve/system.ts'
-import { logNotReloaded, readTls } from '../serve/tls-files.ts'
-import { logWeaknesses } from '../serve/weaknesses.ts'
-import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
-import type { WorkerOrder } from '../serve/worker.ts'
+} from '../server/process/system.ts'
+import { logNotReloaded, readTls } from '../server/listen/tls-files.ts'
+import { logWeaknesses } from '../server/process/weaknesses.ts'
+import { startWorker, type WorkerProcess } from '../server/process/worker-process.ts'
+import type { WorkerOrder } from '../server/process/worker.ts'
 import type { OperatedStore } from '../store/operated.ts'
-import { oneAtATime } from '../waiting.ts'
+import { oneAtATime } from '../lib/waiting.ts'
 
 export type ServeOptions = FolderOptions &
   ConfigOptions & {
@@ -273,7 +273,7 @@ async function watchTogether(
   supervisor: Supervisor,
   backups: BackupSchedule | undefined,
 ): Promise<OpsServer> {
-  const { watchWorkers } = await import('../serve/workers-watch.ts')
+  const { watchWorkers } = await import('../server/watch/workers-watch.ts')
   return listenOps(ops, watchWorkers(supervisor, backups))
 }
 

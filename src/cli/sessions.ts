@@ -3,8 +3,8 @@
  * @module
  */
 import type { ApplicationType, SessionGrants } from '../client/index.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
-import { toPlain } from '../json/json.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { toPlain } from '../lib/json/json.ts'
 import { readJsonInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
 import { printTable, tableOf } from './table.ts'

@@ -2,12 +2,12 @@
  * `coffer status`: what the process says that serves a data folder.
  * @module
  */
-import { callControl } from '../serve/control.ts'
-import { controlOf, lockOf, type FolderOptions } from '../serve/data-folder.ts'
-import { checkStamp } from '../serve/folder-stamp.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { lockHolder } from '../serve/lock-holder.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import { callControl } from '../server/listen/control.ts'
+import { controlOf, lockOf, type FolderOptions } from '../server/folder/data-folder.ts'
+import { checkStamp } from '../server/folder/folder-stamp.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { lockHolder } from '../server/folder/lock-holder.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 
 export interface StatusOptions extends FolderOptions {
   readonly json?: boolean

@@ -9,10 +9,10 @@
  * @module
  */
 import { dirname, isAbsolute } from 'node:path'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { bucketAddress } from '../setting-formats.ts'
-import { ownBinary } from '../serve/own-program.ts'
-import { sayNow } from '../serve/system.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { bucketAddress } from '../settings/setting-formats.ts'
+import { ownBinary } from '../server/process/own-program.ts'
+import { sayNow } from '../server/process/system.ts'
 
 export interface UnitOptions {
   readonly binary: string

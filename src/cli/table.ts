@@ -2,7 +2,7 @@
  * Tables for people: columns as wide as their widest text.
  * @module
  */
-import { sayNow } from '../serve/system.ts'
+import { sayNow } from '../server/process/system.ts'
 
 type TableRow = Readonly<Record<string, unknown>>
 

@@ -8,10 +8,10 @@
  * @module
  */
 import { fstatSync, readSync } from 'node:fs'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { outliveReaders, say } from '../serve/system.ts'
-import { shownKeys, startTestVault } from '../serve/test-vault.ts'
-import type { Settings } from '../settings.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { outliveReaders, say } from '../server/process/system.ts'
+import { shownKeys, startTestVault } from '../server/process/test-server.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** What it is told, as JSON. */
 interface Order {

@@ -10,9 +10,9 @@ import type {
   TokenFilter,
   TokenType,
 } from '../client/index.ts'
-import { fromPlain, isJsonObject, printJson, type Json, type JsonObject } from '../json/json.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { fromPlain, isJsonObject, printJson, type Json, type JsonObject } from '../lib/json/json.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { sayNow } from '../server/process/system.ts'
 import { exactJson, wholeToken } from './exact-json.ts'
 import { deleteWhere, type DeleteOptions } from './bulk/delete-where.ts'
 import { readJsonInput, readTextInput } from './input.ts'

@@ -2,15 +2,15 @@
  * `coffer unseal | seal`: a running vault is given its keys, and forgets them.
  * @module
  */
-import type { Facts } from '../administration/operation.ts'
-import { shareTextBytesMax } from '../operation-limits.ts'
-import { callControl } from '../serve/control.ts'
-import { checkFolder, controlOf, type FolderOptions } from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { isSourceGiven } from '../serve/key-source.ts'
-import { encodeMasterKey } from '../serve/master-key.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
-import { eachShare } from './shares.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import { shareTextBytesMax } from '../limits/operation-limits.ts'
+import { callControl } from '../server/listen/control.ts'
+import { checkFolder, controlOf, type FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { isSourceGiven } from '../server/keys/key-source.ts'
+import { encodeMasterKey } from '../server/keys/master-key.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { eachShare } from './key-shares.ts'
 
 export interface UnsealOptions extends FolderOptions {
   /** Forgets the shares that came so far. */

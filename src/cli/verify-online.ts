@@ -9,20 +9,20 @@
  */
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { freeSpaceBytesMin } from '../operation-limits.ts'
+import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
 import {
   checkFolder,
   damagedIn,
   type FolderOptions,
   type FoundFolder,
   type LockedFolder,
-} from '../serve/data-folder.ts'
-import { explained, pathsOf } from '../serve/folder-stamp.ts'
-import { ApiError } from '../errors.ts'
-import { assertRoom } from '../serve/room.ts'
-import { makeStagedFolder } from '../serve/staged-folder.ts'
-import { removeStaging } from '../serve/staging-mark.ts'
-import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
+} from '../server/folder/data-folder.ts'
+import { explained, pathsOf } from '../server/folder/folder-stamp.ts'
+import { ApiError } from '../lib/errors.ts'
+import { assertRoom } from '../server/folder/disk-space.ts'
+import { makeStagedFolder } from '../server/folder/staged-folder.ts'
+import { removeStaging } from '../server/folder/staging-mark.ts'
+import { copySnapshot } from '../store/lmdb/inspect/compact-copy.ts'
 
 export const removeCopy = (copy: FoundFolder): void => removeStaging(copy.data)
 

@@ -22,9 +22,9 @@ import {
   findFolder,
   type FolderOptions,
   type FoundFolder,
-} from '../serve/data-folder.ts'
-import { lockUnwritableFolder } from '../serve/folder-lock.ts'
-import { explained, pathsOf } from '../serve/folder-stamp.ts'
+} from '../server/folder/data-folder.ts'
+import { lockUnwritableFolder } from '../server/folder/folder-lock.ts'
+import { explained, pathsOf } from '../server/folder/folder-stamp.ts'
 import { databaseIn } from './replace-database.ts'
 
 /** Whether all is writable that the engine and the lock write to, of what is there. */

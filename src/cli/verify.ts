@@ -5,20 +5,20 @@
  * Source: hardening D8.
  * @module
  */
-import { ApiError } from '../errors.ts'
-import { isInDatabase } from '../serve/database.ts'
+import { ApiError } from '../lib/errors.ts'
+import { isInDatabase } from '../server/folder/folder-database.ts'
 import {
   findFolder,
   lockDataFolder,
   unsealKeysOf,
   type FolderOptions,
   type FoundFolder,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
-import { withProgress } from './progress.ts'
+import { withProgress } from './show-progress.ts'
 import { databaseBytesOf } from './replace-database.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
 import { copyServed, removeCopy } from './verify-online.ts'
 import { mayWrite, viewUnwritable } from './verify-unwritable.ts'
 

@@ -2,8 +2,8 @@
  * The keyring: what it holds, and its bytes.
  * @module
  */
-import { bufferOf } from '../bytes.ts'
-import { ApiError, otherFormat } from '../errors.ts'
+import { bufferOf } from '../lib/bytes.ts'
+import { ApiError, otherFormat } from '../lib/errors.ts'
 import { keyBytes, primitives } from './primitives.ts'
 
 /*
@@ -55,7 +55,7 @@ const headBytes = 1 + 1 + 2 * keyBytes
 /**
  * Layout: format u8, 3 · index key 32 · fingerprint key 32 · count u8, then for each data key
  * number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids have eras, see
- * `tokens/id.ts`) · count u8, then each replaced keyring behind its length u16be.
+ * `tokens/token-id.ts`) · count u8, then each replaced keyring behind its length u16be.
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
   const { dataKeys, replaced } = keyring

@@ -2,12 +2,12 @@
  * Keys: the keyring of an installation, the subkeys of its tenants, and digests under them.
  * @module
  */
-import { termBytes } from '../work-limits.ts'
+import { termBytes } from '../limits/work-limits.ts'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8, base58 } from '../bytes.ts'
+import { utf8, base58 } from '../lib/bytes.ts'
 import { keyBytes, primitives } from './primitives.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../lib/errors.ts'
 import type { Keyring } from './keyring-format.ts'
 
 /*

@@ -8,8 +8,8 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { argon2id } from '@noble/hashes/argon2.js'
 import { blake2b } from '@noble/hashes/blake2.js'
-import { makeSlabs, ownBytes } from '../bytes.ts'
-import { keySlabBytes } from '../work-limits.ts'
+import { makeSlabs, ownBytes } from '../lib/bytes.ts'
+import { keySlabBytes } from '../limits/work-limits.ts'
 
 export const keyBytes = 32
 export const nonceBytes = 24

@@ -11,9 +11,9 @@
  * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
-import { byteAt, makeScratch, makeSlabs } from '../bytes.ts'
-import { ApiError, invariant } from '../errors.ts'
-import { sealScratchBytes, sealSlabBytes } from '../work-limits.ts'
+import { byteAt, makeScratch, makeSlabs } from '../lib/bytes.ts'
+import { ApiError, invariant } from '../lib/errors.ts'
+import { sealScratchBytes, sealSlabBytes } from '../limits/work-limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 /** The first byte of a head. */

@@ -6,7 +6,7 @@
  * others an implementation of another language.
  * @module
  */
-import { utf8 } from '../bytes.ts'
+import { utf8 } from '../lib/bytes.ts'
 import { deriveKey, uniqueDigest } from './keyring.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 

@@ -7,9 +7,9 @@
  */
 import { createHash } from 'node:crypto'
 import { combine, split } from 'shamir-secret-sharing'
-import { byteAt, equalBytes, hexOf, ownBytes, readHex, utf8, writeHex } from '../bytes.ts'
-import { ApiError } from '../errors.ts'
-import { sharesMax, shareThresholdMin } from '../operation-limits.ts'
+import { byteAt, equalBytes, hexOf, ownBytes, readHex, utf8, writeHex } from '../lib/bytes.ts'
+import { ApiError } from '../lib/errors.ts'
+import { sharesMax, shareThresholdMin } from '../limits/operation-limits.ts'
 import { deriveKey } from './keyring.ts'
 import { keyBytes, primitives } from './primitives.ts'
 

@@ -4,10 +4,10 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import type { Exchange } from '../gate/answers.ts'
-import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
-import { pathOf } from '../gate/request.ts'
-import type { MaybeLater } from '../waiting.ts'
+import type { Exchange } from '../http/answers.ts'
+import { answerPage, type Pipeline, hooks } from '../http/pipeline.ts'
+import { pathOf } from '../http/request.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
 import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
 import { frameScript } from './script.ts'

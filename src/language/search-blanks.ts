@@ -5,7 +5,7 @@
  * Source: Unicode, property White_Space.
  * @module
  */
-import { isBlank as isAsciiBlank, type Cursor } from './expression/scan.ts'
+import { isBlank as isAsciiBlank, type Cursor } from './expression/scan-expression.ts'
 
 const others: ReadonlySet<number> = new Set([
   0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,

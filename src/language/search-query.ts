@@ -2,11 +2,18 @@
  * Search queries: text to tree, with the values in it.
  * @module
  */
-import { ApiError, invalid } from '../errors.ts'
-import { demand, sees, take, takeQuoted, takeWhile, type Cursor } from './expression/scan.ts'
+import { ApiError, invalid } from '../lib/errors.ts'
+import {
+  demand,
+  sees,
+  take,
+  takeQuoted,
+  takeWhile,
+  type Cursor,
+} from './expression/scan-expression.ts'
 import { isBlank, skipBlanks } from './search-blanks.ts'
 import { dayMs, parseInstant } from '../rules/instants.ts'
-import { searchClausesMax, searchDepthMax } from '../limits.ts'
+import { searchClausesMax, searchDepthMax } from '../limits/limits.ts'
 import { normaliseContainer, normaliseContainerStart } from '../rules/access.ts'
 
 /*

@@ -14,11 +14,11 @@ import {
   type ApplicationType,
   type OfferedPermission,
 } from '../rules/permissions.ts'
-import { invalid } from '../errors.ts'
-import { closed, oneOf } from '../schemas.ts'
-import { operation } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import type { QueryParameters } from '../gate/request.ts'
+import { invalid } from '../lib/errors.ts'
+import { closed, oneOf } from '../lib/schemas.ts'
+import { operation } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { QueryParameters } from '../http/request.ts'
 
 const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'token:create': 'Create tokens',

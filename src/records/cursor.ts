@@ -8,11 +8,11 @@
  * each step. Source: contract section 4.
  * @module
  */
-import { utf8 } from '../bytes.ts'
+import { utf8 } from '../lib/bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope } from '../crypto/keyring.ts'
 import { open, seal } from '../crypto/seal.ts'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError, invalid } from '../lib/errors.ts'
 
 const ordinalBytes = 6
 /** Cursors are sealed under one key, which is not of the keyring. */

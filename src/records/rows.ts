@@ -3,14 +3,14 @@
  * @module
  */
 import type { Glimpse, RowHeader, NewRow, Row, Change, Store } from '../store/contract.ts'
-import { utf8, utf8Text, hexOf } from '../bytes.ts'
+import { utf8, utf8Text, hexOf } from '../lib/bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope, Keys } from '../crypto/keyring.ts'
 import { unsealAll, sealAll, type Opener } from '../crypto/seal.ts'
-import { ApiError } from '../errors.ts'
-import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/rows.ts'
-import { writeAttemptsMax } from '../work-limits.ts'
-import { makeFairQueue, type FairQueue } from '../waiting.ts'
+import { ApiError } from '../lib/errors.ts'
+import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/core/row.ts'
+import { writeAttemptsMax } from '../limits/work-limits.ts'
+import { makeFairQueue, type FairQueue } from '../lib/waiting.ts'
 
 /*
  * Whether a row is expired, whether or not the sweep has removed it.

@@ -6,8 +6,8 @@
  * not.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { walkedRowsMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { walkedRowsMax } from '../limits/limits.ts'
 import { makeRoom, type Budgeted } from './rows.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 

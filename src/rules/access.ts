@@ -2,8 +2,8 @@
  * Access: containers, rules, and the transform that a caller has for a token.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { containerCharsMax, containerSegmentsMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { containerCharsMax, containerSegmentsMax } from '../limits/limits.ts'
 import type { Permission } from './permissions.ts'
 
 /*

@@ -8,11 +8,11 @@ import {
   metadataValueCharsMax,
   cardNumberDigitsMax,
   cardNumberDigitsMin,
-} from '../limits.ts'
-import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { hasCharacters } from '../maps.ts'
-import { countDigits, isDigits, zeroCode } from '../bytes.ts'
+} from '../limits/limits.ts'
+import { invalid, addFault, type Faults, throwFaults } from '../lib/errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../lib/json/json.ts'
+import { hasCharacters } from '../lib/maps.ts'
+import { countDigits, isDigits, zeroCode } from '../lib/bytes.ts'
 
 /*
  * Metadata: pairs of texts that are declared non-sensitive and can be searched.

@@ -14,7 +14,7 @@ import {
   plainTransform,
   rankOf,
 } from './access.ts'
-import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../errors.ts'
+import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../lib/errors.ts'
 import { mayHold, offeredPermissions, type CallerType, type Permission } from './permissions.ts'
 
 /** A rule of a request, of the right shape. */

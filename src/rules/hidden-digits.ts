@@ -5,8 +5,8 @@
  * reversed, in parts or encoded, too. Source: PCI DSS 3.4.1; contract sections 6 and 7.
  * @module
  */
-import { isDigitCode } from '../bytes.ts'
-import { copyMembers, isJsonObject, withMember, type Json } from '../json/json.ts'
+import { isDigitCode } from '../lib/bytes.ts'
+import { copyMembers, isJsonObject, withMember, type Json } from '../lib/json/json.ts'
 
 /** Where digits stand: in the member of that name, or in the data itself. */
 export type DigitsPlace = 'whole' | { readonly member: string }

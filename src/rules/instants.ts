@@ -2,8 +2,8 @@
  * Instants: parsed, printed, and the spans of days that searches ask for.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { expiryTextCharsMax, offsetMinutesMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { expiryTextCharsMax, offsetMinutesMax } from '../limits/limits.ts'
 
 /*
  * Instants: what clients may write as `expires_at`, and how every instant is shown.

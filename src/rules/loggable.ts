@@ -6,8 +6,8 @@
  * number, else one of some UUIDs would be hidden by chance.
  * @module
  */
-import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
-import { base58Pattern, countDigits } from '../bytes.ts'
+import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits/limits.ts'
+import { base58Pattern, countDigits } from '../lib/bytes.ts'
 import { containsCardNumber, isCardNumber } from './clear-text.ts'
 
 /** As all keys begin (contract section 13). */

@@ -2,16 +2,16 @@
  * The guard of masks: which digits of a card a mask shows, and whether a change shows more.
  * @module
  */
-import { countDigits } from '../bytes.ts'
+import { countDigits } from '../lib/bytes.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
 import { assertAffordable, startRun, scalarTextOf } from '../language/expression/run.ts'
-import type { StepMeter } from '../waiting.ts'
+import type { StepMeter } from '../lib/waiting.ts'
 import type { FilterCall, Operand, Output, Path, PathStep } from '../language/expression/tree.ts'
-import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits.ts'
-import { type Json, isJsonArray, isJsonObject } from '../json/json.ts'
-import { binDigitsOf, lastDigits } from '../language/expression/filters/card.ts'
+import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits/limits.ts'
+import { type Json, isJsonArray, isJsonObject } from '../lib/json/json.ts'
+import { binDigitsOf, lastDigits } from '../language/expression/filters/card-filters.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
-import { TextMap, type ReadonlyTextMap } from '../maps.ts'
+import { TextMap, type ReadonlyTextMap } from '../lib/maps.ts'
 
 /*
  * Which places of a card number an output shows, as far as its form proves it.

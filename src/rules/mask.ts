@@ -7,8 +7,13 @@
  * expression that asks for it. Source: contract section 6, hardening H98.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { maskDepthMax, maskHiddenDigitsMin, maskProbeStepsMax, maskValuesMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import {
+  maskDepthMax,
+  maskHiddenDigitsMin,
+  maskProbeStepsMax,
+  maskValuesMax,
+} from '../limits/limits.ts'
 import { compileTemplate } from '../language/expression/compile.ts'
 import {
   assertAffordable,
@@ -18,8 +23,8 @@ import {
   assertOutputFits,
   scalarTextOf,
 } from '../language/expression/run.ts'
-import type { StepMeter } from '../waiting.ts'
-import { digitsIn } from '../bytes.ts'
+import type { StepMeter } from '../lib/waiting.ts'
+import { digitsIn } from '../lib/bytes.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import {
   printJson,
@@ -28,7 +33,7 @@ import {
   withMember,
   type Json,
   type MutableObject,
-} from '../json/json.ts'
+} from '../lib/json/json.ts'
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
 
 /**

@@ -6,11 +6,11 @@
  * caller's own. Source: contract section 5.
  * @module
  */
-import { addFault, throwFaults, type Faults } from '../errors.ts'
-import { isJsonObject, type Json } from '../json/json.ts'
-import { comparedNamesMax } from '../limits.ts'
-import { didYouMean, editsOf, isNear } from '../spelling.ts'
-import { keptFor } from '../maps.ts'
+import { addFault, throwFaults, type Faults } from '../lib/errors.ts'
+import { isJsonObject, type Json } from '../lib/json/json.ts'
+import { comparedNamesMax } from '../limits/limits.ts'
+import { didYouMean, editsOf, isNear } from '../lib/spelling.ts'
+import { keptFor } from '../lib/maps.ts'
 
 interface MemberNames {
   readonly known: readonly string[]

@@ -8,9 +8,9 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import isEmail from 'validator/es/lib/isEmail.js'
 import isIBAN from 'validator/es/lib/isIBAN.js'
-import { invalid } from '../errors.ts'
-import { isJsonObject, type Json } from '../json/json.ts'
-import { personalTextCharsMax } from '../limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { isJsonObject, type Json } from '../lib/json/json.ts'
+import { personalTextCharsMax } from '../limits/limits.ts'
 
 const isText = (value: Json | undefined): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= personalTextCharsMax

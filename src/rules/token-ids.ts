@@ -2,10 +2,10 @@
  * Token ids: their form, and the prefixes by which they are found.
  * @module
  */
-import { tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
-import { idPrefixChars } from '../work-limits.ts'
-import { invalid } from '../errors.ts'
-import { hasCharacters } from '../maps.ts'
+import { tokenIdCharsMax, tokenIdCharsMin } from '../limits/limits.ts'
+import { idPrefixChars } from '../limits/work-limits.ts'
+import { invalid } from '../lib/errors.ts'
+import { hasCharacters } from '../lib/maps.ts'
 
 /*
  * Beginnings of token ids: what the condition `id starts_with` can be answered by.

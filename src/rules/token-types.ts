@@ -2,21 +2,21 @@
  * Token types: what each asks of its data, its defaults, and the checks of numbers.
  * @module
  */
-import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
+import { invalid, addFault, type Faults, throwFaults } from '../lib/errors.ts'
 import {
   type Json,
   isJsonObject,
   copyMembers,
   isExactNumber,
   canonicalNumberText,
-} from '../json/json.ts'
+} from '../lib/json/json.ts'
 import {
   bankAccountDigitsMax,
   usBankAccountDigitsMin,
   cardNumberDigitsMax,
   cardNumberDigitsMin,
-} from '../limits.ts'
-import { isDigits, zeroCode } from '../bytes.ts'
+} from '../limits/limits.ts'
+import { isDigits, zeroCode } from '../lib/bytes.ts'
 import { isCardNumber } from './clear-text.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
 import {

@@ -10,14 +10,14 @@ import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { unsealCursor, sealCursor } from '../records/cursor.ts'
 import type { Row } from '../store/contract.ts'
-import type { SessionDeps } from './deps.ts'
+import type { SessionDeps } from './session-deps.ts'
 import {
   isUsable,
   unsealSession,
   sessionTenantTerm,
   type SessionRecord,
   findBacking,
-} from './record.ts'
+} from './session-record.ts'
 
 /** What the cursors of this list are bound to. */
 const question = JSON.stringify(['sessions'])

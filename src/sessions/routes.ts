@@ -5,13 +5,17 @@
  */
 import { Elysia } from 'elysia'
 import { printInstantUtc } from '../rules/instants.ts'
-import { invalid } from '../errors.ts'
-import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import { printStretch, readPageRequest } from '../gate/request.ts'
-import type { SessionDeps } from './deps.ts'
-import { endSession, authorizeSession, createSession } from './service.ts'
-import { authorizeSessionExamples, newSessionExamples, sessionListExamples } from './examples.ts'
+import { invalid } from '../lib/errors.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { printStretch, readPageRequest } from '../http/request.ts'
+import type { SessionDeps } from './session-deps.ts'
+import { endSession, authorizeSession, createSession } from './session-service.ts'
+import {
+  authorizeSessionExamples,
+  newSessionExamples,
+  sessionListExamples,
+} from './session-examples.ts'
 import { listSessions } from './list.ts'
 import {
   authorizeSessionSchema,

@@ -6,7 +6,7 @@
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { base58Pattern } from '../bytes.ts'
+import { base58Pattern } from '../lib/bytes.ts'
 import { conditionAttributes, conditionOperators, transforms } from '../rules/access.ts'
 import { tokenPermissions } from '../rules/permissions.ts'
 import {
@@ -16,8 +16,8 @@ import {
   permissionsMax,
   ruleConditionsMax,
   rulesMax,
-} from '../limits.ts'
-import { closed, nullable, oneOf } from '../schemas.ts'
+} from '../limits/limits.ts'
+import { closed, nullable, oneOf } from '../lib/schemas.ts'
 
 const permission = oneOf(tokenPermissions, 'TokenPermission')
 

@@ -6,7 +6,7 @@
  * move together or not at all. Source: docs/decisions.md, "The store is blind".
  * @module
  */
-import type { MaybeLater } from '../waiting.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
 
 /** A keyed digest. 32 bytes for a unique, 16 for a term. */
 export type Digest = Uint8Array

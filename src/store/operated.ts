@@ -2,8 +2,8 @@
  * What an operator may ask of the store, beside what a feature may (`contract.ts`).
  * @module
  */
-import type { BeginProgress } from '../progress.ts'
-import type { MaybeLater } from '../waiting.ts'
+import type { BeginProgress } from '../lib/progress.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
 import type { Row, Store } from './contract.ts'
 
 export type FindingKind =

@@ -7,11 +7,11 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { printInstantUtc } from '../rules/instants.ts'
-import { operation, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import { nameCharsMax } from '../limits.ts'
-import type { TenantRecord } from './record.ts'
-import { getOwnTenant, renameOwnTenant } from './service.ts'
+import { operation, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { nameCharsMax } from '../limits/limits.ts'
+import type { TenantRecord } from './tenant-record.ts'
+import { getOwnTenant, renameOwnTenant } from './tenant-service.ts'
 
 const tenantSchema = Type.Object(
   {

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { makeMovedTime, type MovedTime, type TestClock } from './clock.ts'
-import { testVaultOf, type Started, type StartOptions, type TestVault } from './vault.ts'
+import { makeMovedTime, type MovedTime, type TestClock } from './test-clock.ts'
+import { testVaultOf, type Started, type StartOptions, type TestVault } from './test-vault.ts'
 
 /** What starts `coffer`. */
 export interface Program {

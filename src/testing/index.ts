@@ -8,12 +8,12 @@
  * In Bun it runs inside the test; in Node.js `child.ts` starts one beside it.
  * @module
  */
-import { shownKeys, startTestVault } from '../serve/test-vault.ts'
-import { makeMovedTime } from './clock.ts'
-import { testVaultOf, type StartOptions, type TestVault } from './vault.ts'
+import { shownKeys, startTestVault } from '../server/process/test-server.ts'
+import { makeMovedTime } from './test-clock.ts'
+import { testVaultOf, type StartOptions, type TestVault } from './test-vault.ts'
 
-export type { TestClock } from './clock.ts'
-export type { KeyKind, StartOptions, TestVault } from './vault.ts'
+export type { TestClock } from './test-clock.ts'
+export type { KeyKind, StartOptions, TestVault } from './test-vault.ts'
 
 /** @throws CommandFailure when no port can be had */
 export async function startVault(options: StartOptions = {}): Promise<TestVault> {

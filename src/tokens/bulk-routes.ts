@@ -6,27 +6,27 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { type Json, printJson } from '../json/json.ts'
-import { ApiError, invalid } from '../errors.ts'
-import { readEnvelope } from '../gate/bodies.ts'
+import { type Json, printJson } from '../lib/json/json.ts'
+import { ApiError, invalid } from '../lib/errors.ts'
+import { readEnvelope } from '../http/bodies.ts'
 import {
   operation,
   type OperationCall,
   type Content,
   type Repetition,
   type Reply,
-} from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import { describeError } from '../gate/problem.ts'
-import type { QueryParameters } from '../gate/request.ts'
-import { bulkLeavesMax } from '../limits.ts'
+} from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { describeError } from '../http/problem.ts'
+import type { QueryParameters } from '../http/request.ts'
+import { bulkLeavesMax } from '../limits/limits.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
   detokenizedExamples,
   detokenizeExamples,
   tokenizedExamples,
   tokenizeExamples,
-} from './examples.ts'
+} from './token-examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './schema.ts'
 import type { Past } from './write/replay.ts'
 import {

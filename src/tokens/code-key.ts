@@ -8,15 +8,15 @@
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */
-import { equalBytes } from '../bytes.ts'
+import { equalBytes } from '../lib/bytes.ts'
 import { keyBytes, tagBytes } from '../crypto/primitives.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
-import { codeKeyKeptMs, codeKeySpanMs, codeKeysKeptMax } from '../work-limits.ts'
-import { keptFor } from '../maps.ts'
+import { codeKeyKeptMs, codeKeySpanMs, codeKeysKeptMax } from '../limits/work-limits.ts'
+import { keptFor } from '../lib/maps.ts'
 import { sealRow, unsealRow, untilWritten, type RowSealer } from '../records/rows.ts'
 import type { Change, Digest, Row } from '../store/contract.ts'
-import { andThen, type MaybeLater } from '../waiting.ts'
+import { andThen, type MaybeLater } from '../lib/waiting.ts'
 
 /** To be used within the same turn of the event loop: it may be wiped in the next one. */
 export interface CodeKey {

@@ -7,18 +7,24 @@
  * shows it is kept evaluated. Source: contract section 5; PCI DSS 3.3.1.
  * @module
  */
-import { utf8, utf8Text } from '../bytes.ts'
+import { utf8, utf8Text } from '../lib/bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import { sealUnder, unsealUnder } from '../crypto/seal-under.ts'
 import type { Deps } from '../deps.ts'
-import { isJsonObject, printJson, withMember, type Json, type MutableObject } from '../json/json.ts'
-import { keptFor } from '../maps.ts'
+import {
+  isJsonObject,
+  printJson,
+  withMember,
+  type Json,
+  type MutableObject,
+} from '../lib/json/json.ts'
+import { keptFor } from '../lib/maps.ts'
 import type { Transform } from '../rules/access.ts'
 import type { TokenType } from '../rules/token-types.ts'
-import { codeLifetimeMs } from '../settings.ts'
-import { andThen, type MaybeLater } from '../waiting.ts'
+import { codeLifetimeMs } from '../settings/settings.ts'
+import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import { findCodeKey, obtainCodeKey, type CodeKey } from './code-key.ts'
-import type { StoredToken, TokenRecord } from './record.ts'
+import type { StoredToken, TokenRecord } from './token-record.ts'
 
 /** Read once: a duration is a text. */
 const lifetimeOf = keptFor((settings: Deps['settings']) => ({ ms: codeLifetimeMs(settings) }))

@@ -6,8 +6,8 @@
  * @module
  */
 import { Type, type TSchema } from '@sinclair/typebox'
-import { bankAccountDigitsMax, cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
-import { nullable } from '../schemas.ts'
+import { bankAccountDigitsMax, cardNumberDigitsMax, cardNumberDigitsMin } from '../limits/limits.ts'
+import { nullable } from '../lib/schemas.ts'
 
 const digitsOfCard =
   `${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits ` + 'that pass the Luhn check.'

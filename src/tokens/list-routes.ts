@@ -5,19 +5,19 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { TextMap } from '../maps.ts'
-import { invalid } from '../errors.ts'
-import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
+import { TextMap } from '../lib/maps.ts'
+import { invalid } from '../lib/errors.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
 import {
   printPage,
   printStretch,
   readPartRequest,
   type PartRequest,
   type QueryParameters,
-} from '../gate/request.ts'
-import { pageSizeDefault } from '../limits.ts'
-import { searchExamples, tokenListExamples } from './examples.ts'
+} from '../http/request.ts'
+import { pageSizeDefault } from '../limits/limits.ts'
+import { searchExamples, tokenListExamples } from './token-examples.ts'
 import { readTokenFilter } from './find/filters.ts'
 import { listTokens, type FoundTokens } from './find/listing.ts'
 import {

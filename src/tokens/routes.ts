@@ -5,11 +5,11 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type OperationCall, type Repetition, type Reply } from '../gate/operation.ts'
-import { type Pipeline, hooks } from '../gate/pipeline.ts'
+import { operation, type OperationCall, type Repetition, type Reply } from '../http/operation.ts'
+import { type Pipeline, hooks } from '../http/pipeline.ts'
 import { noteShown, type Budgeted } from '../records/rows.ts'
-import { andThen, type MaybeLater } from '../waiting.ts'
-import type { CreateAnswer } from './write/decide.ts'
+import { andThen, type MaybeLater } from '../lib/waiting.ts'
+import type { CreateAnswer } from './write/decide-token.ts'
 import { createToken } from './write/create.ts'
 import {
   changedTokenExamples,
@@ -17,7 +17,7 @@ import {
   newTokenExamples,
   tokenExamples,
   updateTokenExamples,
-} from './examples.ts'
+} from './token-examples.ts'
 import { loadToken } from './read/load.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './schema.ts'
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'

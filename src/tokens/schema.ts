@@ -7,7 +7,7 @@
  * @module
  */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import type { Json } from '../json/json.ts'
+import type { Json } from '../lib/json/json.ts'
 import { queryExpected } from '../language/search-query.ts'
 import { tokenTypeNames } from '../rules/token-types.ts'
 import {
@@ -18,8 +18,8 @@ import {
   pageSizeMax,
   searchIndexesMax,
   searchQueryCharsMax,
-} from '../limits.ts'
-import { closed, nullable } from '../schemas.ts'
+} from '../limits/limits.ts'
+import { closed, nullable } from '../lib/schemas.ts'
 import { dataByType } from './data-shapes.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])

@@ -15,9 +15,9 @@ import {
   uuidText,
   writeU32,
   writeU48,
-} from '../bytes.ts'
-import { ApiError, assertStored, invariant } from '../errors.ts'
-import { printJson } from '../json/json.ts'
+} from '../lib/bytes.ts'
+import { ApiError, assertStored, invariant } from '../lib/errors.ts'
+import { printJson } from '../lib/json/json.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
 

@@ -2,8 +2,8 @@
  * Erasing from a vault of several tenants what a list names.
  */
 import { expect, test } from 'bun:test'
-import { eraseListed } from '../../src/administration/erasure.ts'
-import { erasureBatchLines } from '../../src/operation-limits.ts'
+import { eraseListed } from '../../src/vault/operator/erasure.ts'
+import { erasureBatchLines } from '../../src/limits/operation-limits.ts'
 import type { Erasure } from '../../src/rules/erasures.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'

@@ -3,11 +3,11 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { applicationOperations } from '../../src/administration/applications.ts'
-import { sessionOperations } from '../../src/administration/sessions.ts'
-import { openRing } from '../../src/keyring/live-keyring.ts'
-import { pageSizeMax } from '../../src/limits.ts'
-import type { LmdbStore } from '../../src/store/lmdb/open.ts'
+import { applicationOperations } from '../../src/vault/operator/app-operations.ts'
+import { sessionOperations } from '../../src/vault/operator/session-operations.ts'
+import { openRing } from '../../src/vault/keyring/live-keyring.ts'
+import { pageSizeMax } from '../../src/limits/limits.ts'
+import type { LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { masterKeyOf, openTestVault } from '../support/vault.ts'
 
 test('others have their turn between two pages of sessions, and of applications', async () => {

@@ -2,7 +2,7 @@
  * The end of every API key and session, in a vault of several tenants.
  */
 import { expect, test } from 'bun:test'
-import { revokeEverything } from '../../src/administration/revocation.ts'
+import { revokeEverything } from '../../src/vault/operator/revocation.ts'
 import { openSessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault } from '../support/vault.ts'

@@ -5,8 +5,13 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { descriptionCharsMax, idFilterMax, nameCharsMax, rulesMax } from '../../src/limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import {
+  descriptionCharsMax,
+  idFilterMax,
+  nameCharsMax,
+  rulesMax,
+} from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'

@@ -5,9 +5,9 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 import { addApplication } from '../support/sessions.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 

@@ -5,8 +5,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { applicationKeysMax } from '../../src/limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { applicationKeysMax } from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { addApplication, openSessionKit, type Application } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'

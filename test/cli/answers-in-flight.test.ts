@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { credentialAnswersBytesMax } from '../../src/limits.ts'
+import { credentialAnswersBytesMax } from '../../src/limits/limits.ts'
 import { startCoffer, type Running } from '../support/coffer-process.ts'
 import { until } from '../support/until.ts'
 

@@ -16,11 +16,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { backupChunkBytes } from '../../src/operation-limits.ts'
-import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
-import { formatVersion } from '../../src/serve/folder-stamp.ts'
-import { readMasterKey } from '../../src/serve/master-key.ts'
-import { randomBytes } from '../../src/serve/system.ts'
+import { backupChunkBytes } from '../../src/limits/operation-limits.ts'
+import { newBackupKey, writeBackup, type Manifest } from '../../src/server/backup/backup-file.ts'
+import { formatVersion } from '../../src/server/folder/folder-stamp.ts'
+import { readMasterKey } from '../../src/server/keys/master-key.ts'
+import { randomBytes } from '../../src/server/process/system.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { bodyBytesMax, credentialBodiesBytesMax } from '../../src/limits.ts'
+import { bodyBytesMax, credentialBodiesBytesMax } from '../../src/limits/limits.ts'
 import { startCoffer, type Running } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 /**
  * Who has a data folder: its holder ends itself once the lock or the database is taken from it, and
- * who is refused the folder is told by whom it is held. Source: src/serve/folder-lock.ts.
+ * who is refused the folder is told by whom it is held. Source: src/server/folder/folder-lock.ts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { folderLookMs } from '../../src/operation-limits.ts'
-import { lockHolder } from '../../src/serve/lock-holder.ts'
+import { folderLookMs } from '../../src/limits/operation-limits.ts'
+import { lockHolder } from '../../src/server/folder/lock-holder.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'

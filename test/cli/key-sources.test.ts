@@ -14,7 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { takeKeyVariable, isKeyInEnvironment, releaseKeys } from '../../src/serve/key-source.ts'
+import {
+  takeKeyVariable,
+  isKeyInEnvironment,
+  releaseKeys,
+} from '../../src/server/keys/key-source.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isInMemoryOf } from '../support/process-memory.ts'

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { lockInstance } from '../../src/serve/instance-lock.ts'
+import { lockInstance } from '../../src/server/folder/instance-lock.ts'
 import { openTables, tableNames } from '../../src/store/lmdb/environment.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

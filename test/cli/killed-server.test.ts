@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { pagesCheckedBytesMax } from '../../src/store/limits.ts'
+import { pagesCheckedBytesMax } from '../../src/store/core/limits.ts'
 import { firstLeafOf, readPages, rootOf } from '../store/data-file.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

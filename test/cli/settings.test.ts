@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configFileBytesMax } from '../../src/operation-limits.ts'
+import { configFileBytesMax } from '../../src/limits/operation-limits.ts'
 import { runCoffer, startCoffer, type RunOptions } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { canary } from '../support/refusal.ts'

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { groupIdOf } from '../../src/serve/groups.ts'
+import { groupIdOf } from '../../src/server/folder/groups.ts'
 import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

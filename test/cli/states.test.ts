@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
-import { formatVersion } from '../../src/serve/folder-stamp.ts'
+import { formatVersion } from '../../src/server/folder/folder-stamp.ts'
 import { mountDisk, type Disk } from '../crash/disk-full/disk.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

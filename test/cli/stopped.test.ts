@@ -5,7 +5,7 @@
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { commitMsMax } from '../../src/store/limits.ts'
+import { commitMsMax } from '../../src/store/core/limits.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'

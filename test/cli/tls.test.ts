@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listenerCloseMs, listenerSettleMs } from '../../src/operation-limits.ts'
+import { listenerCloseMs, listenerSettleMs } from '../../src/limits/operation-limits.ts'
 import {
   selfSigned,
   selfSignedBetween,

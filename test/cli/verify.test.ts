@@ -15,7 +15,7 @@ import {
   type LmdbEnvironment,
 } from '../../src/store/lmdb/environment.ts'
 import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
-import { decodeRow, encodeRow } from '../../src/store/row-format.ts'
+import { decodeRow, encodeRow } from '../../src/store/core/row-format.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'
 import { usedBytesOf } from '../crash/damage/used-bytes.ts'
 import { readPages, rootOf } from '../store/data-file.ts'

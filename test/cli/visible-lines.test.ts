@@ -6,7 +6,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeLog } from '../../src/serve/log.ts'
+import { makeLog } from '../../src/server/watch/log.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, cpSync, existsSync, openSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultSettings } from '../../src/settings.ts'
+import { defaultSettings } from '../../src/settings/settings.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'

@@ -10,8 +10,8 @@ import {
   type CreateApplicationRequest,
   type TokenPermission,
 } from '../../src/client/index.ts'
-import { buildApp } from '../../src/serve/app.ts'
-import type { Settings } from '../../src/settings.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { openTestVault } from '../support/vault.ts'
 
 const stops: (() => unknown)[] = []

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BasisTheory, BasisTheoryClient } from '@basis-theory/node-sdk'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { withTables, type Example } from '../../scripts/expression-docs/tables.ts'
-import { filterNames } from '../../src/language/expression/filters/table.ts'
+import { filterNames } from '../../src/language/expression/filters/filter-table.ts'
 import { startVault } from '../../src/testing/index.ts'
 import type { NewToken } from '../../src/client/index.ts'
 import fixture from '../fixtures/expressions.json' with { type: 'json' }

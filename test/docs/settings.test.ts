@@ -5,8 +5,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { countingSettings } from '../../src/config.ts'
-import { vaultSchema } from '../../src/serving-settings.ts'
+import { countingSettings } from '../../src/settings/config.ts'
+import { vaultSchema } from '../../src/settings/serving-settings.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

@@ -5,10 +5,10 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { offeredPermissions } from '../../src/rules/permissions.ts'
 import { tokenTypeNames } from '../../src/rules/token-types.ts'
-import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../src/limits.ts'
+import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../src/limits/limits.ts'
 import {
   checkerOf,
   operationsOf,

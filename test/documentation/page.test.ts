@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { openTestVault } from '../support/vault.ts'
 
 let get: (path: string) => Promise<Response>

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { treaty } from '@elysiajs/eden'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { coffer, type Coffer } from '../../src/coffer.ts'
 import { openTestVault } from '../support/vault.ts'
 

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp, type App } from '../../src/serve/app.ts'
-import { credentialAnswersBytesMax, retryAfterSeconds } from '../../src/limits.ts'
+import { buildApp, type App } from '../../src/server/listen/app.ts'
+import { credentialAnswersBytesMax, retryAfterSeconds } from '../../src/limits/limits.ts'
 import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
 
 const dataChars = 500_000

@@ -3,13 +3,13 @@
  * Contract section 2; hardening H162, H164.
  * @module
  */
-import { freeSpaceBytesMin } from '../../src/operation-limits.ts'
+import { freeSpaceBytesMin } from '../../src/limits/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/store/limits.ts'
+import { freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/store/core/limits.ts'
 import type { Store } from '../../src/store/contract.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import type { Allocate } from '../../src/store/lmdb/write/write-group.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type Ask } from '../support/vault.ts'

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { shortBodyBytesMax } from '../../src/limits.ts'
+import { shortBodyBytesMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { until } from '../support/until.ts'
 import { expectUnharmed, openWire, parseAnswers, requestText, type Wire } from '../support/wire.ts'

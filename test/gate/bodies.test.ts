@@ -4,9 +4,9 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { decodeUtf8, parseJson } from '../../src/json/parse.ts'
-import { printJson } from '../../src/json/json.ts'
-import { jsonDepthMax } from '../../src/limits.ts'
+import { decodeUtf8, parseJson } from '../../src/lib/json/parse-json.ts'
+import { printJson } from '../../src/lib/json/json.ts'
+import { jsonDepthMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { describeVectors, readVectors } from '../support/vectors.ts'
 import { expectUnharmed, jsonOf, openWire, type RawAnswer, type Wire } from '../support/wire.ts'

@@ -1,10 +1,10 @@
 /**
  * A clock that was ahead and is right again: what it hid is not destroyed, and what was made under
- * it gains no time. Source: hardening T6 and F17, src/serve/clock.ts.
+ * it gains no time. Source: hardening T6 and F17, src/server/process/clock.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { openTestVault, requestOf, type Ask } from '../support/vault.ts'
 
 const yearMs = 365 * 24 * 60 * 60 * 1_000

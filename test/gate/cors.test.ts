@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 

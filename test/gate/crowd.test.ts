@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { strangersPerTurnMax } from '../../src/limits.ts'
+import { strangersPerTurnMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { shortBodyBytesMax } from '../../src/limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { shortBodyBytesMax } from '../../src/limits/limits.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault

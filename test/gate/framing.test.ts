@@ -8,7 +8,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { bodyBytesMax, headerBlockBytesMax, urlBytesMax } from '../../src/limits.ts'
+import { bodyBytesMax, headerBlockBytesMax, urlBytesMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { exchange, expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { sweep } from '../../src/expiry.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { sweep } from '../../src/vault/expiry.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const permissions = ['token:create', 'token:read', 'token:delete']

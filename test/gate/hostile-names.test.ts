@@ -7,7 +7,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { jsonMembersMax } from '../../src/limits.ts'
+import { jsonMembersMax } from '../../src/limits/limits.ts'
 import { namesOf, printObjects, type NameKind } from '../support/hostile-names.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'

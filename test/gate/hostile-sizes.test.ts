@@ -4,7 +4,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { tokenDataBytesMax } from '../../src/limits.ts'
+import { tokenDataBytesMax } from '../../src/limits/limits.ts'
 import { openTestVault, reopenTestVault } from '../support/vault.ts'
 
 const pageBytes = 4_096

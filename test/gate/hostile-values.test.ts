@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { searchIndexesMax } from '../../src/limits.ts'
+import { searchIndexesMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
 

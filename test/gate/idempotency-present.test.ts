@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { slotOf } from '../../src/gate/idempotency.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { slotOf } from '../../src/http/idempotency.ts'
 import type { NewRow, Store } from '../../src/store/contract.ts'
 import { canary } from '../support/refusal.ts'
 import { addApplication, tokenPermissions } from '../support/sessions.ts'

@@ -4,10 +4,10 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { sweep } from '../../src/expiry.ts'
-import { slotOf } from '../../src/gate/idempotency.ts'
-import { idempotencyKeptMs } from '../../src/limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { sweep } from '../../src/vault/expiry.ts'
+import { slotOf } from '../../src/http/idempotency.ts'
+import { idempotencyKeptMs } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import {
   openTestVault,

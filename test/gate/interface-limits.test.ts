@@ -16,7 +16,7 @@ import {
   searchIndexResultCharsMax,
   tokenDataBytesMax,
   tokenIdCharsMax,
-} from '../../src/limits.ts'
+} from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { shortBodyBytesMax, tokenDataBytesMax } from '../../src/limits.ts'
+import { shortBodyBytesMax, tokenDataBytesMax } from '../../src/limits/limits.ts'
 import { namesOf } from '../support/hostile-names.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'

@@ -4,11 +4,11 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { hexOf } from '../../src/bytes.ts'
-import { buildApp } from '../../src/serve/app.ts'
+import { hexOf } from '../../src/lib/bytes.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import type { Row, Store } from '../../src/store/contract.ts'
-import { glimpseBytes } from '../../src/store/limits.ts'
-import { tokenUnique } from '../../src/tokens/id.ts'
+import { glimpseBytes } from '../../src/store/core/limits.ts'
+import { tokenUnique } from '../../src/tokens/token-id.ts'
 import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
 
 const permissions = ['create', 'read', 'update', 'delete', 'use'].map(name => `token:${name}`)

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { readFileSync } from 'node:fs'
-import { credentialAnswersBytesMax } from '../../src/limits.ts'
+import { credentialAnswersBytesMax } from '../../src/limits/limits.ts'
 import { until } from '../support/until.ts'
 import { openWire, requestText, type Wire } from '../support/wire.ts'
 

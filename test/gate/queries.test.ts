@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { idFilterMax } from '../../src/limits.ts'
+import { idFilterMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, jsonOf, openWire, type Wire } from '../support/wire.ts'
 

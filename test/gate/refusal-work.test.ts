@@ -4,8 +4,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { sweep } from '../../src/expiry.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { sweep } from '../../src/vault/expiry.ts'
 import { openEnvironment, type LmdbTable } from '../../src/store/lmdb/environment.ts'
 import {
   followStore,
@@ -13,7 +13,7 @@ import {
   type IndexedEnvironment,
   findRow,
 } from '../../src/store/lmdb/index/tail.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { foldAll } from '../store/fold.ts'
 import { inserted, uniqueOf } from '../store/rows.ts'
 import { countWork, type Work } from '../support/counting.ts'

@@ -10,7 +10,7 @@ import {
   maskNumberOutputsMax,
   pageSizeMax,
   requestStepsMax,
-} from '../../src/limits.ts'
+} from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 

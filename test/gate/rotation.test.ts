@@ -3,12 +3,12 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { withKeyringFence } from '../../src/keyring/fence.ts'
-import { keyringUnique, openRing, type LiveKeyring } from '../../src/keyring/live-keyring.ts'
-import { rekey, retire, rotate, type Keyholder } from '../../src/keyring/rotation.ts'
-import { resealAll } from '../../src/keyring/reseal.ts'
-import { buildApp } from '../../src/serve/app.ts'
-import type { LmdbStore } from '../../src/store/lmdb/open.ts'
+import { withKeyringFence } from '../../src/vault/keyring/fence.ts'
+import { keyringUnique, openRing, type LiveKeyring } from '../../src/vault/keyring/live-keyring.ts'
+import { rekey, retire, rotate, type Keyholder } from '../../src/vault/keyring/rotation.ts'
+import { resealAll } from '../../src/vault/keyring/reseal.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import type { LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { seededBytes } from '../support/seeded.ts'
 import { masterKeyOf, openTestVault, requestOf, type Ask } from '../support/vault.ts'
 

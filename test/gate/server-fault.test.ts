@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault } from '../support/vault.ts'
 

@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { callerNowMs } from '../../src/work-limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { callerNowMs } from '../../src/limits/work-limits.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 /** A request whose body ends when the test says. */

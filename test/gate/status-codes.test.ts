@@ -4,8 +4,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { ApiError } from '../../src/errors.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 import { openAccessKit, type AccessKit, type Credential } from '../support/access/credentials.ts'
 import { operations, type Operation, type Place } from '../support/access/operations.ts'
 import { openTestVault, requestOf, type Answer, type Ask } from '../support/vault.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bodyBytesMax, traceIdCharsMax, urlBytesMax } from '../../src/limits.ts'
+import { bodyBytesMax, traceIdCharsMax, urlBytesMax } from '../../src/limits/limits.ts'
 import { openWire, requestText, type Wire } from '../support/wire.ts'
 
 let wire: Wire

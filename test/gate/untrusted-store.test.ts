@@ -5,8 +5,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { storedRow } from '../../src/store/rows.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { storedRow } from '../../src/store/core/row.ts'
 import type { Row, Store } from '../../src/store/contract.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'

@@ -4,11 +4,11 @@
  */
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { keyOperations, makeResealer } from '../../src/administration/keys.ts'
-import { ApiError } from '../../src/errors.ts'
-import { dataKeysMax } from '../../src/operation-limits.ts'
-import { rotate } from '../../src/keyring/rotation.ts'
-import { countByKey } from '../../src/keyring/reseal.ts'
+import { keyOperations, makeResealer } from '../../src/vault/operator/key-operations.ts'
+import { ApiError } from '../../src/lib/errors.ts'
+import { dataKeysMax } from '../../src/limits/operation-limits.ts'
+import { rotate } from '../../src/vault/keyring/rotation.ts'
+import { countByKey } from '../../src/vault/keyring/reseal.ts'
 import { openVault } from './vault.ts'
 
 test('a key that is made at the end of a walk is taken over by all rows as well', async () => {

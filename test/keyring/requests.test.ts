@@ -4,9 +4,9 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { resealAll } from '../../src/keyring/reseal.ts'
-import { retire, rotate } from '../../src/keyring/rotation.ts'
-import { buildApp } from '../../src/serve/app.ts'
+import { resealAll } from '../../src/vault/keyring/reseal.ts'
+import { retire, rotate } from '../../src/vault/keyring/rotation.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { requestOf, type Ask } from '../support/vault.ts'
 import { openVault } from './vault.ts'
 

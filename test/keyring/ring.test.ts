@@ -3,10 +3,10 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openRing } from '../../src/keyring/live-keyring.ts'
-import { resealAll } from '../../src/keyring/reseal.ts'
-import { rekey, retire, rotate } from '../../src/keyring/rotation.ts'
-import { resealBatchRows } from '../../src/operation-limits.ts'
+import { openRing } from '../../src/vault/keyring/live-keyring.ts'
+import { resealAll } from '../../src/vault/keyring/reseal.ts'
+import { rekey, retire, rotate } from '../../src/vault/keyring/rotation.ts'
+import { resealBatchRows } from '../../src/limits/operation-limits.ts'
 import { openVault, randomBytes } from './vault.ts'
 
 test('writes beside a new key are begun again, and land then', async () => {

@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { resealAll } from '../../src/keyring/reseal.ts'
-import { retire, rotate, scrubReplaced } from '../../src/keyring/rotation.ts'
+import { resealAll } from '../../src/vault/keyring/reseal.ts'
+import { retire, rotate, scrubReplaced } from '../../src/vault/keyring/rotation.ts'
 import { openTables, tableNames } from '../../src/store/lmdb/environment.ts'
 import { openVault } from './vault.ts'
 

@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import * as applications from './commands/applications.ts'
 import * as lists from './commands/lists.ts'
 import * as searches from './commands/searches.ts'

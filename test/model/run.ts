@@ -3,7 +3,7 @@
  * @module
  */
 import { expect } from 'bun:test'
-import { composeApplication } from '../../src/applications/service.ts'
+import { composeApplication } from '../../src/applications/application-service.ts'
 import type { CreateApplicationBody } from '../../src/applications/schema.ts'
 import { tokenPermissions } from './access.ts'
 import { createApplication } from './applications.ts'

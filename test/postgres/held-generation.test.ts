@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { credentialCacheMsMax } from '../../src/work-limits.ts'
+import { credentialCacheMsMax } from '../../src/limits/work-limits.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'

@@ -6,9 +6,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bufferOf, hexOf } from '../../src/bytes.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { encodeRow } from '../../src/store/row-format.ts'
+import { bufferOf, hexOf } from '../../src/lib/bytes.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { encodeRow } from '../../src/store/core/row-format.ts'
 import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {

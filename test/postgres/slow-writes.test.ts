@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type NetConnectOpts } from 'node:net'
 import { join } from 'node:path'
-import { idleSecondsMax } from '../../src/limits.ts'
+import { idleSecondsMax } from '../../src/limits/limits.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

@@ -1,17 +1,17 @@
 /**
  * Laws of the clock of a running vault, over walls that step, jump and stand still, and over
- * processes that end in any way. Source: src/serve/clock.ts; contract section 10.
+ * processes that end in any way. Source: src/server/process/clock.ts; contract section 10.
  * @module
  */
 import { describe, test } from 'bun:test'
 import * as fc from 'fast-check'
-import type { Clock } from '../../src/serve/clock.ts'
+import type { Clock } from '../../src/server/process/clock.ts'
 import {
   clockHoldMs,
   clockLeaseMs,
   clockStartHoldMs,
   clockStepMsMax,
-} from '../../src/operation-limits.ts'
+} from '../../src/limits/operation-limits.ts'
 import { fakeMachine, type FakeMachine } from '../support/fake-wall.ts'
 
 const minuteMs = 60_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { containerAncestors, containerCovers, normaliseContainer } from '../../src/rules/access.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 
 const segment = fc.string({
   unit: fc.constantFrom('a', 'b', 'K', '_', '-', '0'),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isAbaValid } from '../../src/rules/token-types.ts'
 import { isLuhnValid } from '../../src/rules/clear-text.ts'
-import { isDigits } from '../../src/bytes.ts'
+import { isDigits } from '../../src/lib/bytes.ts'
 
 const digitsOf = (minLength: number, maxLength: number) =>
   fc.array(fc.nat({ max: 9 }), { minLength, maxLength }).map(digits => digits.join(''))

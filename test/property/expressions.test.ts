@@ -5,9 +5,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bindTemplate } from '../../src/language/expression/compile.ts'
-import { filterNames, findFilter } from '../../src/language/expression/filters/table.ts'
-import { parseJsonPath } from '../../src/language/expression/json-path/parse.ts'
-import { parseTemplate } from '../../src/language/expression/parse.ts'
+import { filterNames, findFilter } from '../../src/language/expression/filters/filter-table.ts'
+import { parseJsonPath } from '../../src/language/expression/json-path/parse-path.ts'
+import { parseTemplate } from '../../src/language/expression/parse-expression.ts'
 import { startRun } from '../../src/language/expression/run.ts'
 import type {
   FilterCall,
@@ -16,10 +16,10 @@ import type {
   Part,
   Template,
 } from '../../src/language/expression/tree.ts'
-import type { Json } from '../../src/json/json.ts'
+import type { Json } from '../../src/lib/json/json.ts'
 import { applyMask } from '../../src/rules/mask.ts'
-import { ApiError } from '../../src/errors.ts'
-import { expressionCharsMax } from '../../src/limits.ts'
+import { ApiError } from '../../src/lib/errors.ts'
+import { expressionCharsMax } from '../../src/limits/limits.ts'
 import { json } from '../support/arbitrary-json.ts'
 import { evaluateJson } from '../support/expressions.ts'
 import { printTemplate } from '../support/print-template.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseInstant, printInstantUtc } from '../../src/rules/instants.ts'
-import { ApiError } from '../../src/errors.ts'
-import { expiryTextCharsMax } from '../../src/limits.ts'
+import { ApiError } from '../../src/lib/errors.ts'
+import { expiryTextCharsMax } from '../../src/limits/limits.ts'
 import { pollutedPrototypes } from '../support/prototypes.ts'
 import { canary } from '../support/refusal.ts'
 

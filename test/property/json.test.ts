@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseJson } from '../../src/json/parse.ts'
+import { parseJson } from '../../src/lib/json/parse-json.ts'
 import {
   fromPlain,
   printCanonicalJson,
@@ -9,9 +9,9 @@ import {
   isJsonArray,
   isJsonObject,
   type Json,
-} from '../../src/json/json.ts'
-import { ApiError } from '../../src/errors.ts'
-import { jsonDepthMax } from '../../src/limits.ts'
+} from '../../src/lib/json/json.ts'
+import { ApiError } from '../../src/lib/errors.ts'
+import { jsonDepthMax } from '../../src/limits/limits.ts'
 import { json, numberText } from '../support/arbitrary-json.ts'
 import { pollutedPrototypes } from '../support/prototypes.ts'
 import { canary } from '../support/refusal.ts'

@@ -26,7 +26,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Liquid } from 'liquidjs'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 import { evaluate } from '../support/expressions.ts'
 
 const engine = new Liquid({ locale: 'en-US', timezoneOffset: 0 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { transforms, type Grants, type Rule, decideTransform } from '../../src/rules/access.ts'
-import { filterNames } from '../../src/language/expression/filters/table.ts'
-import { fromPlain, toPlain } from '../../src/json/json.ts'
+import { filterNames } from '../../src/language/expression/filters/filter-table.ts'
+import { fromPlain, toPlain } from '../../src/lib/json/json.ts'
 import { applyMask, checkMask } from '../../src/rules/mask.ts'
 import { cardShapeOf, shownPlaces, showsNoMore } from '../../src/rules/mask-guard.ts'
 import { mayMove, seeingPermissions } from '../../src/rules/moves.ts'
-import { present } from '../../src/errors.ts'
+import { present } from '../../src/lib/errors.ts'
 
 const card = present(cardShapeOf('card'), 'cards are guarded')
 

@@ -6,8 +6,8 @@ import {
   isJsonArray,
   isJsonObject,
   type Json,
-} from '../../src/json/json.ts'
-import { mergePatch } from '../../src/json/merge-patch.ts'
+} from '../../src/lib/json/json.ts'
+import { mergePatch } from '../../src/lib/json/merge-patch.ts'
 import { json, jsonObject } from '../support/arbitrary-json.ts'
 import { patchAsTheRfcSays } from '../support/merge-patch-twin.ts'
 import { pollutedPrototypes } from '../support/prototypes.ts'

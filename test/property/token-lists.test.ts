@@ -5,13 +5,13 @@
  */
 import { beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { uuidOf } from '../../src/bytes.ts'
+import { uuidOf } from '../../src/lib/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { Caller } from '../../src/rules/caller.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 import { listTokens, type FoundTokens, type ListPart } from '../../src/tokens/find/listing.ts'
-import { sealToken } from '../../src/tokens/record.ts'
-import { tokenUnique } from '../../src/tokens/id.ts'
+import { sealToken } from '../../src/tokens/token-record.ts'
+import { tokenUnique } from '../../src/tokens/token-id.ts'
 import { searchTokens } from '../../src/tokens/find/search.ts'
 import { printSearch } from '../support/print-search.ts'
 import {

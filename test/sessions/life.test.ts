@@ -3,12 +3,12 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
-import { findLiveApplication } from '../../src/applications/authenticate.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { findLiveApplication } from '../../src/applications/find-key-caller.ts'
 import type { Caller } from '../../src/rules/caller.ts'
-import { sweep } from '../../src/expiry.ts'
+import { sweep } from '../../src/vault/expiry.ts'
 import { CredentialMoved } from '../../src/records/rows.ts'
-import { authorizeSession } from '../../src/sessions/service.ts'
+import { authorizeSession } from '../../src/sessions/session-service.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'

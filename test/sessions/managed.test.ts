@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { idleSecondsMax } from '../../src/limits.ts'
+import { idleSecondsMax } from '../../src/limits/limits.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

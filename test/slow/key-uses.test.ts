@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { startServer } from '../../src/serve/server.ts'
+import { startServer } from '../../src/server/process/server.ts'
 import { until } from '../support/until.ts'
 import { openTestVault } from '../support/vault.ts'
 

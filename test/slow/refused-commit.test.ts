@@ -3,11 +3,11 @@
  * are removed, and then come values of any length beside some that are put each time.
  * @module
  */
-import { mapBytes } from '../../src/operation-limits.ts'
+import { mapBytes } from '../../src/limits/operation-limits.ts'
 import { expect, test } from 'bun:test'
 import { open } from 'lmdb'
-import { freePagesLoaded } from '../../src/store/limits.ts'
-import { commit } from '../../src/store/lmdb/write/commit.ts'
+import { freePagesLoaded } from '../../src/store/core/limits.ts'
+import { commit } from '../../src/store/lmdb/write/lmdb-commit.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const rows = 400_000

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { bodyBytesMax, bodyMsMax, idleSecondsMax } from '../../src/limits.ts'
+import { bodyBytesMax, bodyMsMax, idleSecondsMax } from '../../src/limits/limits.ts'
 import { expectUnharmed, openWire, type Wire } from '../support/wire.ts'
 
 let wire: Wire

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { examinePages } from '../../src/store/lmdb/inspect/damaged-pages.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   add,

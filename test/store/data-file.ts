@@ -10,7 +10,7 @@ import {
   type MetaPage,
   openDataFile,
 } from '../../src/store/lmdb/inspect/page-file.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { foldAll } from './fold.ts'
 import { insertOf, replaceOf, written } from './rows.ts'

@@ -2,7 +2,7 @@
  * Folding in tests of a store.
  * @module
  */
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 
 /** Folds all rows of a store that nobody has open. */
 export async function foldAll(path: string): Promise<void> {

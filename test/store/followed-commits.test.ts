@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Change } from '../../src/store/contract.ts'
-import { prepareChanges } from '../../src/store/decide.ts'
+import { prepareChanges } from '../../src/store/core/decide-change.ts'
 import { makeMeta, openEnvironment, type StoreState } from '../../src/store/lmdb/environment.ts'
 import { noChunkCounts, placeSetOf } from '../../src/store/lmdb/index/postings.ts'
 import {
@@ -13,11 +13,11 @@ import {
   type TailSegment,
 } from '../../src/store/lmdb/index/segment.ts'
 import { followStore, withIndex, type IndexedEnvironment } from '../../src/store/lmdb/index/tail.ts'
-import { commit } from '../../src/store/lmdb/write/commit.ts'
-import { foldSizes, type FoldSizes } from '../../src/store/lmdb/write/fold.ts'
+import { commit } from '../../src/store/lmdb/write/lmdb-commit.ts'
+import { foldSizes, type FoldSizes } from '../../src/store/lmdb/write/lmdb-fold.ts'
 import { writeGroup } from '../../src/store/lmdb/write/write-group.ts'
-import { digestPrefixes } from '../../src/store/limits.ts'
-import { eachPlace } from '../../src/store/place-set.ts'
+import { digestPrefixes } from '../../src/store/core/limits.ts'
+import { eachPlace } from '../../src/store/core/place-set.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { insertOf, replaceOf } from './rows.ts'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { firstOrdinal, testModel } from './model-run.ts'
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { storedRow } from '../../src/store/rows.ts'
+import { storedRow } from '../../src/store/core/row.ts'
 import type {
   Change,
   NewRow,

@@ -3,8 +3,8 @@
  * @module
  */
 import { expect } from 'bun:test'
-import { ApiError, type ErrorKind } from '../../src/errors.ts'
-import { storedRow } from '../../src/store/rows.ts'
+import { ApiError, type ErrorKind } from '../../src/lib/errors.ts'
+import { storedRow } from '../../src/store/core/row.ts'
 import type {
   Change,
   Digest,

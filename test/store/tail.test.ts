@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { openEnvironment, tableNames, type StoreState } from '../../src/store/lmdb/environment.ts'
-import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
-import { foldMovesMax } from '../../src/store/limits.ts'
+import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { foldMovesMax } from '../../src/store/core/limits.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { foldAll } from './fold.ts'
 import { inserted, insertOf, ordinalsOf, replaceOf, termOf, uniqueOf, written } from './rows.ts'

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { encodeDeadlineKey, encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import { copyToBitmap } from '../../src/store/place-set.ts'
+import { copyToBitmap } from '../../src/store/core/place-set.ts'
 import { encodeDeadline, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
-import { encodeRow } from '../../src/store/row-format.ts'
+import { encodeRow } from '../../src/store/core/row-format.ts'
 import {
   openEnvironment,
   type LmdbEnvironment,
   type LmdbTable,
 } from '../../src/store/lmdb/environment.ts'
 import type { StoreFinding } from '../../src/store/operated.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { foldAll } from './fold.ts'
 import {

@@ -3,7 +3,7 @@
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
-import { findInLibc } from '../../src/libc.ts'
+import { findInLibc } from '../../src/lib/libc.ts'
 import { temporaryFolder } from './folders.ts'
 
 const setxattr = {

@@ -3,7 +3,7 @@
  * @module
  */
 import fc from 'fast-check'
-import type { Json } from '../../src/json/json.ts'
+import type { Json } from '../../src/lib/json/json.ts'
 
 const hostileNames = ['__proto__', 'constructor', 'toString', 'numberText', '', '1', '01', '\0']
 

@@ -5,7 +5,7 @@
 import { compileTemplate, evaluateTemplate } from '../../src/language/expression/compile.ts'
 import type { Scope } from '../../src/language/expression/run.ts'
 import type { TemplateUse } from '../../src/language/expression/tree.ts'
-import { fromPlain, toPlain, type Json } from '../../src/json/json.ts'
+import { fromPlain, toPlain, type Json } from '../../src/lib/json/json.ts'
 import { expectRefusal } from './refusal.ts'
 import { seededBytes } from './seeded.ts'
 

@@ -2,8 +2,8 @@
  * A machine whose wall clock is wrong whenever a test says so, and the clock of a vault on it.
  * @module
  */
-import { makeClock, type Clock } from '../../src/serve/clock.ts'
-import { clockStartHoldMs } from '../../src/operation-limits.ts'
+import { makeClock, type Clock } from '../../src/server/process/clock.ts'
+import { clockStartHoldMs } from '../../src/limits/operation-limits.ts'
 
 export interface FakeMachine {
   /** What is in the file of the mark. */

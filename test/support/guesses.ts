@@ -2,7 +2,7 @@
  * A vault in which six guesses of each kind in a minute are all that there are.
  * @module
  */
-import type { Settings } from '../../src/settings.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { tokenPermissions } from './sessions.ts'
 import { openTestVault, type Answer, type TestVault } from './vault.ts'
 

@@ -6,9 +6,9 @@
  */
 import type { KeyScope } from '../../src/crypto/keyring.ts'
 import { compileTemplate } from '../../src/language/expression/compile.ts'
-import { parseJson } from '../../src/json/parse.ts'
-import type { Json } from '../../src/json/json.ts'
-import { tokenTerms } from '../../src/tokens/record.ts'
+import { parseJson } from '../../src/lib/json/parse-json.ts'
+import type { Json } from '../../src/lib/json/json.ts'
+import { tokenTerms } from '../../src/tokens/token-record.ts'
 import { maskData } from '../../src/tokens/read/view.ts'
 
 const key = new Uint8Array(32)

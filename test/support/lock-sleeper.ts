@@ -5,7 +5,7 @@
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
-import { findInLibc } from '../../src/libc.ts'
+import { findInLibc } from '../../src/lib/libc.ts'
 
 const [file = '', offset = '0'] = process.argv.slice(2)
 const futexWait = 0

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type Json } from '../../src/json/json.ts'
+import { isJsonObject, type Json } from '../../src/lib/json/json.ts'
 
 export const patchAsTheRfcSays = (target: Json | undefined, patch: Json): Json => {
   if (!isJsonObject(patch)) return patch

@@ -3,7 +3,7 @@
  * of the server or its framework must leave byte for byte, but for trace ids and dates.
  * @module
  */
-import { urlBytesMax } from '../../src/limits.ts'
+import { urlBytesMax } from '../../src/limits/limits.ts'
 import { exchange, openWire, requestText, type Wire } from './wire.ts'
 
 const kept = '/tokens/order-1'

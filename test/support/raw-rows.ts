@@ -4,9 +4,9 @@
  * @module
  */
 import type { Keys } from '../../src/crypto/keyring.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 import { unsealRow } from '../../src/records/rows.ts'
-import { readClearHeader } from '../../src/store/rows.ts'
+import { readClearHeader } from '../../src/store/core/row.ts'
 
 /** A row begins with its format and how many parts it has: head, record, data. */
 const beginning = Buffer.from([2, 3])

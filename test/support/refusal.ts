@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import { inspect } from 'node:util'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/lib/errors.ts'
 
 /** Stands for a secret in refused input: `expectRefusal` fails where it comes back. */
 export const canary = 'c4n4ry-5e17'

@@ -6,7 +6,7 @@
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { closeSync } from 'node:fs'
-import { findInLibc } from '../../src/libc.ts'
+import { findInLibc } from '../../src/lib/libc.ts'
 import { cofferCommand } from './coffer-process.ts'
 import { until } from './until.ts'
 

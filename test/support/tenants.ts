@@ -3,10 +3,10 @@
  * application as those of a new vault are.
  * @module
  */
-import { uuidOf } from '../../src/bytes.ts'
-import { composeApplication } from '../../src/applications/service.ts'
+import { uuidOf } from '../../src/lib/bytes.ts'
+import { composeApplication } from '../../src/applications/application-service.ts'
 import { mayHold, permissions } from '../../src/rules/permissions.ts'
-import { sealTenant } from '../../src/tenants/record.ts'
+import { sealTenant } from '../../src/tenants/tenant-record.ts'
 import type { TestVault } from './vault.ts'
 
 /** @returns the same vault as the new tenant sees it */

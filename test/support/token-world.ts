@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { decideTransform, type Grants, type Rule, type Transform } from '../../src/rules/access.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import type { SearchTree } from '../../src/language/search-query.ts'
-import type { TokenRecord } from '../../src/tokens/record.ts'
+import type { TokenRecord } from '../../src/tokens/token-record.ts'
 import { searchTrees } from './search-trees.ts'
 
 const containers = ['/', '/a/', '/a/b/', '/a/b/c/', '/ab/', '/b/'] as const

@@ -3,14 +3,14 @@
  * clock. Requests go through the application's own handler.
  * @module
  */
-import { buildApp } from '../../src/serve/app.ts'
-import { openVaultKeys, createVault } from '../../src/vault.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { openVaultKeys, createVault } from '../../src/vault/vault.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openAt } from '../store/postgres/subject.ts'
-import { makeScheduler } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/lib/waiting.ts'
 import type { Deps } from '../../src/deps.ts'
-import { defaultSettings, type Settings } from '../../src/settings.ts'
+import { defaultSettings, type Settings } from '../../src/settings/settings.ts'
 import { temporaryFolder } from './folders.ts'
 import { fakeClock, seededBytes, type FakeClock } from './seeded.ts'
 

@@ -4,8 +4,8 @@
  */
 import { expect } from 'bun:test'
 import { connect } from 'node:net'
-import { startServer } from '../../src/serve/server.ts'
-import type { Settings } from '../../src/settings.ts'
+import { startServer } from '../../src/server/process/server.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { readChunks } from './chunks.ts'
 import { canary } from './refusal.ts'
 import { openTestVault, type TestVault } from './vault.ts'

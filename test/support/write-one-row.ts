@@ -2,7 +2,7 @@
  * A process of its own that writes one row: `write-one-row.ts <folder> <number>`.
  * @module
  */
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { inserted } from '../store/rows.ts'
 
 const [, , path = '', number] = process.argv

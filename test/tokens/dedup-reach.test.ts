@@ -4,9 +4,9 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { dedupSeatsMax } from '../../src/limits.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { checkRecords, type RecordFinding } from '../../src/verify.ts'
+import { dedupSeatsMax } from '../../src/limits/limits.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { checkRecords, type RecordFinding } from '../../src/vault/verify-rows.ts'
 import { openSessionKit, tokenPermissions, type SessionKit } from '../support/sessions.ts'
 import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
 

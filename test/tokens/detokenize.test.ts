@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { bulkLeavesMax } from '../../src/limits.ts'
+import { bulkLeavesMax } from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 

@@ -4,12 +4,12 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
+import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits/limits.ts'
 import { openWorld, ruleOf, small, spentLines, statusesOf, times } from '../support/guesses.ts'
 import { canary } from '../support/refusal.ts'
 import { openSessionKit } from '../support/sessions.ts'
 import { openTestVault } from '../support/vault.ts'
-import { shareOf, type Settings } from '../../src/settings.ts'
+import { shareOf, type Settings } from '../../src/settings/settings.ts'
 
 const clauses = (count: number, field = 'data') =>
   Array.from({ length: count }, (_, index) => `${field}:${index}`).join(' OR ')

@@ -9,7 +9,7 @@ import {
   hiddenMembersStep,
   jsonMembersMax,
   tokenDataBytesMax,
-} from '../../src/limits.ts'
+} from '../../src/limits/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { tokenPermissions } from '../support/sessions.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { guessWindowMs } from '../../src/limits.ts'
+import { guessWindowMs } from '../../src/limits/limits.ts'
 import { openWorld, ruleOf, small, spentLines, statusesOf, times } from '../support/guesses.ts'
 import type { Answer } from '../support/vault.ts'
 

@@ -4,9 +4,9 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { startServer } from '../../src/serve/server.ts'
-import { sweep } from '../../src/expiry.ts'
-import { sweepIntervalMs } from '../../src/work-limits.ts'
+import { startServer } from '../../src/server/process/server.ts'
+import { sweep } from '../../src/vault/expiry.ts'
+import { sweepIntervalMs } from '../../src/limits/work-limits.ts'
 import { fakeMachine } from '../support/fake-wall.ts'
 import { expectProblem } from '../support/problem.ts'
 import { until } from '../support/until.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { statusesOf } from '../support/guesses.ts'
 import { openTestVault, requestOf } from '../support/vault.ts'
 

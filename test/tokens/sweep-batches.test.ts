@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { startServer } from '../../src/serve/server.ts'
-import { sweep } from '../../src/expiry.ts'
+import { startServer } from '../../src/server/process/server.ts'
+import { sweep } from '../../src/vault/expiry.ts'
 import {
   sweepBatchRows,
   sweepLateBatchRows,
   sweepLateMs,
   sweepOverdueBatchRows,
   sweepOverdueMs,
-} from '../../src/work-limits.ts'
+} from '../../src/limits/work-limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openTestVault } from '../support/vault.ts'
 

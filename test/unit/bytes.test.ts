@@ -11,7 +11,7 @@ import {
   writeU32,
   writeU48,
   readHex,
-} from '../../src/bytes.ts'
+} from '../../src/lib/bytes.ts'
 
 describe('scratch', () => {
   const scratch = makeScratch(100)

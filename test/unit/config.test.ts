@@ -9,9 +9,9 @@ import {
   settingOptions,
   vaultChoicesOf,
   type SettingTexts,
-} from '../../src/config.ts'
-import { defaultLogSettings } from '../../src/serving-settings.ts'
-import { defaultSettings, type Settings } from '../../src/settings.ts'
+} from '../../src/settings/config.ts'
+import { defaultLogSettings } from '../../src/settings/serving-settings.ts'
+import { defaultSettings, type Settings } from '../../src/settings/settings.ts'
 import { canary, expectRefusal } from '../support/refusal.ts'
 
 const fileOfText = (text: string) => ({ path: '/etc/c.json', bytes: Buffer.from(text) })

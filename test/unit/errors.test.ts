@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { ApiError, assertStored, attempt, expectedBy, invalid, placesOf } from '../../src/errors.ts'
+import {
+  ApiError,
+  assertStored,
+  attempt,
+  expectedBy,
+  invalid,
+  placesOf,
+} from '../../src/lib/errors.ts'
 import { canary } from '../support/refusal.ts'
 
 const here = / \| at [^\n]*errors\.test\.ts:[0-9]+:[0-9]+/

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { FFIType } from 'bun:ffi'
-import { findInLibc } from '../../src/libc.ts'
+import { findInLibc } from '../../src/lib/libc.ts'
 
 const getpid = { args: [], returns: FFIType.i32 } as const
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeTextCache, TextMap } from '../../src/maps.ts'
-import { hashedTextsMax, textRunMax } from '../../src/work-limits.ts'
+import { makeTextCache, TextMap } from '../../src/lib/maps.ts'
+import { hashedTextsMax, textRunMax } from '../../src/limits/work-limits.ts'
 import { nameKinds, namesOf } from '../support/hostile-names.ts'
 
 const awkward = ['__proto__', 'constructor', 'hasOwnProperty', '', '\0', '1', '01', 'é', 'e\u0301']

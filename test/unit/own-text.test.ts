@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { decodeQuoted, hasCharacters, ownText } from '../../src/maps.ts'
+import { decodeQuoted, hasCharacters, ownText } from '../../src/lib/maps.ts'
 
 describe('hasCharacters', () => {
   test.each([

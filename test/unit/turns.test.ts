@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { restMsMax, restPerTurn } from '../../src/work-limits.ts'
-import { makeScheduler } from '../../src/waiting.ts'
+import { restMsMax, restPerTurn } from '../../src/limits/work-limits.ts'
+import { makeScheduler } from '../../src/lib/waiting.ts'
 
 // proves E1.7
 test('works that ask at once have their pieces one by one, each in its own round', async () => {

@@ -3,9 +3,9 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { codeKeysScrubMs, codeKeysScrubRest } from '../../src/work-limits.ts'
+import { codeKeysScrubMs, codeKeysScrubRest } from '../../src/limits/work-limits.ts'
 import type { Row } from '../../src/store/contract.ts'
-import { makeCodeKeyScrubber } from '../../src/upkeep.ts'
+import { makeCodeKeyScrubber } from '../../src/vault/upkeep.ts'
 
 const rowOf = (byte: number, bytes = 48): Row => ({
   ordinal: byte,

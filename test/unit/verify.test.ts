@@ -4,10 +4,10 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { unsealEveryValue, sealRow, type Collection } from '../../src/records/rows.ts'
-import { storedRow } from '../../src/store/rows.ts'
+import { storedRow } from '../../src/store/core/row.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { checkRecords, type RecordFinding, type RowCounts } from '../../src/verify.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { checkRecords, type RecordFinding, type RowCounts } from '../../src/vault/verify-rows.ts'
 import { addApplication, openSessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'

@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { turnStepsMax } from '../../src/work-limits.ts'
-import { makeWork } from '../../src/waiting.ts'
+import { turnStepsMax } from '../../src/limits/work-limits.ts'
+import { makeWork } from '../../src/lib/waiting.ts'
 
 const turnsOf = (isWaiting: boolean) => ({
   noteRequest: () => {},

@@ -3,7 +3,7 @@
  * @module
  */
 import { rmSync } from 'node:fs'
-import { foldRowsDefault } from '../../../src/setting-limits.ts'
+import { foldRowsDefault } from '../../../src/limits/setting-limits.ts'
 import { copyDataSet, freshFolder } from '../data-sets.ts'
 import { ask } from '../load.ts'
 import { readTokens, tokenizeCards } from '../requests.ts'

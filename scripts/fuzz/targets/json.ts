@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { parseJson } from '../../../src/json/parse.ts'
-import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../../src/lib/json/json.ts'
 import { readVectors } from '../../../test/support/vectors.ts'
 import type { Target } from '../engine.ts'
 import { assert, assertEqual, canary, resultOf } from '../invariants.ts'

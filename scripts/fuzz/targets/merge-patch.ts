@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { parseJson } from '../../../src/json/parse.ts'
-import { printCanonicalJson, printJson } from '../../../src/json/json.ts'
-import { mergePatch } from '../../../src/json/merge-patch.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printCanonicalJson, printJson } from '../../../src/lib/json/json.ts'
+import { mergePatch } from '../../../src/lib/json/merge-patch.ts'
 import { patchAsTheRfcSays } from '../../../test/support/merge-patch-twin.ts'
 import type { Target } from '../engine.ts'
 import { assert, canary, resultOf, separator, splitInput } from '../invariants.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { parseSearch, type SearchTree } from '../../../src/language/search-query.ts'
-import { searchClausesMax, searchDepthMax } from '../../../src/limits.ts'
+import { searchClausesMax, searchDepthMax } from '../../../src/limits/limits.ts'
 import { printSearch } from '../../../test/support/print-search.ts'
 import type { Target } from '../engine.ts'
 import { assert, assertEqual, canary, resultOf } from '../invariants.ts'

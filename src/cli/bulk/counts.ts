@@ -2,7 +2,7 @@
  * `coffer token counts`: how many tokens there are, by type and container.
  * @module
  */
-import { sayJson } from '../../serve/system.ts'
+import { sayJson } from '../../server/process/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { printTable, tableOf } from '../table.ts'
 

@@ -15,10 +15,10 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs'
-import { writeWhole } from '../../files.ts'
-import { stateFileBytesMax } from '../../operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { openNewFile, replaceFile } from '../../serve/regular-files.ts'
+import { writeWhole } from '../../lib/files.ts'
+import { stateFileBytesMax } from '../../limits/operation-limits.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { openNewFile, replaceFile } from '../../server/folder/regular-files.ts'
 import { csvLine } from './csv.ts'
 import { withFile } from './named-file.ts'
 

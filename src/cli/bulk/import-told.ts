@@ -2,9 +2,9 @@
  * What an import says of itself: how far it is, and what became of its rows.
  * @module
  */
-import { bulkToldMs } from '../../operation-limits.ts'
-import { CommandFailure } from '../../serve/failure.ts'
-import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
+import { bulkToldMs } from '../../limits/operation-limits.ts'
+import { CommandFailure } from '../../server/process/failure.ts'
+import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
 import { counted } from '../table.ts'
 
 export interface ImportCounts {

@@ -9,20 +9,20 @@ import { createHash, type Hash } from 'node:crypto'
 import { extname, resolve } from 'node:path'
 import type { Client } from '../../client/index.ts'
 import { CofferError } from '../../client/index.ts'
-import { hexOf } from '../../bytes.ts'
+import { hexOf } from '../../lib/bytes.ts'
 import {
   importBatchCharsMax,
   importBatchRows,
   importIdBytes,
   importKnownMs,
   importReasonsShownMax,
-} from '../../operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { randomBytes, stderrNow, wallMs } from '../../serve/system.ts'
-import { visible } from '../../serve/visible-text.ts'
+} from '../../limits/operation-limits.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { randomBytes, stderrNow, wallMs } from '../../server/process/system.ts'
+import { visible } from '../../server/watch/visible-text.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from '../exact-json.ts'
-import { isReadByOthers, openInput, standardInputName, type InputOptions } from './input.ts'
+import { isReadByOthers, openInput, standardInputName, type InputOptions } from './import-input.ts'
 import {
   openTable,
   readState,
@@ -33,7 +33,7 @@ import {
 import { makeIdSet } from './id-set.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { interrupted, makeTeller, noCounts, tellEnd, type ImportCounts } from './import-told.ts'
-import { rowsOf, type InputRow } from './rows.ts'
+import { rowsOf, type InputRow } from './import-rows.ts'
 import { checkRows, knowsType, sendRows, type RowFate, type SentRow } from './send-rows.ts'
 import { readTemplate } from './template.ts'
 

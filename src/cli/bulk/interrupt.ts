@@ -2,8 +2,8 @@
  * Bulk work that somebody ends: it stops between two steps, and what is done by then is told.
  * @module
  */
-import { stderrNow } from '../../serve/system.ts'
-import { endingSignals } from '../../serve/vault-process.ts'
+import { stderrNow } from '../../server/process/system.ts'
+import { endingSignals } from '../../server/process/vault-process.ts'
 
 /** @param use asks whether it is to end; a second signal ends the process as it is */
 export async function untilInterrupted<T>(

@@ -2,7 +2,7 @@
  * Files that a command line names: what is wrong with one is told beside its option.
  * @module
  */
-import { CommandFailure, systemCodeOf, usageExitCode } from '../../serve/failure.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../../server/process/failure.ts'
 
 /** Of usual names what they mean, as nobody has to know them. */
 const meanings: Readonly<Record<string, string>> = {

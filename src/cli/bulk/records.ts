@@ -2,7 +2,7 @@
  * Records of a file that is read once and never held: lines, or what a format says.
  * @module
  */
-import { importRecordBytesMax } from '../../operation-limits.ts'
+import { importRecordBytesMax } from '../../limits/operation-limits.ts'
 
 export const lineEnd = 0x0a
 export const carriageReturn = 0x0d

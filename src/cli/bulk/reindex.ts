@@ -9,21 +9,21 @@
  * @module
  */
 import { CofferError, type Client, type ErrorCode, type Token } from '../../client/index.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { compileTemplate } from '../../language/expression/compile.ts'
-import { pageSizeDefault, searchIndexesMax } from '../../limits.ts'
+import { pageSizeDefault, searchIndexesMax } from '../../limits/limits.ts'
 import {
   bulkToldMs,
   importRetries,
   reindexedAtOnce,
   reindexExamplesMax,
-} from '../../operation-limits.ts'
+} from '../../limits/operation-limits.ts'
 import { tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
-import { readQuery, type WhereOptions } from './query.ts'
+import { readQuery, type WhereOptions } from './where-query.ts'
 
 export interface ReindexOptions extends ReachOptions, WhereOptions {
   readonly index?: readonly string[]

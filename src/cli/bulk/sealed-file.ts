@@ -5,8 +5,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
-import { ownerOnlyFile, syncFolder, writeWhole } from '../../files.ts'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { ownerOnlyFile, syncFolder, writeWhole } from '../../lib/files.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)

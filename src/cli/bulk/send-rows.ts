@@ -3,9 +3,9 @@
  * @module
  */
 import { CofferError, type Client } from '../../client/index.ts'
-import type { Json } from '../../json/json.ts'
-import { importBatchRows, importRetries } from '../../operation-limits.ts'
-import { reasonOf } from './rows.ts'
+import type { Json } from '../../lib/json/json.ts'
+import { importBatchRows, importRetries } from '../../limits/operation-limits.ts'
+import { reasonOf } from './import-rows.ts'
 
 export interface SentRow {
   readonly line: number

@@ -6,16 +6,16 @@
  * gives null is left out. Source: decision, docs/move-data.md.
  * @module
  */
-import { ApiError, expectedBy } from '../../errors.ts'
-import { readRegular } from '../../files.ts'
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { decodeUtf8, parseJson } from '../../json/parse.ts'
+import { ApiError, expectedBy } from '../../lib/errors.ts'
+import { readRegular } from '../../lib/files.ts'
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../lib/json/json.ts'
+import { decodeUtf8, parseJson } from '../../lib/json/parse-json.ts'
 import { compileTemplate } from '../../language/expression/compile.ts'
 import { startRun, type Run } from '../../language/expression/run.ts'
 import type { Operand } from '../../language/expression/tree.ts'
-import { mapFileBytesMax } from '../../operation-limits.ts'
+import { mapFileBytesMax } from '../../limits/operation-limits.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)

@@ -15,7 +15,7 @@ import {
 } from '../applications.ts'
 import { addKeyTo, listKeysOf, revokeKeyOf, type AddKeyOptions } from '../application-keys.ts'
 import { addSessionCallers } from './callers.ts'
-import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
+import { dataOption, keyFileOption, masterKeyOption } from '../shared-options.ts'
 
 const withTenant = (command: Command, description: string): Command =>
   command

@@ -3,11 +3,11 @@
  * @module
  */
 import type { Command } from 'commander'
-import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { backup, type BackupOptions } from '../backup.ts'
 import { listBackups, type BackupListOptions } from '../backup-list.ts'
 import { restore, type RestoreOptions } from '../restore.ts'
-import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
+import { dataOption, keyFileOption, masterKeyOption } from '../shared-options.ts'
 
 /** The parser takes what both commands have for the one above. */
 function listOptionsOf(command: Command): BackupListOptions {

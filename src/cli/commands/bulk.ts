@@ -6,9 +6,9 @@ import { Option, type Command } from 'commander'
 import { countTokens } from '../bulk/counts.ts'
 import { exportTokens } from '../bulk/export.ts'
 import { importTokens } from '../bulk/import.ts'
-import { encodings } from '../bulk/input.ts'
+import { encodings } from '../bulk/import-input.ts'
 import { reindexTokens } from '../bulk/reindex.ts'
-import { reaching } from './options.ts'
+import { reaching } from '../shared-options.ts'
 
 export function addBulkCommands(token: Command): void {
   reaching(

@@ -21,7 +21,7 @@ import {
   updateToken,
 } from '../tokens.ts'
 import { addBulkCommands } from './bulk.ts'
-import { countOf, reaching } from './options.ts'
+import { countOf, reaching } from '../shared-options.ts'
 
 const limited = (command: Command): Command =>
   command.option('--limit <number>', 'end after so many', countOf('--limit'))

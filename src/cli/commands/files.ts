@@ -3,12 +3,12 @@
  * @module
  */
 import type { Command } from 'commander'
-import type { FolderOptions } from '../../serve/data-folder.ts'
+import type { FolderOptions } from '../../server/folder/data-folder.ts'
 import { compact } from '../compact.ts'
 import { databaseSetup, type DatabaseSetupOptions } from '../database-setup.ts'
 import { move, type MoveOptions } from '../move.ts'
 import { verify, type VerifyOptions } from '../verify.ts'
-import { dataOption, masterKeyOption } from './options.ts'
+import { dataOption, masterKeyOption } from '../shared-options.ts'
 
 export function addFileCommands(program: Command): void {
   program

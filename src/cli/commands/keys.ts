@@ -5,8 +5,8 @@
 import type { Command } from 'commander'
 import { keysRetire, keysRotate, keysStatus, type KeysOptions } from '../keys.ts'
 import { keysRekey } from '../rekey.ts'
-import { keysJoin, keysSplit, type SplitOptions } from '../shares.ts'
-import { dataOption, masterKeyOption } from './options.ts'
+import { keysJoin, keysSplit, type SplitOptions } from '../key-shares.ts'
+import { dataOption, masterKeyOption } from '../shared-options.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('the keys that values are sealed under')

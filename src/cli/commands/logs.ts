@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { logDigest, type LogDigestOptions } from '../log-digest.ts'
-import { dataOption, masterKeyOption } from './options.ts'
+import { dataOption, masterKeyOption } from '../shared-options.ts'
 
 export function addLogCommands(program: Command): void {
   program

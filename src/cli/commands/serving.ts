@@ -3,18 +3,23 @@
  * @module
  */
 import type { Command } from 'commander'
-import { checkConfig, printConfig, type ConfigCommandOptions } from '../config.ts'
+import { checkConfig, printConfig, type ConfigCommandOptions } from '../config-command.ts'
 import { dev, type DevOptions } from '../dev.ts'
 import { doctor, type DoctorOptions } from '../doctor.ts'
 import { init, type InitOptions } from '../init.ts'
-import { assertKnownVariables, servingOptions, takeConfigFile, tryingOptions } from '../options.ts'
+import {
+  assertKnownVariables,
+  servingOptions,
+  takeConfigFile,
+  tryingOptions,
+} from '../setting-options.ts'
 import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { status, type StatusOptions } from '../status.ts'
 import { testVault } from '../test-vault.ts'
-import { work } from '../../serve/worker.ts'
-import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
+import { work } from '../../server/process/worker.ts'
+import { addOptions, dataOption, keyFileOption, masterKeyOption } from '../shared-options.ts'
 
 /** What settings are of is told by `serve` and these alike. */
 function addConfigCommands(program: Command): readonly Command[] {

@@ -6,13 +6,13 @@
  * Source: contract section 6 (parsed once, cached by text).
  * @module
  */
-import { present } from '../../errors.ts'
-import { expressionCacheEntriesMax } from '../../work-limits.ts'
-import type { Json } from '../../json/json.ts'
-import { ownText, makeTextCache, type TextCache } from '../../maps.ts'
+import { present } from '../../lib/errors.ts'
+import { expressionCacheEntriesMax } from '../../limits/work-limits.ts'
+import type { Json } from '../../lib/json/json.ts'
+import { ownText, makeTextCache, type TextCache } from '../../lib/maps.ts'
 import type { FilterDefinition, Step } from './filters/definition.ts'
-import { findFilter } from './filters/table.ts'
-import { parseTemplate } from './parse.ts'
+import { findFilter } from './filters/filter-table.ts'
+import { parseTemplate } from './parse-expression.ts'
 import {
   resolve,
   spend,

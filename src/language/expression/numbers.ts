@@ -5,7 +5,7 @@
  * holds is refused instead. Source: contract section 5 (numbers), section 1 (byte-faithful).
  * @module
  */
-import { type ExactNumber, canonicalNumberText } from '../../json/json.ts'
+import { type ExactNumber, canonicalNumberText } from '../../lib/json/json.ts'
 
 export type JsonNumber = number | ExactNumber
 

@@ -8,7 +8,7 @@
  * only, and a computed key in brackets does not exist. Source: contract section 6, hardening H94.
  * @module
  */
-import { isDigitCode } from '../../bytes.ts'
+import { isDigitCode } from '../../lib/bytes.ts'
 import type { Literal, Operand, PathStep, TemplateUse } from './tree.ts'
 import {
   demand,
@@ -19,7 +19,7 @@ import {
   takeQuoted,
   takeWhile,
   type Cursor,
-} from './scan.ts'
+} from './scan-expression.ts'
 
 export interface Reader extends Cursor {
   readonly use: TemplateUse

@@ -3,8 +3,8 @@
  * hand on.
  * @module
  */
-import { ApiError, invalid, invariant } from '../../errors.ts'
-import { evaluationStepsMax, tokenDataBytesMax } from '../../limits.ts'
+import { ApiError, invalid, invariant } from '../../lib/errors.ts'
+import { evaluationStepsMax, tokenDataBytesMax } from '../../limits/limits.ts'
 import {
   type Json,
   type JsonObject,
@@ -12,10 +12,10 @@ import {
   isJsonArray,
   isJsonObject,
   printCanonicalJson,
-} from '../../json/json.ts'
+} from '../../lib/json/json.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
 import type { Operand, PathStep } from './tree.ts'
-import type { StepMeter } from '../../waiting.ts'
+import type { StepMeter } from '../../lib/waiting.ts'
 
 /*
  * One evaluation: what it may see, and how much work it may still do.

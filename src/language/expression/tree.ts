@@ -6,7 +6,7 @@
  * and no reference to code. Source: contract section 6.
  * @module
  */
-import type { ExactNumber } from '../../json/json.ts'
+import type { ExactNumber } from '../../lib/json/json.ts'
 
 /** What the expression is for: decides which names and which filters it may use. */
 export type TemplateUse = 'id' | 'mask' | 'search_index' | 'fingerprint'

@@ -2,12 +2,12 @@
  * The files of a store: tables, options, format, puts, and facts about the store itself.
  * @module
  */
-import { mapBytes } from '../../operation-limits.ts'
-import { ApiError, assertStored } from '../../errors.ts'
+import { mapBytes } from '../../limits/operation-limits.ts'
+import { ApiError, assertStored } from '../../lib/errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { digestPrefixes, freePagesLoaded, readersMax, stagedBytesMax } from '../limits.ts'
-import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
-import { ownerOnlyFile, syncFolder } from '../../files.ts'
+import { digestPrefixes, freePagesLoaded, readersMax, stagedBytesMax } from '../core/limits.ts'
+import { utf8, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
+import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
 
 /*
  * What a failed call of the engine is told as.

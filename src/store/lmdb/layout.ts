@@ -2,9 +2,9 @@
  * Layouts: keys and values of the tables of rows, uniques, moves and deadlines.
  * @module
  */
-import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../bytes.ts'
-import { assertStored } from '../../errors.ts'
-import { deadlineMsMax } from '../../work-limits.ts'
+import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../lib/bytes.ts'
+import { assertStored } from '../../lib/errors.ts'
+import { deadlineMsMax } from '../../limits/work-limits.ts'
 
 /*
  * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.

@@ -11,7 +11,7 @@
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { join } from 'node:path'
-import { findInLibc } from '../../libc.ts'
+import { findInLibc } from '../../lib/libc.ts'
 
 /** The engine's locks are in the head of its file, in front of the table of readers. */
 const headBytes = 4_096

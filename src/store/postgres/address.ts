@@ -5,10 +5,10 @@
  * older ones; so beyond this machine it is TLS with a certificate that is verified, or refused.
  * @module
  */
-import { isLoopback } from '../../ip.ts'
-import { invalid } from '../../errors.ts'
-import { readRegular } from '../../files.ts'
-import { tlsFileBytesMax } from '../../operation-limits.ts'
+import { isLoopback } from '../../lib/ip.ts'
+import { invalid } from '../../lib/errors.ts'
+import { readRegular } from '../../lib/files.ts'
+import { tlsFileBytesMax } from '../../limits/operation-limits.ts'
 
 export interface DatabaseAddress {
   readonly hostname: string

@@ -5,7 +5,7 @@
  * Source: PostgreSQL, "Error Codes" (SQLSTATE).
  * @module
  */
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../lib/errors.ts'
 
 export const databaseErrorKinds = [
   /** Nobody answers, or somebody who may not write: a failover, or no database at all. */

@@ -5,8 +5,8 @@
  * vault asks seldom and for much, and what it reads was committed after it was asked for.
  * @module
  */
-import { ApiError, assertStored } from '../../errors.ts'
-import { uniqueBytes } from '../../work-limits.ts'
+import { ApiError, assertStored } from '../../lib/errors.ts'
+import { uniqueBytes } from '../../limits/work-limits.ts'
 import type { Digest, Glimpse, Row } from '../contract.ts'
 import {
   glimpseBytes,
@@ -14,11 +14,11 @@ import {
   lookUniquesMax,
   rowBytesMax,
   widerGlimpseBytes,
-} from '../limits.ts'
-import { decodeGlimpse, decodeRow, glimpseExtentOf } from '../row-format.ts'
-import { holdsUnique } from '../rows.ts'
+} from '../core/limits.ts'
+import { decodeGlimpse, decodeRow, glimpseExtentOf } from '../core/row-format.ts'
+import { holdsUnique } from '../core/row.ts'
 import type { DatabaseTimeouts } from './timeouts.ts'
-import { nthOf, packDigests } from './pack.ts'
+import { nthOf, packDigests } from './packed-parameters.ts'
 import type { Cells, Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { DatabaseError } from './database-error.ts'

@@ -7,11 +7,11 @@
  * writes commits without its receipt, and of these all are removed, with no new ones.
  * @module
  */
-import { ApiError } from '../../errors.ts'
-import { noProgress, type BeginProgress } from '../../progress.ts'
-import { fillMsMax, leaveLookMs, leaveWatchMs } from '../limits.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { noProgress, type BeginProgress } from '../../lib/progress.ts'
+import { fillMsMax, leaveLookMs, leaveWatchMs } from '../core/limits.ts'
 import type { Pool } from './pool.ts'
-import { untilReplicated } from './replicated.ts'
+import { untilReplicated } from './replication.ts'
 import { databaseFormat, hasLeft, leavingFormat, leftFormat, type Tables } from './schema.ts'
 
 /** Of the lease that says which folder takes the vault: it has no end. */

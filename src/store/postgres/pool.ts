@@ -6,12 +6,12 @@
  * @module
  */
 import { SQL, type ReservedSQL } from 'bun'
-import { ApiError } from '../../errors.ts'
-import { databaseIdleMs } from '../limits.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { databaseIdleMs } from '../core/limits.ts'
 import type { DatabaseAddress } from './address.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
-import { makePoolCounts, type PoolCounts, type PoolFigures } from './figures.ts'
-import { connectionSettings } from './settings.ts'
+import { makePoolCounts, type PoolCounts, type PoolFigures } from './counters.ts'
+import { connectionSettings } from './connection-settings.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 /** What a statement is given; arrays go as texts (`{1,2}`). */

@@ -6,11 +6,11 @@
  * Source: docs/many-machines.md, "The tables".
  * @module
  */
-import { ApiError, otherFormat } from '../../errors.ts'
-import { databaseSetupMsMax } from '../limits.ts'
+import { ApiError, otherFormat } from '../../lib/errors.ts'
+import { databaseSetupMsMax } from '../core/limits.ts'
 import type { Pool, DatabaseSession } from './pool.ts'
-import { replicationRole, untilReplicated } from './replicated.ts'
-import { roleSettings } from './settings.ts'
+import { replicationRole, untilReplicated } from './replication.ts'
+import { roleSettings } from './connection-settings.ts'
 import { databaseErrorOf, type DatabaseError } from './database-error.ts'
 
 /** Moves with every change of a table. */
@@ -31,13 +31,13 @@ export const tablesIn = (schema: string) => ({
   state: `${schema}.state`,
   /** Gives ordinals: ever growing, with gaps where a write was rolled back. */
   ordinals: `${schema}.ordinals`,
-  /** Ordinal → row as bytes (`store/row-format.ts`), with what statements ask of it. */
+  /** Ordinal → row as bytes (`store/core/row-format.ts`), with what statements ask of it. */
   rows: `${schema}.rows`,
   /** Digest → ordinal and version. */
   uniques: `${schema}.uniques`,
   /** Rows whose terms are in no chunk yet. */
   recent: `${schema}.recent`,
-  /** Chunk and term → places (`store/place-set.ts`). */
+  /** Chunk and term → places (`store/core/place-set.ts`). */
   chunks: `${schema}.chunks`,
   /** What one vault does for all, until when. */
   leases: `${schema}.leases`,

@@ -11,7 +11,7 @@ import {
   databaseWriteMsMax,
   leaseMs,
   leaseRenewMs,
-} from '../limits.ts'
+} from '../core/limits.ts'
 
 export interface DatabaseTimeouts {
   readonly connectMs: number

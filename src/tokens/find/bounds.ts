@@ -8,9 +8,9 @@
  * tenant. Source: docs/decisions.md, "One thing terms cannot answer".
  * @module
  */
-import { bufferOf } from '../../bytes.ts'
+import { bufferOf } from '../../lib/bytes.ts'
 import type { Query } from '../../store/contract.ts'
-import type { StoredToken } from '../record.ts'
+import type { StoredToken } from '../token-record.ts'
 
 export interface Bounds {
   readonly upper: Query

@@ -10,8 +10,8 @@ import { coverDays } from '../../rules/instants.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../../rules/token-ids.ts'
 import type { Digest } from '../../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
-import { tokenTerms, type StoredToken, type TokenRecord } from '../record.ts'
-import { tokenUnique } from '../id.ts'
+import { tokenTerms, type StoredToken, type TokenRecord } from '../token-record.ts'
+import { tokenUnique } from '../token-id.ts'
 import { isFingerprintHidden } from '../read/view.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */

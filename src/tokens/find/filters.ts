@@ -6,12 +6,12 @@
  * @module
  */
 import { normaliseContainer } from '../../rules/access.ts'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import { parseJson } from '../../json/parse.ts'
-import { TextMap } from '../../maps.ts'
-import { ApiError, invalid } from '../../errors.ts'
-import type { QueryParameters } from '../../gate/request.ts'
-import { idFilterMax } from '../../limits.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json/json.ts'
+import { parseJson } from '../../lib/json/parse-json.ts'
+import { TextMap } from '../../lib/maps.ts'
+import { ApiError, invalid } from '../../lib/errors.ts'
+import type { QueryParameters } from '../../http/request.ts'
+import { idFilterMax } from '../../limits/limits.ts'
 import type { ListFilter } from './listing.ts'
 
 const metadataName = 'metadata'

@@ -2,7 +2,7 @@
  * Windows of guesses: how many of them whom is left, by a clock that always goes on.
  * @module
  */
-import { guessersMax, guessWindowMs } from '../../limits.ts'
+import { guessersMax, guessWindowMs } from '../../limits/limits.ts'
 
 /*
  * How many guesses were made by whom, in windows of a minute that begin with the first guess.

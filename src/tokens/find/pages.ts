@@ -2,18 +2,18 @@
  * Pages and walks over tokens, and how many walks one credential has under way.
  * @module
  */
-import { ApiError } from '../../errors.ts'
-import { keptFor } from '../../maps.ts'
-import { walksPerCredentialMax } from '../../limits.ts'
-import { testStepRows } from '../../work-limits.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { keptFor } from '../../lib/maps.ts'
+import { walksPerCredentialMax } from '../../limits/limits.ts'
+import { testStepRows } from '../../limits/work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { makeRoom, type Budgeted } from '../../records/rows.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
-import { pauses } from '../../waiting.ts'
-import { unsealToken, type StoredToken } from '../record.ts'
+import { pauses } from '../../lib/waiting.ts'
+import { unsealToken, type StoredToken } from '../token-record.ts'
 
 /*
  * How many long walks one credential has under way: they hold much memory for long.

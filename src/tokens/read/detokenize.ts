@@ -4,20 +4,20 @@
  */
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
 import { startRun } from '../../language/expression/run.ts'
-import { type Json, printJson } from '../../json/json.ts'
+import { type Json, printJson } from '../../lib/json/json.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
-import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../errors.ts'
+import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { parseStoredJson } from '../../json/parse.ts'
-import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
-import { TextMap, type ReadonlyTextMap } from '../../maps.ts'
-import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
+import { parseStoredJson } from '../../lib/json/parse-json.ts'
+import { listLeaves, printFrame, type Leaf } from '../../lib/json/leaves.ts'
+import { TextMap, type ReadonlyTextMap } from '../../lib/maps.ts'
+import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits/limits.ts'
 import { noteShown, type Budgeted } from '../../records/rows.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
-import { makeWork, type PacedWork } from '../../waiting.ts'
+import { makeWork, type PacedWork } from '../../lib/waiting.ts'
 
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.

@@ -14,9 +14,9 @@ import {
   verdictParts,
   type StoredToken,
   type TokenRecord,
-} from '../record.ts'
+} from '../token-record.ts'
 import { isCodeShown, withCode } from '../code.ts'
-import { tokenUnique } from '../id.ts'
+import { tokenUnique } from '../token-id.ts'
 import { mayMatch } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
@@ -24,8 +24,8 @@ import { visibleTokens } from '../find/visibility.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
-import { ApiError, assertStored } from '../../errors.ts'
-import { andThen, type MaybeLater } from '../../waiting.ts'
+import { ApiError, assertStored } from '../../lib/errors.ts'
+import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 
 /*
  * What is opened in place of a token that is not there.

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { StepMeter } from '../../waiting.ts'
-import { parseJson } from '../../json/parse.ts'
-import type { Json } from '../../json/json.ts'
+import type { StepMeter } from '../../lib/waiting.ts'
+import { parseJson } from '../../lib/json/parse-json.ts'
+import type { Json } from '../../lib/json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { defaultMaskTextOf } from '../stored-form.ts'

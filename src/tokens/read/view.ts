@@ -7,13 +7,13 @@
 import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { startRun } from '../../language/expression/run.ts'
-import type { StepMeter } from '../../waiting.ts'
-import { parseJson, parseStoredJson } from '../../json/parse.ts'
-import { printJson, type Json } from '../../json/json.ts'
+import type { StepMeter } from '../../lib/waiting.ts'
+import { parseJson, parseStoredJson } from '../../lib/json/parse-json.ts'
+import { printJson, type Json } from '../../lib/json/json.ts'
 import { applyMask } from '../../rules/mask.ts'
-import { ownText, makeTextCache } from '../../maps.ts'
-import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../work-limits.ts'
-import type { StoredToken, TokenRecord } from '../record.ts'
+import { ownText, makeTextCache } from '../../lib/maps.ts'
+import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits/work-limits.ts'
+import type { StoredToken, TokenRecord } from '../token-record.ts'
 
 const masks = makeTextCache<Json>(maskCacheEntriesMax)
 

@@ -10,22 +10,22 @@ import { normaliseContainer } from '../../rules/access.ts'
 import { compileTemplate, evaluateTemplate } from '../../language/expression/compile.ts'
 import { assertAffordable, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'
-import { type Json, printCanonicalJson, printJson } from '../../json/json.ts'
+import { type Json, printCanonicalJson, printJson } from '../../lib/json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
-import { ApiError, invalid } from '../../errors.ts'
-import type { MaybeLater, PacedWork, StepMeter } from '../../waiting.ts'
+import { ApiError, invalid } from '../../lib/errors.ts'
+import type { MaybeLater, PacedWork, StepMeter } from '../../lib/waiting.ts'
 import {
   containersMax,
   maskCharsMax,
   searchIndexesMax,
   searchIndexResultCharsMax,
   tokenDataBytesMax,
-} from '../../limits.ts'
-import { keptMaskedCharsMax } from '../../work-limits.ts'
-import type { Settings } from '../../settings.ts'
-import type { TokenContents, TokenRecord } from '../record.ts'
+} from '../../limits/limits.ts'
+import { keptMaskedCharsMax } from '../../limits/work-limits.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { TokenContents, TokenRecord } from '../token-record.ts'
 import { partCode, withCodeText, type Code } from '../code.ts'
 import { defaultMaskTextOf, hasDefaultMask } from '../stored-form.ts'
 import { isShownByMask } from '../read/shown-mask.ts'

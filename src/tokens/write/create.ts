@@ -10,9 +10,9 @@ import type { Caller } from '../../rules/caller.ts'
 import { parseFutureInstant } from '../../rules/instants.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
-import { invalid } from '../../errors.ts'
-import { expectedOneOf } from '../../spelling.ts'
-import { andThen, type MaybeLater, makeWork, type PacedWork } from '../../waiting.ts'
+import { invalid } from '../../lib/errors.ts'
+import { expectedOneOf } from '../../lib/spelling.ts'
+import { andThen, type MaybeLater, makeWork, type PacedWork } from '../../lib/waiting.ts'
 import { codeEndOf, sealCode } from '../code.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
@@ -30,9 +30,9 @@ import {
   type PendingToken,
   type EarlierTokens,
   type TokenPlan,
-} from './decide.ts'
+} from './decide-token.ts'
 import { itemOf } from './replay.ts'
-import { defaultTokenId } from '../id.ts'
+import { defaultTokenId } from '../token-id.ts'
 
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
 function draftOf(deps: Deps, body: CreateTokenBody): Draft {

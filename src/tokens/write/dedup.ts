@@ -16,7 +16,7 @@
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { dedupSeatsMax } from '../../limits.ts'
+import { dedupSeatsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/rows.ts'
 import type { Change, Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
@@ -30,11 +30,11 @@ import {
   type TokenRecord,
   unsealToken,
   verdictParts,
-} from '../record.ts'
-import { tokenUnique } from '../id.ts'
-import { hexOf } from '../../bytes.ts'
-import { isJsonObject } from '../../json/json.ts'
-import { parseJson } from '../../json/parse.ts'
+} from '../token-record.ts'
+import { tokenUnique } from '../token-id.ts'
+import { hexOf } from '../../lib/bytes.ts'
+import { isJsonObject } from '../../lib/json/json.ts'
+import { parseJson } from '../../lib/json/parse-json.ts'
 
 type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
 

@@ -8,12 +8,12 @@ import {
   hidesDigits,
   type DigitsPlace,
 } from '../../rules/hidden-digits.ts'
-import type { Json } from '../../json/json.ts'
+import type { Json } from '../../lib/json/json.ts'
 import { outputContains } from '../../rules/mask.ts'
 import { containsCardNumber } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
-import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits.ts'
-import { countDigits } from '../../bytes.ts'
+import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits/limits.ts'
+import { countDigits } from '../../lib/bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
 import {
@@ -22,10 +22,10 @@ import {
   type Scope,
   scalarTextOf,
 } from '../../language/expression/run.ts'
-import type { StepMeter } from '../../waiting.ts'
+import type { StepMeter } from '../../lib/waiting.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
-import { ApiError, invalid } from '../../errors.ts'
-import type { DrawnId, IdSource } from './decide.ts'
+import { ApiError, invalid } from '../../lib/errors.ts'
+import type { DrawnId, IdSource } from './decide-token.ts'
 
 /*
  * Whether the id that an expression gave carries what no id may carry.

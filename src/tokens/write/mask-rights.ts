@@ -2,14 +2,14 @@
  * Who may set a mask, and what a change may tell of data that its caller does not see.
  * @module
  */
-import { isJsonObject, type Json, printJson } from '../../json/json.ts'
+import { isJsonObject, type Json, printJson } from '../../lib/json/json.ts'
 import type { TokenType } from '../../rules/token-types.ts'
-import { hiddenDataStepBytes } from '../../limits.ts'
+import { hiddenDataStepBytes } from '../../limits/limits.ts'
 import type { HiddenData, Composed, Draft } from './compose.ts'
 import type { LoadedToken } from '../read/load.ts'
-import type { StepMeter } from '../../waiting.ts'
+import type { StepMeter } from '../../lib/waiting.ts'
 import { digitsAt } from '../../rules/hidden-digits.ts'
-import { parseJson } from '../../json/parse.ts'
+import { parseJson } from '../../lib/json/parse-json.ts'
 import { applyMask } from '../../rules/mask.ts'
 import {
   cardShapeOf,
@@ -17,8 +17,8 @@ import {
   showsNoMore,
   type CardShape,
 } from '../../rules/mask-guard.ts'
-import { ApiError } from '../../errors.ts'
-import type { Settings } from '../../settings.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 
 /*

@@ -4,10 +4,10 @@
  */
 import { compileTemplate } from '../../language/expression/compile.ts'
 import { parseFutureInstant } from '../../rules/instants.ts'
-import { type Json, printJson } from '../../json/json.ts'
+import { type Json, printJson } from '../../lib/json/json.ts'
 import { checkMask } from '../../rules/mask.ts'
-import { mergePatch } from '../../json/merge-patch.ts'
-import { invalid } from '../../errors.ts'
+import { mergePatch } from '../../lib/json/merge-patch.ts'
+import { invalid } from '../../lib/errors.ts'
 import {
   assertDataFits,
   composeContainers,
@@ -17,9 +17,9 @@ import {
   type Guards,
 } from './compose.ts'
 import type { TokenPatch } from '../schema.ts'
-import { parseStoredJson, parseStoredJsonInTurns } from '../../json/parse.ts'
-import { printInTurns } from '../../json/print-turns.ts'
-import { shortBodyBytesMax } from '../../limits.ts'
+import { parseStoredJson, parseStoredJsonInTurns } from '../../lib/json/parse-json.ts'
+import { printInTurns } from '../../lib/json/print-turns.ts'
+import { shortBodyBytesMax } from '../../limits/limits.ts'
 import type { LoadedToken } from '../read/load.ts'
 
 /*

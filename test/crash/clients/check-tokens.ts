@@ -3,7 +3,7 @@
  * written: what is found is what there is from then on.
  * @module
  */
-import { clockLeaseMs } from '../../../src/operation-limits.ts'
+import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
 import { parseBody, send, type Client } from './client.ts'
 import {
   addToken,

@@ -3,7 +3,7 @@
  * @module
  */
 import { join } from 'node:path'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 
 /** Rows and indexes that do not agree; empty when all do. @param data the data folder */
 export async function findDamage(data: string): Promise<string[]> {

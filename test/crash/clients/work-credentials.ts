@@ -2,7 +2,7 @@
  * What clients do with applications and sessions.
  * @module
  */
-import { clockLeaseMs } from '../../../src/operation-limits.ts'
+import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
 import { takeAny } from '../draw.ts'
 import { isRefusal, parseBody, send, write, type Client } from './client.ts'
 import { countAcknowledged, report, takeOp, type Application, type Session } from './ledger.ts'

@@ -2,7 +2,7 @@
  * What clients do with tokens of their own: each is in the hands of one client at a time.
  * @module
  */
-import { clockLeaseMs } from '../../../src/operation-limits.ts'
+import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
 import type { Question } from '../../support/connection.ts'
 import { pick } from '../draw.ts'
 import { isRefusal, parseBody, send, write, type Client } from './client.ts'

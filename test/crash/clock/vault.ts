@@ -4,7 +4,7 @@
  * @module
  */
 import { join } from 'node:path'
-import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/open.ts'
+import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import {
   runCoffer,
   startCoffer,

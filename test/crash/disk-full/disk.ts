@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { systemCodeOf } from '../../../src/serve/failure.ts'
+import { systemCodeOf } from '../../../src/server/process/failure.ts'
 
 export type DiskKind = 'tmpfs' | 'ext4'
 

@@ -2,8 +2,8 @@
  * Ways in which a disk fills up under load, and what the server must do in each.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../src/operation-limits.ts'
-import { freeSpaceProbeMs } from '../../../src/store/limits.ts'
+import { freeSpaceBytesMin } from '../../../src/limits/operation-limits.ts'
+import { freeSpaceProbeMs } from '../../../src/store/core/limits.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import { storageFull, unavailable } from '../clients/client.ts'
 import {

@@ -4,7 +4,7 @@
  * A process of its own, since a damaged file can end it.
  * @module
  */
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 
 const store = await openLmdbStore({ path: process.argv[2] ?? '' })
 for (const { kind } of await store.integrity()) console.info(kind)

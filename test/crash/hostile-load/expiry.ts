@@ -5,9 +5,9 @@
  * @module
  */
 import { quantile } from '../../../scripts/bench/statistics.ts'
-import { sweep } from '../../../src/expiry.ts'
-import { bulkLeavesMax } from '../../../src/limits.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { sweep } from '../../../src/vault/expiry.ts'
+import { bulkLeavesMax } from '../../../src/limits/limits.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import type { Store } from '../../../src/store/contract.ts'
 import type { Size } from '../part.ts'
 import { faredText, fareUntil, msOf, type Fared, type Pace } from './good-client.ts'

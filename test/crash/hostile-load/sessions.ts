@@ -6,9 +6,9 @@
  * @module
  */
 import { openProbe, type Probe } from '../../../scripts/soak/samples.ts'
-import { sweep } from '../../../src/expiry.ts'
-import { sessionMsDefault } from '../../../src/limits.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { sweep } from '../../../src/vault/expiry.ts'
+import { sessionMsDefault } from '../../../src/limits/limits.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import type { Size } from '../part.ts'
 import { startFlood, type FloodReport } from './flood.ts'
 import { fareUntil, faredText } from './good-client.ts'

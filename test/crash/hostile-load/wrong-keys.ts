@@ -5,7 +5,7 @@
  * Source: hardening H126.
  * @module
  */
-import { strangersPerTurnMax } from '../../../src/limits.ts'
+import { strangersPerTurnMax } from '../../../src/limits/limits.ts'
 import type { Size } from '../part.ts'
 import { startFlood } from './flood.ts'
 import { fareUntil, faredText, type Fared } from './good-client.ts'

@@ -2,7 +2,7 @@
  * One kill after the other: when each comes, and what is going on until then.
  * @module
  */
-import { clockLeaseMs } from '../../../src/operation-limits.ts'
+import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
 import { send } from '../clients/client.ts'
 import { countAcknowledged, totalOf } from '../clients/ledger.ts'
 import {

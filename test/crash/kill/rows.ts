@@ -2,10 +2,10 @@
  * How many rows a stopped store has, read without changing anything.
  * @module
  */
-import { mapBytes } from '../../../src/operation-limits.ts'
+import { mapBytes } from '../../../src/limits/operation-limits.ts'
 import { open } from 'lmdb'
 import { join } from 'node:path'
-import { readersMax } from '../../../src/store/limits.ts'
+import { readersMax } from '../../../src/store/core/limits.ts'
 
 /** @param data the data folder of a server that does not run */
 export async function countRows(data: string): Promise<number> {

@@ -5,12 +5,12 @@
  * faults. Source: hardening F7, D13, L15; lmdb-js#321.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../src/work-limits.ts'
+import { termBytes, uniqueBytes } from '../../../src/limits/work-limits.ts'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweep } from '../../../src/expiry.ts'
+import { sweep } from '../../../src/vault/expiry.ts'
 import type { Change } from '../../../src/store/contract.ts'
-import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/open.ts'
+import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
 
 /** Each is inserted once and removed once by a sweep. */

@@ -9,7 +9,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clockStartHoldMs } from '../../../src/operation-limits.ts'
+import { clockStartHoldMs } from '../../../src/limits/operation-limits.ts'
 import { fakeTimeLibrary, fakeTimeMissing } from '../../support/fake-time.ts'
 import {
   addToken,

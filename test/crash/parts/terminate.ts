@@ -5,7 +5,7 @@
  * Source: hardening H164, H165.
  * @module
  */
-import { drainMsMax } from '../../../src/operation-limits.ts'
+import { drainMsMax } from '../../../src/limits/operation-limits.ts'
 import { unavailable } from '../clients/client.ts'
 import { breachesOf, ledgerFigures, readyFigures } from '../clients/figures.ts'
 import { findDamage } from '../clients/integrity.ts'

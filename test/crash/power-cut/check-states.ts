@@ -7,8 +7,8 @@
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/open.ts'
-import { encodeRow } from '../../../src/store/row-format.ts'
+import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
+import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { inserted, numberOf } from '../../store/rows.ts'
 import { readRecording } from '../native/recorder.ts'
 import { buildImage, capacityOf, type Image } from './disk.ts'

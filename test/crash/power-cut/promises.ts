@@ -7,7 +7,7 @@
  * @module
  */
 import type { NewRow } from '../../../src/store/contract.ts'
-import { encodeRow } from '../../../src/store/row-format.ts'
+import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
 import { termOf, uniqueOf } from '../../store/rows.ts'
 

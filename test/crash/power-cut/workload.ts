@@ -8,7 +8,7 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import type { Change } from '../../../src/store/contract.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import { seededBytes } from '../../support/seeded.ts'
 import { encodeNote } from '../native/recorder.ts'
 import { rowOfEffect, type Effect, type Note, type Write } from './promises.ts'

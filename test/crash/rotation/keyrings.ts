@@ -10,10 +10,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeKeyring, secretBytesOf } from '../../../src/crypto/keyring-format.ts'
 import { keyNumberOf } from '../../../src/crypto/seal.ts'
-import { keyringSealer, keyringUnique } from '../../../src/keyring/live-keyring.ts'
+import { keyringSealer, keyringUnique } from '../../../src/vault/keyring/live-keyring.ts'
 import { unsealRow } from '../../../src/records/rows.ts'
-import { readMasterKey } from '../../../src/serve/master-key.ts'
-import { decodeRow } from '../../../src/store/row-format.ts'
+import { readMasterKey } from '../../../src/server/keys/master-key.ts'
+import { decodeRow } from '../../../src/store/core/row-format.ts'
 
 /** Where the unique stands in the value of its row, and where the parts begin behind it. */
 const uniqueAt = 21

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyNumberOf } from '../../../src/crypto/seal.ts'
-import { isKeyringRow, keyringUnique } from '../../../src/keyring/live-keyring.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { isKeyringRow, keyringUnique } from '../../../src/vault/keyring/live-keyring.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import { keyOfHead, nextMasterKeyOf, remember, type Memory } from './keyrings.ts'
 
 export interface Remains {

@@ -22,7 +22,7 @@ interface Slot {
   id?: string
 }
 
-/** Why it was refused: the texts of `src/gate/idempotency.ts`. */
+/** Why it was refused: the texts of `src/http/idempotency.ts`. */
 function reasonOf({ detail }: Body): string {
   const text = String(detail)
   return ['under way', 'another body'].find(reason => text.includes(reason)) ?? text

@@ -3,7 +3,7 @@
  * before it none fails.
  * @module
  */
-import { clockLeaseMs } from '../../../src/operation-limits.ts'
+import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
 import { insist, type Client } from '../client.ts'
 import { pickWeighted, type OpenWorkload, type World } from '../workload.ts'
 
@@ -60,7 +60,7 @@ async function newApplication({ keys }: World, client: Client, body: object): Pr
 /**
  * Expiry is nobody's request: it happens at its instant, give or take the slack. A vault that was
  * killed goes on from a mark that its clock wrote ahead, so each kill may bring it forward
- * (`src/serve/clock.ts`).
+ * (`src/server/process/clock.ts`).
  */
 function recordExpiry({ history, kills }: World, part: string, expiresAtMs: number): void {
   const instant = Bun.nanoseconds() + (expiresAtMs - Date.now()) * nsPerMs

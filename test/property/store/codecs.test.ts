@@ -1,12 +1,12 @@
-import { deadlineMsMax } from '../../../src/work-limits.ts'
+import { deadlineMsMax } from '../../../src/limits/work-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { storedRow } from '../../../src/store/rows.ts'
-import { ordinalMax } from '../../../src/store/limits.ts'
+import { storedRow } from '../../../src/store/core/row.ts'
+import { ordinalMax } from '../../../src/store/core/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import type { LmdbEnvironment } from '../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../src/store/lmdb/index/postings.ts'
-import { chunkOf, lowOf, ordinalOf } from '../../../src/store/plan.ts'
+import { chunkOf, lowOf, ordinalOf } from '../../../src/store/core/plan.ts'
 import {
   decodeDeadline,
   dueRange,
@@ -16,7 +16,7 @@ import {
   decodeRowVersion,
   encodeRowVersion,
 } from '../../../src/store/lmdb/layout.ts'
-import { decodeRow, encodeRow } from '../../../src/store/row-format.ts'
+import { decodeRow, encodeRow } from '../../../src/store/core/row-format.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>

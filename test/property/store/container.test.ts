@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { chunkArrayEntriesMax, chunkOrdinals } from '../../../src/store/limits.ts'
+import { chunkArrayEntriesMax, chunkOrdinals } from '../../../src/store/core/limits.ts'
 import {
   decodePlaceSet,
   encodePlaceSet,
@@ -18,7 +18,7 @@ import {
   unite,
   uniteAll,
   type PlaceSet,
-} from '../../../src/store/place-set.ts'
+} from '../../../src/store/core/place-set.ts'
 
 const lows = fc.nat({ max: chunkOrdinals - 1 })
 

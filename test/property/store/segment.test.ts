@@ -2,10 +2,10 @@
  * A segment of the tail against plain maps: rows come, change and go in any order.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../src/work-limits.ts'
+import { termBytes, uniqueBytes } from '../../../src/limits/work-limits.ts'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { chunkOrdinals, digestPrefixes } from '../../../src/store/limits.ts'
+import { chunkOrdinals, digestPrefixes } from '../../../src/store/core/limits.ts'
 import {
   addRow,
   dropRow,
@@ -16,10 +16,10 @@ import {
   uniquesOfPrefix,
   type TailSegment,
 } from '../../../src/store/lmdb/index/segment.ts'
-import { placesOf } from '../../../src/store/place-set.ts'
+import { placesOf } from '../../../src/store/core/place-set.ts'
 import { placeSetOf } from '../../../src/store/lmdb/index/postings.ts'
-import { chunkOf, lowOf } from '../../../src/store/plan.ts'
-import { storedRow } from '../../../src/store/rows.ts'
+import { chunkOf, lowOf } from '../../../src/store/core/plan.ts'
+import { storedRow } from '../../../src/store/core/row.ts'
 
 /** Few first bytes, and one more by which any two differ, wherever that stands. */
 const digestOf = (name: number, bytes: number): Uint8Array => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openPostgresStore } from '../../../src/store/postgres/open.ts'
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { ApiError } from '../../../src/errors.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
 import { parseDatabase, printDatabase } from '../../../src/store/postgres/address.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 

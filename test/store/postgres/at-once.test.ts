@@ -4,8 +4,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { ApiError } from '../../../src/errors.ts'
-import { prepareChanges } from '../../../src/store/decide.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { prepareChanges } from '../../../src/store/core/decide-change.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
@@ -14,9 +14,9 @@ import {
   decideAtOnce,
   insertAtOnce,
   settleAtOnce,
-} from '../../../src/store/postgres/write/at-once.ts'
-import { makeWriteQueue } from '../../../src/store/postgres/write/commit.ts'
-import { numbersOf } from '../../../src/store/postgres/write/standing.ts'
+} from '../../../src/store/postgres/write/fast-insert.ts'
+import { makeWriteQueue } from '../../../src/store/postgres/write/postgres-commit.ts'
+import { numbersOf } from '../../../src/store/postgres/write/lock-rows.ts'
 import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, insertOf, replaceOf, uniqueOf } from '../rows.ts'

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { decodePlaceSet, placesOf } from '../../../src/store/place-set.ts'
+import { decodePlaceSet, placesOf } from '../../../src/store/core/place-set.ts'
 import { openPool, type DatabaseSession } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
   changeChunks,
   movePlace,
   type ChunkMoves,
-} from '../../../src/store/postgres/write/chunks.ts'
-import { keyOf } from '../../../src/store/rows.ts'
+} from '../../../src/store/postgres/write/term-chunks.ts'
+import { keyOf } from '../../../src/store/core/row.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { termOf } from '../rows.ts'
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
-import { closerOf, openDatabaseClock } from '../../../src/store/postgres/clock.ts'
+import { closerOf, openDatabaseClock } from '../../../src/store/postgres/database-clock.ts'
 import type { Pool } from '../../../src/store/postgres/pool.ts'
 import { tablesIn } from '../../../src/store/postgres/schema.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'

@@ -6,8 +6,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
-import { ApiError } from '../../../src/errors.ts'
+import {
+  openPostgresStore,
+  type PostgresStore,
+} from '../../../src/store/postgres/postgres-store.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
 import { mountDisk, type Disk } from '../../crash/disk-full/disk.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import {

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import { setTimeout } from 'node:timers/promises'
 import { join } from 'node:path'
-import { buildStoreFrom } from '../../../src/store/lmdb/inspect/build.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { buildStoreFrom } from '../../../src/store/lmdb/inspect/bulk-build.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import {
   beginLeaving,
   cancelLeaving,
@@ -15,8 +15,8 @@ import {
   readLeft,
 } from '../../../src/store/postgres/move-out.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { sourceOf } from '../../../src/store/postgres/source.ts'
-import { encodeRow } from '../../../src/store/row-format.ts'
+import { sourceOf } from '../../../src/store/postgres/bulk-read.ts'
+import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, ordinalsOf, termOf, uniqueOf, written } from '../rows.ts'

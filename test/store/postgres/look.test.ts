@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { glimpseBytes } from '../../../src/store/limits.ts'
+import { glimpseBytes } from '../../../src/store/core/limits.ts'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'

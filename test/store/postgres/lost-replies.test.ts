@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import type { DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
-import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import {
+  openPostgresStore,
+  type PostgresStore,
+} from '../../../src/store/postgres/postgres-store.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'

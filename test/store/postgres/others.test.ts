@@ -4,8 +4,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { ApiError } from '../../../src/errors.ts'
-import { inspectRows } from '../../../src/store/limits.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { inspectRows } from '../../../src/store/core/limits.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { faultOf, DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { temporaryFolder } from '../../support/folders.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { PostgresStore } from '../../../src/store/postgres/open.ts'
+import type { PostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPgbouncerThere, startPgbouncer, type Bouncer } from '../../support/pgbouncer.ts'

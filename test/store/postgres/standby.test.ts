@@ -3,10 +3,13 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { writeLanes } from '../../../src/store/limits.ts'
-import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import { writeLanes } from '../../../src/store/core/limits.ts'
+import {
+  openPostgresStore,
+  type PostgresStore,
+} from '../../../src/store/postgres/postgres-store.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { makeWritePool } from '../../../src/store/postgres/replicated.ts'
+import { makeWritePool } from '../../../src/store/postgres/replication.ts'
 import {
   isPostgresThere,
   nextSchema,

@@ -7,13 +7,13 @@ import {
   openPostgresStore,
   type PostgresOptions,
   type PostgresStore,
-} from '../../../src/store/postgres/open.ts'
+} from '../../../src/store/postgres/postgres-store.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
-import { randomBytes } from '../../../src/serve/system.ts'
+import { randomBytes } from '../../../src/server/process/system.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { insertOf, type RowSketch } from '../rows.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import type { PostgresStore } from '../../../src/store/postgres/open.ts'
+import type { PostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { startProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, sharedPostgres, throughPort } from '../../support/postgres.ts'

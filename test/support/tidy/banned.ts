@@ -28,7 +28,7 @@ interface Ban {
 
 const terminal = ['src/main.ts', 'src/cli', 'src/serve']
 const system = [
-  'src/serve/system.ts',
+  'src/server/process/system.ts',
   'src/deps.ts',
   'src/client/platform.ts',
   'src/elements/frame/platform.ts',

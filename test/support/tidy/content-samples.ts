@@ -11,7 +11,7 @@ const banned: readonly Sample[] = [
     rule: homes,
     says: 'lets each into its home, and all into tests and scripts',
     files: {
-      'src/serve/system.ts': `import { randomBytes } from 'node:crypto'\nDate.now()`,
+      'src/server/process/system.ts': `import { randomBytes } from 'node:crypto'\nDate.now()`,
       'src/cli/serve.ts': `console.error(process.env)\nimport { randomBytes } from './system.ts'`,
       'src/main.ts': 'process.exit(1)',
       'test/a.test.ts': 'new Date(), Math.random(), console.log(process.env)',
@@ -35,7 +35,7 @@ const banned: readonly Sample[] = [
       'src/a.ts': 'const now = Date.now\nnew Date()\nDate()\nglobalThis.performance.now()',
       'src/cli/serve.ts': 'Date.now()\ncrypto.getRandomValues(x)',
       'src/b.ts': `import { randomUUID as id, createHash } from 'node:crypto'`,
-      'src/serve/system.ts': 'Math.random()',
+      'src/server/process/system.ts': 'Math.random()',
     },
     finds: [
       'src/a.ts:1: Date.now is the clock',
@@ -45,7 +45,7 @@ const banned: readonly Sample[] = [
       'src/cli/serve.ts:1: Date.now is the clock',
       'src/cli/serve.ts:2: crypto.getRandomValues is randomness',
       'src/b.ts:1: randomUUID is randomness',
-      'src/serve/system.ts:1: Math.random is guessable randomness',
+      'src/server/process/system.ts:1: Math.random is guessable randomness',
     ],
   },
   {

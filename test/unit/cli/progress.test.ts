@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { makeMeter } from '../../../src/cli/progress.ts'
-import { progressDrawMs, progressLineMs } from '../../../src/operation-limits.ts'
+import { makeMeter } from '../../../src/cli/show-progress.ts'
+import { progressDrawMs, progressLineMs } from '../../../src/limits/operation-limits.ts'
 
 function open(isTerminal: boolean) {
   const written: string[] = []

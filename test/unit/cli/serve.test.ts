@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { readMasterKey } from '../../../src/serve/master-key.ts'
+import { readMasterKey } from '../../../src/server/keys/master-key.ts'
 import { lockAndCheck } from '../../../src/cli/serve.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import { temporaryFolder } from '../../support/folders.ts'

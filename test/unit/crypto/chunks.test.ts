@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
-import { sealChunk, unsealChunk } from '../../../src/crypto/chunks.ts'
+import { sealChunk, unsealChunk } from '../../../src/crypto/chunk-seal.ts'
 
 const key = new Uint8Array(32).fill(7)
 const head = Buffer.from('the head')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hexOf } from '../../../src/bytes.ts'
+import { hexOf } from '../../../src/lib/bytes.ts'
 import { termDigest, makeKeys } from '../../../src/crypto/keyring.ts'
 import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { seededBytes } from '../../support/seeded.ts'

@@ -5,7 +5,7 @@ import {
   primitives,
   type Primitives,
 } from '../../../src/crypto/primitives.ts'
-import { keySlabBytes } from '../../../src/work-limits.ts'
+import { keySlabBytes } from '../../../src/limits/work-limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 test('the native one keeps keys in memory that it asks the library for', () => {

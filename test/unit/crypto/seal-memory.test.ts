@@ -1,9 +1,9 @@
-import { utf8Text } from '../../../src/bytes.ts'
+import { utf8Text } from '../../../src/lib/bytes.ts'
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
 import { unsealAll, sealAll } from '../../../src/crypto/seal.ts'
 import { sealUnder, unsealUnder } from '../../../src/crypto/seal-under.ts'
-import { sealScratchBytes, sealSlabBytes } from '../../../src/work-limits.ts'
+import { sealScratchBytes, sealSlabBytes } from '../../../src/limits/work-limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(17)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
 import { open, unsealAll, seal, sealAll, sealOverheadBytes } from '../../../src/crypto/seal.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(7)

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { joinShares, parseShare, splitKey } from '../../../src/crypto/shares.ts'
-import { sharesMax } from '../../../src/operation-limits.ts'
+import { sharesMax } from '../../../src/limits/operation-limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(7)

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { describeSchema, type Components } from '../../../src/documentation/failures.ts'
+import { describeSchema, type Components } from '../../../src/http/documentation/failures.ts'
 
 const describeAlone = (schema: object) =>
   JSON.parse(JSON.stringify(describeSchema(schema as Record<string, unknown>, new Map())))

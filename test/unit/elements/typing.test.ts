@@ -7,7 +7,7 @@ import {
   cardNumberDigitsMax,
   cardNumberDigitsMin,
   maskHiddenDigitsMin,
-} from '../../../src/limits.ts'
+} from '../../../src/limits/limits.ts'
 import { groupNumber, kindOfNumber } from '../../../src/elements/frame/brands.ts'
 import {
   cvcWriting,

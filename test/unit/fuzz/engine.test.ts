@@ -7,7 +7,7 @@ import { makeCounts, type Coverage } from '../../../scripts/fuzz/coverage.ts'
 import { fuzz, type Target } from '../../../scripts/fuzz/engine.ts'
 import { canary, resultOf } from '../../../scripts/fuzz/invariants.ts'
 import { openRandom } from '../../../scripts/seed/random.ts'
-import { ApiError, invalid } from '../../../src/errors.ts'
+import { ApiError, invalid } from '../../../src/lib/errors.ts'
 
 const secret = 'Q7#k'
 

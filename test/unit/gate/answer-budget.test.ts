@@ -3,9 +3,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { makeAnswerBudget } from '../../../src/gate/budgets.ts'
-import { inPieces } from '../../../src/gate/answers.ts'
-import { answerPieceBytes, shortAnswerBytesMax } from '../../../src/limits.ts'
+import { makeAnswerBudget } from '../../../src/http/budgets.ts'
+import { inPieces } from '../../../src/http/answers.ts'
+import { answerPieceBytes, shortAnswerBytesMax } from '../../../src/limits/limits.ts'
 
 const unit = 2 * shortAnswerBytesMax
 const max = { all: 10 * unit, own: 4 * unit }

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { makeBodyBudget } from '../../../src/gate/budgets.ts'
+import { makeBodyBudget } from '../../../src/http/budgets.ts'
 
 const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax: 40 }
 const overloaded = expect.objectContaining({ kind: 'overloaded' })

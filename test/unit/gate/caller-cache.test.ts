@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/work-limits.ts'
-import { cacheByGeneration } from '../../../src/gate/admission.ts'
+import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/limits/work-limits.ts'
+import { cacheByGeneration } from '../../../src/http/admission.ts'
 import type { Loaded } from '../../../src/rules/caller.ts'
 
 const keyOf = (count: number): string => `key_${String(count).padStart(22, '0')}`

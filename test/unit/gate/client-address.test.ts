@@ -7,9 +7,9 @@ import {
   callerBehind,
   makeClientAddress,
   makeEnterAddress,
-} from '../../../src/gate/client-address.ts'
-import type { Origins } from '../../../src/gate/admission.ts'
-import { networkOf } from '../../../src/ip.ts'
+} from '../../../src/http/client-address.ts'
+import type { Origins } from '../../../src/http/admission.ts'
+import { networkOf } from '../../../src/lib/ip.ts'
 import { openTestVault } from '../../support/vault.ts'
 
 const isOurs = (address: string) => address.startsWith('10.') || address === 'fd00::1'

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { makeFloodGuard } from '../../../src/gate/admission.ts'
-import { strangersPerTurnMax } from '../../../src/limits.ts'
+import { makeFloodGuard } from '../../../src/http/admission.ts'
+import { strangersPerTurnMax } from '../../../src/limits/limits.ts'
 
 const request = new Request('http://vault/tokens')
 const from = (port: number, address = '127.0.0.1') => ({ requestIP: () => ({ address, port }) })

@@ -3,9 +3,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { makeBodyBudget } from '../../../src/gate/budgets.ts'
-import { dropBody, leavesMuch, makeBodyReader } from '../../../src/gate/bodies.ts'
-import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
+import { makeBodyBudget } from '../../../src/http/budgets.ts'
+import { dropBody, leavesMuch, makeBodyReader } from '../../../src/http/bodies.ts'
+import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const bounds = {
   bodyBytesMax: 10 * shortBodyBytesMax,

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { describe, expect, spyOn, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
-import { isJsonObject } from '../../../src/json/json.ts'
-import { knownPart } from '../../../src/gate/strict-body.ts'
-import { comparedNamesMax } from '../../../src/limits.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { isJsonObject } from '../../../src/lib/json/json.ts'
+import { knownPart } from '../../../src/http/strict-body.ts'
+import { comparedNamesMax } from '../../../src/limits/limits.ts'
 
 const schema = Type.Object({
   name: Type.String(),

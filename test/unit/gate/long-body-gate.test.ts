@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { makeLongBodyGate } from '../../../src/gate/budgets.ts'
-import { longBodiesPerCredentialMax, shortBodyBytesMax } from '../../../src/limits.ts'
+import { makeLongBodyGate } from '../../../src/http/budgets.ts'
+import { longBodiesPerCredentialMax, shortBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const long = shortBodyBytesMax + 1
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { pathOf, readParams } from '../../../src/gate/request.ts'
+import { pathOf, readParams } from '../../../src/http/request.ts'
 
 describe('the path of an address', () => {
   test.each([

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeRateLimit } from '../../../src/gate/admission.ts'
-import { rateBucketsMax } from '../../../src/limits.ts'
+import { makeRateLimit } from '../../../src/http/admission.ts'
+import { rateBucketsMax } from '../../../src/limits/limits.ts'
 import { fakeClock } from '../../support/seeded.ts'
 
 const freeOf = (perSecond: number | undefined, elapsedMs: () => number) => {

@@ -3,10 +3,10 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { makeStoreGate, makeStoreTurns } from '../../../src/gate/store-turns.ts'
+import { makeStoreGate, makeStoreTurns } from '../../../src/http/store-turns.ts'
 import { expectFault } from '../../store/rows.ts'
-import { storePagesMax, storeWorkMax } from '../../../src/limits.ts'
-import { storeBeginsPerTurn } from '../../../src/work-limits.ts'
+import { storePagesMax, storeWorkMax } from '../../../src/limits/limits.ts'
+import { storeBeginsPerTurn } from '../../../src/limits/work-limits.ts'
 
 type Max = Parameters<typeof makeStoreGate>[0]
 

@@ -4,18 +4,18 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { parseJson, parseJsonInTurns } from '../../../src/json/parse.ts'
+import { parseJson, parseJsonInTurns } from '../../../src/lib/json/parse-json.ts'
 import {
   printCanonicalJson,
   printJson,
   isJsonArray,
   isJsonObject,
   type Json,
-} from '../../../src/json/json.ts'
-import { mergePatch } from '../../../src/json/merge-patch.ts'
-import { TextMap } from '../../../src/maps.ts'
-import { bodyBytesMax, jsonMembersMax } from '../../../src/limits.ts'
-import { hashedMembersMax, jsonTurnChars } from '../../../src/work-limits.ts'
+} from '../../../src/lib/json/json.ts'
+import { mergePatch } from '../../../src/lib/json/merge-patch.ts'
+import { TextMap } from '../../../src/lib/maps.ts'
+import { bodyBytesMax, jsonMembersMax } from '../../../src/limits/limits.ts'
+import { hashedMembersMax, jsonTurnChars } from '../../../src/limits/work-limits.ts'
 import { nameKinds, namesOf, printObjects, type NameKind } from '../../support/hostile-names.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
-import type { JsonObject } from '../../../src/json/json.ts'
-import { listLeaves, pathBelow, printFrame } from '../../../src/json/leaves.ts'
-import { bulkFramesMax } from '../../../src/limits.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import type { JsonObject } from '../../../src/lib/json/json.ts'
+import { listLeaves, pathBelow, printFrame } from '../../../src/lib/json/leaves.ts'
+import { bulkFramesMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const none = (): boolean => false

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
-import { mergePatch } from '../../../src/json/merge-patch.ts'
-import { hiddenMembersStep, jsonMembersMax } from '../../../src/limits.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
+import { mergePatch } from '../../../src/lib/json/merge-patch.ts'
+import { hiddenMembersStep, jsonMembersMax } from '../../../src/limits/limits.ts'
 
 const merge = (target: string, patch: string) =>
   printJson(mergePatch(parseJson(target), parseJson(patch)))

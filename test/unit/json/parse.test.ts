@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { decodeUtf8, parseJson } from '../../../src/json/parse.ts'
-import { jsonDepthMax, jsonNumberCharsMax } from '../../../src/limits.ts'
+import { decodeUtf8, parseJson } from '../../../src/lib/json/parse-json.ts'
+import { jsonDepthMax, jsonNumberCharsMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)

@@ -4,18 +4,18 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printInTurns, printPartsInTurns } from '../../../src/json/print-turns.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printInTurns, printPartsInTurns } from '../../../src/lib/json/print-turns.ts'
 import {
   canonical,
   faithful,
   printCanonicalJson,
   printJson,
   type Json,
-} from '../../../src/json/json.ts'
-import { TextMap } from '../../../src/maps.ts'
-import { jsonMembersMax } from '../../../src/limits.ts'
-import { jsonTurnChars } from '../../../src/work-limits.ts'
+} from '../../../src/lib/json/json.ts'
+import { TextMap } from '../../../src/lib/maps.ts'
+import { jsonMembersMax } from '../../../src/limits/limits.ts'
+import { jsonTurnChars } from '../../../src/limits/work-limits.ts'
 import { json } from '../../support/arbitrary-json.ts'
 import { nameKinds, namesOf, printObjects } from '../../support/hostile-names.ts'
 

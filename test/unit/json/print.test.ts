@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
 import {
   fromPlain,
   printCanonicalJson,
   printJson,
   toPlain,
   type Json,
-} from '../../../src/json/json.ts'
-import { ApiError } from '../../../src/errors.ts'
+} from '../../../src/lib/json/json.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
 
 const canonical = (text: string) => printCanonicalJson(parseJson(text))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { decodeUtf8, parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
+import { decodeUtf8, parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 import { describeVectors, readVectors } from '../../support/vectors.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { utf8 } from '../../../src/bytes.ts'
+import { utf8 } from '../../../src/lib/bytes.ts'
 import { makeKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
 import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { inNoStore, unsealRow, sealRow, type RowSealer } from '../../../src/records/rows.ts'
-import { storedRow } from '../../../src/store/rows.ts'
+import { storedRow } from '../../../src/store/core/row.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

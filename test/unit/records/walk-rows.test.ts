@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { walkedRowsMax } from '../../../src/limits.ts'
+import { walkedRowsMax } from '../../../src/limits/limits.ts'
 import { walkRows } from '../../../src/records/walk-rows.ts'
 import type { Row, Store, PageWindow } from '../../../src/store/contract.ts'
 

@@ -4,8 +4,8 @@ import {
   checkUsBankAccountNumber,
   checkUsBankRoutingNumber,
 } from '../../../src/rules/token-types.ts'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const refuse = (text: string, paths: readonly string[], secrets: readonly string[] = []) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { normaliseCard, checkCardNumber } from '../../../src/rules/token-types.ts'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const normalise = (text: string) => printJson(normaliseCard(parseJson(text), 'data'))

@@ -4,7 +4,7 @@ import {
   containerCovers,
   normaliseContainer,
 } from '../../../src/rules/access.ts'
-import { containerCharsMax, containerSegmentsMax } from '../../../src/limits.ts'
+import { containerCharsMax, containerSegmentsMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const normalise = (text: string) => normaliseContainer(text, 'containers[0]')

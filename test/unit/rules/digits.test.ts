@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isAbaValid } from '../../../src/rules/token-types.ts'
 import { isLuhnValid } from '../../../src/rules/clear-text.ts'
-import { isDigits } from '../../../src/bytes.ts'
+import { isDigits } from '../../../src/lib/bytes.ts'
 
 describe('isDigits', () => {
   test('takes lengths from the minimum to the maximum and no other', () => {

@@ -3,8 +3,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { tokenIdCharsMax } from '../../../src/limits.ts'
-import { erasureLineBytesMax } from '../../../src/operation-limits.ts'
+import { tokenIdCharsMax } from '../../../src/limits/limits.ts'
+import { erasureLineBytesMax } from '../../../src/limits/operation-limits.ts'
 import { isOfErasure, parseErasure, printErasure } from '../../../src/rules/erasures.ts'
 
 const instants = fc.integer({ min: 0, max: 4_000_000_000_000 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { addFault, type Faults, throwFaults } from '../../../src/errors.ts'
+import { addFault, type Faults, throwFaults } from '../../../src/lib/errors.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('faults', () => {

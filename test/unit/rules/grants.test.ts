@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Faults, invalid } from '../../../src/errors.ts'
+import { type Faults, invalid } from '../../../src/lib/errors.ts'
 import {
   checkRuleContainer,
   collectFault,

@@ -1,7 +1,7 @@
-import { countDigits } from '../../../src/bytes.ts'
+import { countDigits } from '../../../src/lib/bytes.ts'
 import { describe, expect, test } from 'bun:test'
 import { digitsAt, digitsChanger, hidesDigits } from '../../../src/rules/hidden-digits.ts'
-import type { Json } from '../../../src/json/json.ts'
+import type { Json } from '../../../src/lib/json/json.ts'
 
 const member = { member: 'number' }
 const card = new Map<string, Json>([

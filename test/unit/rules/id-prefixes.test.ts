@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { idPrefixes, isUuid, longestPrefix, mayBeginUuid } from '../../../src/rules/token-ids.ts'
-import { uuidOf } from '../../../src/bytes.ts'
+import { uuidOf } from '../../../src/lib/bytes.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 describe('the beginnings of an id', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parseFutureInstant, parseInstant, printInstantUtc } from '../../../src/rules/instants.ts'
-import { expiryTextCharsMax } from '../../../src/limits.ts'
+import { expiryTextCharsMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const read = (text: string) => parseInstant(text, 'expires_at')

@@ -3,9 +3,9 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { base58, uuidOf } from '../../../src/bytes.ts'
-import { ApiError } from '../../../src/errors.ts'
-import { problemResponse } from '../../../src/gate/problem.ts'
+import { base58, uuidOf } from '../../../src/lib/bytes.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { problemResponse } from '../../../src/http/problem.ts'
 import { loggable } from '../../../src/rules/loggable.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

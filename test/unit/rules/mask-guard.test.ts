@@ -10,8 +10,8 @@ import {
   showsEndsAtMost,
   showsNoMore,
 } from '../../../src/rules/mask-guard.ts'
-import { fromPlain } from '../../../src/json/json.ts'
-import { present } from '../../../src/errors.ts'
+import { fromPlain } from '../../../src/lib/json/json.ts'
+import { present } from '../../../src/lib/errors.ts'
 
 const shapeOf = (type: string) => present(cardShapeOf(type), 'a type of cards')
 const card = shapeOf('card')

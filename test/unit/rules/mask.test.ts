@@ -6,8 +6,8 @@ import {
   outputContains,
   showsAnything,
 } from '../../../src/rules/mask.ts'
-import { fromPlain, toPlain } from '../../../src/json/json.ts'
-import { maskValuesMax, tokenDataBytesMax } from '../../../src/limits.ts'
+import { fromPlain, toPlain } from '../../../src/lib/json/json.ts'
+import { maskValuesMax, tokenDataBytesMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const check = (mask: unknown) => checkMask(fromPlain(mask), 'mask')

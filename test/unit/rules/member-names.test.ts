@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { assertMemberNames } from '../../../src/rules/member-names.ts'
-import { ApiError } from '../../../src/errors.ts'
-import type { Json } from '../../../src/json/json.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import type { Json } from '../../../src/lib/json/json.ts'
 
 function errorsOf(type: string, members: Readonly<Record<string, Json>>) {
   try {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
 import { foldMetadata, normaliseMetadata } from '../../../src/rules/clear-text.ts'
 import {
   metadataKeyCharsMax,
   metadataPairsMax,
   metadataValueCharsMax,
-} from '../../../src/limits.ts'
+} from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const normalise = (text: string) => printJson(normaliseMetadata(parseJson(text), 'metadata'))

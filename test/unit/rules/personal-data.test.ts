@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../src/lib/json/json.ts'
 import { tokenTypeOf } from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { assertTokenId } from '../../../src/rules/token-ids.ts'
-import { tokenIdCharsMax } from '../../../src/limits.ts'
+import { tokenIdCharsMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const refuse = (id: string) =>

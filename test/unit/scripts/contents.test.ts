@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isJsonObject } from '../../../src/json/json.ts'
+import { isJsonObject } from '../../../src/lib/json/json.ts'
 import { tokenTypeOf } from '../../../src/rules/token-types.ts'
 import type { CreateTokenBody } from '../../../src/tokens/schema.ts'
 import { requestsOf, tokensMin } from '../../../scripts/seed/contents.ts'

@@ -1,10 +1,10 @@
 /**
  * What is told of a clock that is ahead of its wall, and what ends that.
- * Source: src/serve/clock.ts.
+ * Source: src/server/process/clock.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { clockHoldMs, clockStepMsMax } from '../../../src/operation-limits.ts'
+import { clockHoldMs, clockStepMsMax } from '../../../src/limits/operation-limits.ts'
 import { aheadOf, passLooking, startRight } from '../../support/fake-wall.ts'
 
 const hourMs = 60 * 60 * 1_000

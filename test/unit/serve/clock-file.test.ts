@@ -1,13 +1,13 @@
 /**
- * The file of the clock, on a real disk. Source: src/serve/clock-file.ts.
+ * The file of the clock, on a real disk. Source: src/server/process/clock-file.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
 import { chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openClockFile, sharedMark } from '../../../src/serve/clock-file.ts'
-import { clockFileBytesMax } from '../../../src/operation-limits.ts'
-import { deadlineMsMax } from '../../../src/work-limits.ts'
+import { openClockFile, sharedMark } from '../../../src/server/process/clock-file.ts'
+import { clockFileBytesMax } from '../../../src/limits/operation-limits.ts'
+import { deadlineMsMax } from '../../../src/limits/work-limits.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 const newPath = () => join(temporaryFolder(), 'clock')

@@ -1,17 +1,17 @@
 /**
  * The clock of a running vault, over a wall clock that steps, stands still and lies.
- * Source: src/serve/clock.ts; contract section 10; hardening H114.
+ * Source: src/server/process/clock.ts; contract section 10; hardening H114.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { noMark, makeClock } from '../../../src/serve/clock.ts'
+import { noMark, makeClock } from '../../../src/server/process/clock.ts'
 import {
   clockHoldMs,
   clockLeaseMs,
   clockStartHoldMs,
   clockStepMsMax,
-} from '../../../src/operation-limits.ts'
-import { deadlineMsMax } from '../../../src/work-limits.ts'
+} from '../../../src/limits/operation-limits.ts'
+import { deadlineMsMax } from '../../../src/limits/work-limits.ts'
 import {
   aheadOf,
   fakeMachine,

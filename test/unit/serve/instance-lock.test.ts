@@ -1,12 +1,12 @@
 /**
- * The lock of an instance while others let go of it. Source: src/serve/instance-lock.ts.
+ * The lock of an instance while others let go of it. Source: src/server/folder/instance-lock.ts.
  * @module
  */
-import { lockPollMs, lockWaitMsMax } from '../../../src/operation-limits.ts'
+import { lockPollMs, lockWaitMsMax } from '../../../src/limits/operation-limits.ts'
 import { expect, test } from 'bun:test'
 import { closeSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lockInstance, type LockTime } from '../../../src/serve/instance-lock.ts'
+import { lockInstance, type LockTime } from '../../../src/server/folder/instance-lock.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 /** @param atSleep what happens while it sleeps for the nth time */

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeLineWriter } from '../../../src/serve/line-writer.ts'
+import { makeLineWriter } from '../../../src/server/watch/line-writer.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 const batchBytes = 64

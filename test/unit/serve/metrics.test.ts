@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { latencyBucketsSeconds } from '../../../src/operation-limits.ts'
-import { printNumbers } from '../../../src/serve/metric-kinds.ts'
-import { makeMetrics } from '../../../src/serve/metrics.ts'
+import { latencyBucketsSeconds } from '../../../src/limits/operation-limits.ts'
+import { printNumbers } from '../../../src/server/watch/metric-kinds.ts'
+import { makeMetrics } from '../../../src/server/watch/metrics.ts'
 
 const none = () => 0
 

@@ -3,8 +3,8 @@
  * @module
  */
 import { afterEach, expect, test } from 'bun:test'
-import { startOps, type OpsServer } from '../../../src/serve/ops.ts'
-import type { ProcessReport } from '../../../src/serve/process-report.ts'
+import { startOps, type OpsServer } from '../../../src/server/watch/ops.ts'
+import type { ProcessReport } from '../../../src/server/watch/process-report.ts'
 
 const numbers = (help: string) => [
   [{ name: 'told', help, type: 'gauge', aggregator: 'max', values: [{ labels: {}, value: 1 }] }],

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'bun:test'
 import type { AnswerEvent, SeenMore } from '../../../src/deps.ts'
-import { makeRequestLog } from '../../../src/serve/request-log.ts'
-import { defaultLogSettings } from '../../../src/serving-settings.ts'
+import { makeRequestLog } from '../../../src/server/watch/request-log.ts'
+import { defaultLogSettings } from '../../../src/settings/serving-settings.ts'
 
 interface Told {
   readonly seen?: Partial<AnswerEvent>

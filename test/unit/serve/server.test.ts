@@ -1,9 +1,9 @@
 /**
- * The port of an instance with workers. Source: src/serve/server.ts.
+ * The port of an instance with workers. Source: src/server/process/server.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { findPort } from '../../../src/serve/listen.ts'
+import { findPort } from '../../../src/server/listen/listen.ts'
 
 const failureOf = (found: Promise<unknown>): Promise<unknown> =>
   found.then(

@@ -3,9 +3,9 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import { stateLookMs } from '../../../src/operation-limits.ts'
-import { statesOf, watchStates } from '../../../src/serve/states.ts'
-import type { Checks } from '../../../src/serve/process-report.ts'
+import { stateLookMs } from '../../../src/limits/operation-limits.ts'
+import { statesOf, watchStates } from '../../../src/server/watch/states.ts'
+import type { Checks } from '../../../src/server/watch/process-report.ts'
 
 const none = () => false
 const well: Checks = {

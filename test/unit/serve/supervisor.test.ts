@@ -1,11 +1,11 @@
 import { describe, expect, jest, test } from 'bun:test'
-import { makeSupervisor, type Supervisor } from '../../../src/serve/supervisor.ts'
-import type { WorkerEnd, WorkerProcess } from '../../../src/serve/worker-process.ts'
+import { makeSupervisor, type Supervisor } from '../../../src/server/process/supervisor.ts'
+import type { WorkerEnd, WorkerProcess } from '../../../src/server/process/worker-process.ts'
 import {
   workerReadyMsMax,
   workerRestartMsMax,
   workerStartsMax,
-} from '../../../src/operation-limits.ts'
+} from '../../../src/limits/operation-limits.ts'
 import { until } from '../../support/until.ts'
 
 interface FakeWorker {

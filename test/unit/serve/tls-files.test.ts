@@ -5,7 +5,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readTls } from '../../../src/serve/tls-files.ts'
+import { readTls } from '../../../src/server/listen/tls-files.ts'
 import { selfSigned, type CertificateFiles } from '../../support/certificates.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 

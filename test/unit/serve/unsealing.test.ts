@@ -4,10 +4,10 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { splitKey } from '../../../src/crypto/shares.ts'
-import { wrongSharesMax } from '../../../src/operation-limits.ts'
-import { makeSealing } from '../../../src/serve/sealing.ts'
-import { makeUnsealer } from '../../../src/serve/unsealer.ts'
-import { collectShares } from '../../../src/serve/unsealing.ts'
+import { wrongSharesMax } from '../../../src/limits/operation-limits.ts'
+import { makeSealing } from '../../../src/server/keys/sealing.ts'
+import { makeUnsealer } from '../../../src/server/keys/unsealer.ts'
+import { collectShares } from '../../../src/server/keys/unsealing.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(11)

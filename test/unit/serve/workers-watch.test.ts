@@ -3,10 +3,10 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { printNumbers, type Numbers } from '../../../src/serve/metric-kinds.ts'
-import type { AskWorker } from '../../../src/serve/worker-channel.ts'
-import type { WorkerProcess } from '../../../src/serve/worker-process.ts'
-import { watchWorkers } from '../../../src/serve/workers-watch.ts'
+import { printNumbers, type Numbers } from '../../../src/server/watch/metric-kinds.ts'
+import type { AskWorker } from '../../../src/server/process/worker-channel.ts'
+import type { WorkerProcess } from '../../../src/server/process/worker-process.ts'
+import { watchWorkers } from '../../../src/server/watch/workers-watch.ts'
 import { valueOf } from '../../support/scrape.ts'
 
 /** @param count `undefined` of one that is silent */

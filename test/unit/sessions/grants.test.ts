@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Condition } from '../../../src/rules/access.ts'
 import { permissions, tokenPermissions } from '../../../src/rules/permissions.ts'
-import { checkSessionGrants } from '../../../src/sessions/grants.ts'
+import { checkSessionGrants } from '../../../src/sessions/session-grants.ts'
 import type { SessionRuleBody } from '../../../src/sessions/schema.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 

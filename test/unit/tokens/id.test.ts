@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { makeKeys, type Keys } from '../../../src/crypto/keyring.ts'
 import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { isUuid } from '../../../src/rules/token-ids.ts'
-import { defaultTokenId, tokenUnique } from '../../../src/tokens/id.ts'
+import { defaultTokenId, tokenUnique } from '../../../src/tokens/token-id.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const keys = makeKeys(createKeyring(seededBytes(1), 0))

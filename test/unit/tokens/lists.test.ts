@@ -4,13 +4,13 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { uuidOf } from '../../../src/bytes.ts'
+import { uuidOf } from '../../../src/lib/bytes.ts'
 import type { Deps } from '../../../src/deps.ts'
 import type { Condition, Grants, Rule } from '../../../src/rules/access.ts'
-import { ruleConditionsMax, rulesMax } from '../../../src/limits.ts'
+import { ruleConditionsMax, rulesMax } from '../../../src/limits/limits.ts'
 import type { Row, Store } from '../../../src/store/contract.ts'
 import { listTokens, type FoundTokens, type ListPart } from '../../../src/tokens/find/listing.ts'
-import { sealToken, type TokenRecord } from '../../../src/tokens/record.ts'
+import { sealToken, type TokenRecord } from '../../../src/tokens/token-record.ts'
 import { searchTokens } from '../../../src/tokens/find/search.ts'
 import { callerOf } from '../../support/token-world.ts'
 import { openTestVault } from '../../support/vault.ts'

@@ -5,7 +5,7 @@
  * with its constant arguments at hand: evaluating a compiled expression looks nothing up.
  * @module
  */
-import { invariant, present } from '../../../errors.ts'
+import { invariant, present } from '../../../lib/errors.ts'
 import { resolve, type Evaluator, type Run, type FilterValue, countCodePoints } from '../run.ts'
 import type { Flag, Operand, LiteralValue } from '../tree.ts'
 

@@ -5,7 +5,7 @@
  * where Liquid has no order at all. Source: contract section 6.
  * @module
  */
-import { isExactNumber, type Json } from '../../../json/json.ts'
+import { isExactNumber, type Json } from '../../../lib/json/json.ts'
 import { nearestDouble } from '../numbers.ts'
 import { pickAll, spend, type Run, listOf, textOf } from '../run.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'

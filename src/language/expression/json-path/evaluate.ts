@@ -8,7 +8,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-} from '../../../json/json.ts'
+} from '../../../lib/json/json.ts'
 import { isSameNumber, nearestDouble, type JsonNumber } from '../numbers.ts'
 import { spend, type Run, spendOnNumber, countCodePoints } from '../run.ts'
 import type {
@@ -19,7 +19,7 @@ import type {
   Segment,
   Selector,
   Test,
-} from './parse.ts'
+} from './parse-path.ts'
 
 /*
  * Comparisons of JSONPath filters. Source: RFC 9535 section 2.3.5.2.2.

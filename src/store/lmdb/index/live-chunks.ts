@@ -4,7 +4,7 @@
  */
 import type { LmdbEnvironment } from '../environment.ts'
 import { decodeRowKey, encodeRowKey } from '../layout.ts'
-import { chunkOf, ordinalOf } from '../../plan.ts'
+import { chunkOf, ordinalOf } from '../../core/plan.ts'
 
 /** As found when the newest chunk began: since then others may have lost their rows. */
 export interface LiveChunks {

@@ -2,11 +2,11 @@
  * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
-import { termBytes } from '../../../work-limits.ts'
-import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
-import { assertStored } from '../../../errors.ts'
-import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
-import { keyOf, termKeysOf, type KeyedRow } from '../../rows.ts'
+import { termBytes } from '../../../limits/work-limits.ts'
+import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../core/limits.ts'
+import { assertStored } from '../../../lib/errors.ts'
+import { readU32, u48Bytes, writeU32 } from '../../../lib/bytes.ts'
+import { keyOf, termKeysOf, type KeyedRow } from '../../core/row.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
 import {
@@ -21,8 +21,8 @@ import {
   setOf,
   subtract,
   unite,
-} from '../../place-set.ts'
-import { chunkOf, lowOf } from '../../plan.ts'
+} from '../../core/place-set.ts'
+import { chunkOf, lowOf } from '../../core/plan.ts'
 import { isFolded, type LmdbEnvironment, type StoreState, type LmdbTable } from '../environment.ts'
 import { encodeDeadline } from '../layout.ts'
 

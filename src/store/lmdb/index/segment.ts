@@ -5,14 +5,14 @@
  * collector would visit each, whenever it runs.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../work-limits.ts'
-import { digestPrefixes } from '../../limits.ts'
-import { readU32, writeU32 } from '../../../bytes.ts'
+import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
+import { digestPrefixes } from '../../core/limits.ts'
+import { readU32, writeU32 } from '../../../lib/bytes.ts'
 import type { Digest } from '../../contract.ts'
-import { digestsAt, versionOf } from '../../rows.ts'
+import { digestsAt, versionOf } from '../../core/row.ts'
 import type { RowVersion } from '../layout.ts'
 import { addPlace, dropPlace, type ChunkPlaces } from './postings.ts'
-import { chunkOf, lowOf } from '../../plan.ts'
+import { chunkOf, lowOf } from '../../core/plan.ts'
 
 /*
  * A table of digests: open addressing, in which each entry also leads to the one before it with the

@@ -10,10 +10,10 @@
  * Source: docs/architecture.md, "The store".
  * @module
  */
-import { assertStored, attempt } from '../../../errors.ts'
-import { firstUniqueOf, holdsUnique } from '../../rows.ts'
+import { assertStored, attempt } from '../../../lib/errors.ts'
+import { firstUniqueOf, holdsUnique } from '../../core/row.ts'
 import type { Digest, Glimpse, Row } from '../../contract.ts'
-import { checkUnique } from '../../queries.ts'
+import { checkUnique } from '../../core/queries.ts'
 import { isFoldRunning, readState, type LmdbEnvironment, type StoreState } from '../environment.ts'
 import {
   decodeMoveKey,
@@ -23,8 +23,8 @@ import {
   encodeRowKey,
   type RowVersion,
 } from '../layout.ts'
-import { decodeGlimpse, decodeRow, findRowHeader, isSoundHeader } from '../../row-format.ts'
-import { unite, type PlaceSet } from '../../place-set.ts'
+import { decodeGlimpse, decodeRow, findRowHeader, isSoundHeader } from '../../core/row-format.ts'
+import { unite, type PlaceSet } from '../../core/place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { placeSetOf } from './postings.ts'
 import {

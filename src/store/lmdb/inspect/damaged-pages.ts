@@ -12,10 +12,10 @@ import {
 } from './page-tree.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { utf8Text } from '../../../bytes.ts'
-import { findingsMax, pagesCheckedBytesMax } from '../../limits.ts'
-import { ApiError, attempt } from '../../../errors.ts'
-import { noProgress, type BeginProgress } from '../../../progress.ts'
+import { utf8Text } from '../../../lib/bytes.ts'
+import { findingsMax, pagesCheckedBytesMax } from '../../core/limits.ts'
+import { ApiError, attempt } from '../../../lib/errors.ts'
+import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
 import { tableNames } from '../environment.ts'
 import {
   decodeTreeRecord,

@@ -10,15 +10,15 @@
  * Source: hardening D8.
  * @module
  */
-import { findingsMax } from '../../limits.ts'
-import { keyOf } from '../../rows.ts'
-import { equalDigests } from '../../queries.ts'
+import { findingsMax } from '../../core/limits.ts'
+import { keyOf } from '../../core/row.ts'
+import { equalDigests } from '../../core/queries.ts'
 import type { StoreFinding, FindingKind } from '../../operated.ts'
 import type { Row } from '../../contract.ts'
-import { attempt } from '../../../errors.ts'
-import { noProgress, type BeginProgress } from '../../../progress.ts'
+import { attempt } from '../../../lib/errors.ts'
+import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
 import { deadlinesOfStore, readChunk, termsOfStore, type Postings } from '../index/postings.ts'
-import { chunkOf, lowOf, ordinalOf } from '../../plan.ts'
+import { chunkOf, lowOf, ordinalOf } from '../../core/plan.ts'
 import {
   decodePlaceSet,
   isCanonical,
@@ -27,7 +27,7 @@ import {
   hasPlace,
   placesOf,
   type PlaceSet,
-} from '../../place-set.ts'
+} from '../../core/place-set.ts'
 import {
   decodeDeadline,
   decodeMoveKey,
@@ -36,7 +36,7 @@ import {
   encodeDeadline,
   encodeMoveKey,
 } from '../layout.ts'
-import { decodeRow } from '../../row-format.ts'
+import { decodeRow } from '../../core/row-format.ts'
 import { assertSafeState, isFolded, type StoreState } from '../environment.ts'
 import {
   findInTail,

@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { assertStored } from '../../../errors.ts'
+import { assertStored } from '../../../lib/errors.ts'
 
 /*
  * The engine's file, read as numbered pages by plain reads: nothing in it can end the process, as

@@ -9,8 +9,8 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { bufferOf } from '../../../bytes.ts'
-import { scrubChunkBytes } from '../../../operation-limits.ts'
+import { bufferOf } from '../../../lib/bytes.ts'
+import { scrubChunkBytes } from '../../../limits/operation-limits.ts'
 
 /** Pieces of this length are looked for, each alone: a page may keep a part of the whole. */
 const pieceBytes = 16

@@ -3,8 +3,8 @@
  * @module
  */
 import type { Digest } from '../../contract.ts'
-import { makeGroupDraft, type GroupDraft, type RowMove } from '../../decide.ts'
-import { keyRow, type KeyedRow } from '../../rows.ts'
+import { makeGroupDraft, type GroupDraft, type RowMove } from '../../core/decide-change.ts'
+import { keyRow, type KeyedRow } from '../../core/row.ts'
 import { isFolded, type StoreState } from '../environment.ts'
 import {
   deadlinePostings,

@@ -2,23 +2,23 @@
  * Writing a group of changes in one transaction of the engine, while there is room on the disk.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../operation-limits.ts'
+import { freeSpaceBytesMin } from '../../../limits/operation-limits.ts'
 import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
-import { ApiError } from '../../../errors.ts'
+import { ApiError } from '../../../lib/errors.ts'
 import {
   freeSpaceProbeMs,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
-} from '../../limits.ts'
+} from '../../core/limits.ts'
 import type { Change } from '../../contract.ts'
-import { applySet, type PreparedChange, type SetResult } from '../../decide.ts'
+import { applySet, type PreparedChange, type SetResult } from '../../core/decide-change.ts'
 import { makeStoreDraft, type StoreDraft } from './changes.ts'
 import { FFIType } from 'bun:ffi'
 import { join } from 'node:path'
-import { findInLibc } from '../../../libc.ts'
+import { findInLibc } from '../../../lib/libc.ts'
 import { type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
-import { chunkOf } from '../../plan.ts'
+import { chunkOf } from '../../core/plan.ts'
 import {
   assertSafeState,
   encodeState,
@@ -31,7 +31,7 @@ import {
 } from '../environment.ts'
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
-import { planFold, type FoldSizes } from './fold.ts'
+import { planFold, type FoldSizes } from './lmdb-fold.ts'
 
 /*
  * The guards before a full disk: writes that add bytes are refused while there is room to remove.

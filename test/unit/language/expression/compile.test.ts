@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { compileTemplate, evaluateTemplate } from '../../../../src/language/expression/compile.ts'
-import { expressionCacheEntriesMax } from '../../../../src/work-limits.ts'
+import { expressionCacheEntriesMax } from '../../../../src/limits/work-limits.ts'
 import { at, evaluate } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { compileTemplate, evaluateTemplate } from '../../../../src/language/expression/compile.ts'
-import { parseJson } from '../../../../src/json/parse.ts'
-import { printJson, type Json } from '../../../../src/json/json.ts'
-import { jsonMembersMax, tokenDataBytesMax } from '../../../../src/limits.ts'
+import { parseJson } from '../../../../src/lib/json/parse-json.ts'
+import { printJson, type Json } from '../../../../src/lib/json/json.ts'
+import { jsonMembersMax, tokenDataBytesMax } from '../../../../src/limits/limits.ts'
 import { at, evaluate, evaluateJson } from '../../../support/expressions.ts'
 import { canary, expectRefusal } from '../../../support/refusal.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseTemplate } from '../../../../src/language/expression/parse.ts'
+import { parseTemplate } from '../../../../src/language/expression/parse-expression.ts'
 import type { TemplateUse } from '../../../../src/language/expression/tree.ts'
 import { at, expectParseRefusal } from '../../../support/expressions.ts'
 import { canary, expectRefusal } from '../../../support/refusal.ts'

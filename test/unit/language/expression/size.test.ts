@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { measureJson } from '../../../../src/language/expression/run.ts'
-import { parseJson } from '../../../../src/json/parse.ts'
-import type { Json } from '../../../../src/json/json.ts'
+import { parseJson } from '../../../../src/lib/json/parse-json.ts'
+import type { Json } from '../../../../src/lib/json/json.ts'
 
 describe('measuring a value', () => {
   test.each([

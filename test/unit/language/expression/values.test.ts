@@ -13,7 +13,7 @@ import {
   spendOnWalk,
   textOf,
 } from '../../../../src/language/expression/run.ts'
-import { tokenDataBytesMax } from '../../../../src/limits.ts'
+import { tokenDataBytesMax } from '../../../../src/limits/limits.ts'
 import { at } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'
 

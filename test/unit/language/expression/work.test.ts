@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { bindTemplate } from '../../../../src/language/expression/compile.ts'
-import { parseTemplate } from '../../../../src/language/expression/parse.ts'
+import { parseTemplate } from '../../../../src/language/expression/parse-expression.ts'
 import { assertAffordable, startRun } from '../../../../src/language/expression/run.ts'
-import type { StepMeter } from '../../../../src/waiting.ts'
-import type { Json } from '../../../../src/json/json.ts'
-import { evaluationStepsMax } from '../../../../src/limits.ts'
+import type { StepMeter } from '../../../../src/lib/waiting.ts'
+import type { Json } from '../../../../src/lib/json/json.ts'
+import { evaluationStepsMax } from '../../../../src/limits/limits.ts'
 import { at } from '../../../support/expressions.ts'
 
 const costOf = (filters: string, data: Json): number => {

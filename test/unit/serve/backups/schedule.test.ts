@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import { backupRetryMsMin, stateLookMs } from '../../../../src/operation-limits.ts'
+import { backupRetryMsMin, stateLookMs } from '../../../../src/limits/operation-limits.ts'
 import {
   startSchedule,
   type BackupSchedule,
   type BackupTurn,
-} from '../../../../src/serve/backups/schedule.ts'
+} from '../../../../src/server/backup/schedule.ts'
 
 const minute = 60_000
 const everyMs = 60 * minute

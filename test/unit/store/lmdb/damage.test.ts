@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { ApiError } from '../../../../src/errors.ts'
-import { decodePlaceSet, isCanonical, copyToBitmap } from '../../../../src/store/place-set.ts'
+import { ApiError } from '../../../../src/lib/errors.ts'
+import { decodePlaceSet, isCanonical, copyToBitmap } from '../../../../src/store/core/place-set.ts'
 import type { LmdbEnvironment } from '../../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../../src/store/lmdb/index/postings.ts'
 import {
@@ -8,7 +8,7 @@ import {
   decodeRowKey,
   decodeRowVersion,
 } from '../../../../src/store/lmdb/layout.ts'
-import { decodeRow, encodeRow } from '../../../../src/store/row-format.ts'
+import { decodeRow, encodeRow } from '../../../../src/store/core/row-format.ts'
 
 const expectCorrupt = (read: () => unknown): void => {
   let fault: unknown

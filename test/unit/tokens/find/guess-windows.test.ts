@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { makeGuessWindows } from '../../../../src/tokens/find/guess-windows.ts'
-import { guessersMax, guessWindowMs } from '../../../../src/limits.ts'
+import { guessersMax, guessWindowMs } from '../../../../src/limits/limits.ts'
 import { fakeClock } from '../../../support/seeded.ts'
 
 const minute = guessWindowMs

@@ -3,17 +3,17 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { uuidOf } from '../../../../src/bytes.ts'
+import { uuidOf } from '../../../../src/lib/bytes.ts'
 import type { Deps } from '../../../../src/deps.ts'
 import type { Grants } from '../../../../src/rules/access.ts'
 import {
   listAnswerCharsMax,
   tokenDataBytesMax,
   walksPerCredentialMax,
-} from '../../../../src/limits.ts'
-import { bulkTurnMsMax, testStepRows } from '../../../../src/work-limits.ts'
+} from '../../../../src/limits/limits.ts'
+import { bulkTurnMsMax, testStepRows } from '../../../../src/limits/work-limits.ts'
 import { listTokens } from '../../../../src/tokens/find/listing.ts'
-import { sealToken, type TokenRecord } from '../../../../src/tokens/record.ts'
+import { sealToken, type TokenRecord } from '../../../../src/tokens/token-record.ts'
 import { searchTokens } from '../../../../src/tokens/find/search.ts'
 import { callerOf } from '../../../support/token-world.ts'
 import { openTestVault } from '../../../support/vault.ts'

@@ -5,7 +5,11 @@
 import { describe, expect, test } from 'bun:test'
 import { makeKeys } from '../../../../src/crypto/keyring.ts'
 import { createKeyring } from '../../../../src/crypto/keyring-format.ts'
-import { sealToken, type TokenContents, type TokenRecord } from '../../../../src/tokens/record.ts'
+import {
+  sealToken,
+  type TokenContents,
+  type TokenRecord,
+} from '../../../../src/tokens/token-record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 
 const randomBytes = seededBytes(1)

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { tokenTypeNames } from '../../../../src/rules/token-types.ts'
-import type { TokenRecord } from '../../../../src/tokens/record.ts'
+import type { TokenRecord } from '../../../../src/tokens/token-record.ts'
 import { decodeRecord, encodeRecord } from '../../../../src/tokens/stored-form.ts'
 
 const base = { id: 'a-b', fingerprint: 'f', createdBy: 'c', createdAtMs: 5 }

@@ -3,11 +3,15 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { ApiError } from '../../../../src/errors.ts'
-import { checkSchema } from '../../../../src/gate/bodies.ts'
-import { containerCharsMax, containersMax, searchIndexesMax } from '../../../../src/limits.ts'
+import { ApiError } from '../../../../src/lib/errors.ts'
+import { checkSchema } from '../../../../src/http/bodies.ts'
+import {
+  containerCharsMax,
+  containersMax,
+  searchIndexesMax,
+} from '../../../../src/limits/limits.ts'
 import { composeContainers } from '../../../../src/tokens/write/compose.ts'
-import { defaultSettings } from '../../../../src/settings.ts'
+import { defaultSettings } from '../../../../src/settings/settings.ts'
 import { createTokenSchema, updateTokenSchema } from '../../../../src/tokens/schema.ts'
 import { expectRefusal } from '../../../support/refusal.ts'
 

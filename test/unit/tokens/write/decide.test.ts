@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { changesOfOthers } from '../../../../src/tokens/write/decide.ts'
+import { changesOfOthers } from '../../../../src/tokens/write/decide-token.ts'
 
 test('one row is changed once, though it stands in the way twice', () => {
   const seats = [

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
-import { dedupSeatsMax } from '../../../../src/limits.ts'
+import { dedupSeatsMax } from '../../../../src/limits/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
-import { unsealToken, type StoredToken } from '../../../../src/tokens/record.ts'
-import { tokenUnique } from '../../../../src/tokens/id.ts'
+import { unsealToken, type StoredToken } from '../../../../src/tokens/token-record.ts'
+import { tokenUnique } from '../../../../src/tokens/token-id.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
 
 let vault: TestVault

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
-import { defaultSettings } from '../../../../src/settings.ts'
+import { defaultSettings } from '../../../../src/settings/settings.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 import { expectRefusal } from '../../../support/refusal.ts'

@@ -3,9 +3,9 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { parseJson } from '../../../../src/json/parse.ts'
-import { printCanonicalJson, printJson } from '../../../../src/json/json.ts'
-import { jsonTurnChars } from '../../../../src/work-limits.ts'
+import { parseJson } from '../../../../src/lib/json/parse-json.ts'
+import { printCanonicalJson, printJson } from '../../../../src/lib/json/json.ts'
+import { jsonTurnChars } from '../../../../src/limits/work-limits.ts'
 import { mergeData, parseStanding } from '../../../../src/tokens/write/patch.ts'
 
 /** What a change makes of data, and how often others were let in. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isLuhnValid } from '../../../../../src/rules/clear-text.ts'
-import { ApiError } from '../../../../../src/errors.ts'
-import { aliasAttemptsMax } from '../../../../../src/limits.ts'
+import { ApiError } from '../../../../../src/lib/errors.ts'
+import { aliasAttemptsMax } from '../../../../../src/limits/limits.ts'
 import { evaluate, expectDataRefusal, expectParseRefusal } from '../../../../support/expressions.ts'
 import { seededBytes } from '../../../../support/seeded.ts'
 

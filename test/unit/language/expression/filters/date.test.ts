@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../../../src/json/parse.ts'
+import { parseJson } from '../../../../../src/lib/json/parse-json.ts'
 import {
   evaluateJson,
   expectDataRefusal,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { queryFault } from '../../../../../src/language/expression/filters/json.ts'
+import { queryFault } from '../../../../../src/language/expression/filters/json-filters.ts'
 import { expectDataRefusal, expectParseRefusal, filter } from '../../../../support/expressions.ts'
 import { canary } from '../../../../support/refusal.ts'
 

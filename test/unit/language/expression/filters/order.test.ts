@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJson } from '../../../../../src/json/parse.ts'
-import { printJson } from '../../../../../src/json/json.ts'
+import { parseJson } from '../../../../../src/lib/json/parse-json.ts'
+import { printJson } from '../../../../../src/lib/json/json.ts'
 import { evaluateJson, expectParseRefusal, filter } from '../../../../support/expressions.ts'
 
 describe('sort and sort_natural', () => {

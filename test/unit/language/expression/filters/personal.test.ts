@@ -7,7 +7,7 @@ import {
   compileTemplate,
   evaluateTemplate,
 } from '../../../../../src/language/expression/compile.ts'
-import { parseJson } from '../../../../../src/json/parse.ts'
+import { parseJson } from '../../../../../src/lib/json/parse-json.ts'
 
 const shown = (filter: string, text: string) => {
   const template = compileTemplate(`{{ data | ${filter} }}`, 'mask', 'mask')

@@ -3,7 +3,10 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { filterNames, findFilter } from '../../../../../src/language/expression/filters/table.ts'
+import {
+  filterNames,
+  findFilter,
+} from '../../../../../src/language/expression/filters/filter-table.ts'
 
 const own = `
 last4 reveal_last reveal card_mask card_bin card_exp alias_card alias_preserve_format

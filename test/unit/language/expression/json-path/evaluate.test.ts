@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { findValues } from '../../../../../src/language/expression/json-path/evaluate.ts'
-import { parseJsonPath } from '../../../../../src/language/expression/json-path/parse.ts'
+import { parseJsonPath } from '../../../../../src/language/expression/json-path/parse-path.ts'
 import { startRun } from '../../../../../src/language/expression/run.ts'
-import { parseJson } from '../../../../../src/json/parse.ts'
-import { fromPlain, toPlain, type Json } from '../../../../../src/json/json.ts'
+import { parseJson } from '../../../../../src/lib/json/parse-json.ts'
+import { fromPlain, toPlain, type Json } from '../../../../../src/lib/json/json.ts'
 import { expectRefusal } from '../../../../support/refusal.ts'
 
 const selectFrom = (query: string, data: Json, most = Number.POSITIVE_INFINITY): unknown[] =>

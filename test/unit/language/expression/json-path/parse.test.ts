@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseJsonPath } from '../../../../../src/language/expression/json-path/parse.ts'
-import { ApiError } from '../../../../../src/errors.ts'
+import { parseJsonPath } from '../../../../../src/language/expression/json-path/parse-path.ts'
+import { ApiError } from '../../../../../src/lib/errors.ts'
 import { canary } from '../../../../support/refusal.ts'
 
 const refusalOf = (text: string): ApiError => {

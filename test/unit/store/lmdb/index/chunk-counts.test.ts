@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { countKeyPiecesMax, keptCountsMax } from '../../../../../src/store/limits.ts'
+import { countKeyPiecesMax, keptCountsMax } from '../../../../../src/store/core/limits.ts'
 import type { Query } from '../../../../../src/store/contract.ts'
 import {
   countKeyOf,

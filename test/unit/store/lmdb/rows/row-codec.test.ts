@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decodeRow, encodeRow } from '../../../../../src/store/row-format.ts'
+import { decodeRow, encodeRow } from '../../../../../src/store/core/row-format.ts'
 import { seededBytes } from '../../../../support/seeded.ts'
 
 const random = seededBytes(23)

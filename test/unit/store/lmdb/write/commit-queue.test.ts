@@ -1,10 +1,13 @@
 import { describe, expect, jest, test } from 'bun:test'
 import type { WriteOutcome } from '../../../../../src/store/contract.ts'
-import { ApiError } from '../../../../../src/errors.ts'
-import { makeCommitQueue, type CommitGroup } from '../../../../../src/store/lmdb/write/commit.ts'
-import { commitMsMax, groupCommitBytesMax } from '../../../../../src/store/limits.ts'
-import type { ChangeSet } from '../../../../../src/store/write-queue.ts'
-import type { SetResult } from '../../../../../src/store/decide.ts'
+import { ApiError } from '../../../../../src/lib/errors.ts'
+import {
+  makeCommitQueue,
+  type CommitGroup,
+} from '../../../../../src/store/lmdb/write/lmdb-commit.ts'
+import { commitMsMax, groupCommitBytesMax } from '../../../../../src/store/core/limits.ts'
+import type { ChangeSet } from '../../../../../src/store/core/write-queue.ts'
+import type { SetResult } from '../../../../../src/store/core/decide-change.ts'
 import { expectFault } from '../../../../store/rows.ts'
 
 /** A set of so many changes; the ordinal of a removal stands for its name. */

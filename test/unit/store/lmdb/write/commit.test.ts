@@ -4,8 +4,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { commitTriesMax } from '../../../../../src/store/limits.ts'
-import { commit } from '../../../../../src/store/lmdb/write/commit.ts'
+import { commitTriesMax } from '../../../../../src/store/core/limits.ts'
+import { commit } from '../../../../../src/store/lmdb/write/lmdb-commit.ts'
 import type { LmdbEnvironment } from '../../../../../src/store/lmdb/environment.ts'
 
 const refusedTransaction = -30_782

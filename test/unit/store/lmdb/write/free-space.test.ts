@@ -2,20 +2,20 @@
  * The guard before a full disk. Source: hardening L11.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../../../src/operation-limits.ts'
+import { freeSpaceBytesMin } from '../../../../../src/limits/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import {
   freeSpaceProbeMs,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
-} from '../../../../../src/store/limits.ts'
+} from '../../../../../src/store/core/limits.ts'
 import type { Change } from '../../../../../src/store/contract.ts'
 import {
   faultOfRoom,
   freeBytesAt,
   makeSpaceGuard,
 } from '../../../../../src/store/lmdb/write/write-group.ts'
-import { prepareChanges } from '../../../../../src/store/decide.ts'
+import { prepareChanges } from '../../../../../src/store/core/decide-change.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 
 const row = { uniques: [], terms: [], version: 1, parts: [] }

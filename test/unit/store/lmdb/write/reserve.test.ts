@@ -2,7 +2,7 @@
  * The reserve of the store's file. Source: hardening L11.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../../../src/operation-limits.ts'
+import { freeSpaceBytesMin } from '../../../../../src/limits/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import {
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
-} from '../../../../../src/store/limits.ts'
+} from '../../../../../src/store/core/limits.ts'
 import { openReserve, type Allocate } from '../../../../../src/store/lmdb/write/write-group.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 

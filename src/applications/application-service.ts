@@ -1,0 +1,355 @@
+/**
+ * What can be done with applications: read, decide, write once.
+ *
+ * Source: spec, "Applications"; contract sections 11 and 13.
+ * @module
+ */
+import { uuidOf } from '../lib/bytes.ts'
+import type { Deps } from '../deps.ts'
+import { holdsAnywhere } from '../rules/access.ts'
+import type { Caller } from '../rules/caller.ts'
+import { isWithin } from '../rules/grants.ts'
+import { parseFutureInstant, printInstantUtc } from '../rules/instants.ts'
+import {
+  mayHold,
+  permissions,
+  type ApplicationType,
+  type Permission,
+} from '../rules/permissions.ts'
+import { ApiError, invalid, invariant } from '../lib/errors.ts'
+import { isExpired, inTurn, untilWritten, writeAs } from '../records/rows.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Change, NewRow, Query } from '../store/contract.ts'
+import { assertGrantsOfSomeType, checkGrants } from './application-grants.ts'
+import { heldKeys, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
+import type { CreateApplicationBody, UpdateApplicationBody } from './schema.ts'
+import {
+  applicationUnique,
+  keyDigest,
+  unsealApplication,
+  sealApplication,
+  tenantTerm,
+  typeTerm,
+  type ApplicationRecord,
+  type StoredApplication,
+} from './application-record.ts'
+
+type KeyDraft = Omit<KeyRecord, 'createdBy'> & { readonly createdBy: string | undefined }
+
+/** An application and its key, which exists in clear only here. */
+export interface NewApplication {
+  readonly record: ApplicationRecord
+  readonly key: Secret
+}
+
+/**
+ * A management application hands on no power that it lacks: neither by granting it nor by taking
+ * over a stronger application's key (hardening T22, H139, H140).
+ */
+export function assertMayGrant(
+  caller: Caller,
+  type: ApplicationType,
+  granted: readonly Permission[],
+): void {
+  if (type !== 'management') return
+  if (granted.every(permission => caller.grants.permissions.includes(permission))) return
+  throw new ApiError('forbidden', 'expected only permissions that the caller holds itself')
+}
+
+/**
+ * A caller who may only change applications takes over no key that may see data, and widens no
+ * grants: that is worth as much as making such a key (contract section 11).
+ */
+export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
+  if (type === 'management' || holdsAnywhere(grants, 'application:create')) return
+  throw new ApiError(
+    'forbidden',
+    'expected a credential with application:create too, for a new key or wider grants of an ' +
+      'application that may hold token permissions',
+  )
+}
+
+type KeyEnd = Pick<KeyRecord, 'expiresAt'>
+
+/**
+ * When a key ends that a caller makes: with the caller's own at the latest, so that one which was
+ * given for a while makes none that lasts (contract section 13).
+ * @param expiry as it was sent
+ * @throws ApiError `invalid_request` for one that is none, is past, or is later than that
+ */
+export function endOfNewKey(
+  { expiresAtMs: latestMs }: Caller,
+  expiry: string | undefined,
+  nowMs: number,
+): KeyEnd {
+  const asked = expiry === undefined ? undefined : parseFutureInstant(expiry, 'expires_at', nowMs)
+  if (latestMs === undefined) return asked === undefined ? {} : { expiresAt: asked }
+  if (asked === undefined) {
+    return { expiresAt: { text: printInstantUtc(latestMs), epochMs: latestMs } }
+  }
+  if (asked.epochMs <= latestMs) return { expiresAt: asked }
+  throw invalid('expires_at', 'expected no later end than that of the key which makes this one')
+}
+
+const absent = () => new ApiError('not_found', 'There is no such application.')
+
+/** A key that was just made, with what the record of its application is to say of it. */
+export const heldKey = (
+  { keys }: Pick<Deps, 'keys'>,
+  key: Secret,
+  { createdBy, ...rest }: KeyDraft,
+): HeldKey => ({
+  key: { ...rest, ...(createdBy === undefined ? {} : { createdBy }) },
+  digest: keyDigest(keys, key.reveal()),
+})
+
+/**
+ * A new application and its row, not yet written. `createdBy` is absent for the first one.
+ * @param keyEnd of its first key, where that ends before the application
+ */
+export function composeApplication(
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  tenantId: string,
+  createdBy: string | undefined,
+  body: CreateApplicationBody,
+  keyEnd: KeyEnd = {},
+): NewApplication & { readonly row: NewRow } {
+  const nowMs = deps.now()
+  const expiresAt =
+    typeof body.expires_at === 'string'
+      ? { expiresAt: parseFutureInstant(body.expires_at, 'expires_at', nowMs) }
+      : {}
+  const id = uuidOf(deps.randomBytes(16))
+  const key = newKey(deps)
+  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs, ...keyEnd })
+  const record: ApplicationRecord = {
+    id,
+    tenantId,
+    name: body.name,
+    type: body.type,
+    ...checkGrants(body.type, body),
+    keys: [made.key],
+    ...(createdBy === undefined ? {} : { createdBy }),
+    createdAtMs: nowMs,
+    ...expiresAt,
+  }
+  return { record, key, row: sealApplication(deps, record, [made], 1) }
+}
+
+/** A management application that may do all that one may, and its row, not yet written. */
+export const composeManager = (
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  tenantId: string,
+  createdBy: string | undefined,
+  name: string,
+): NewApplication & { readonly row: NewRow } =>
+  composeApplication(deps, tenantId, createdBy, {
+    name,
+    type: 'management',
+    permissions: permissions.filter(permission => mayHold('management', permission)),
+  })
+
+/**
+ * Made by a key that ends, an application has a first key that ends with it and goes on itself: a
+ * manager may give it another key in time.
+ * @throws ApiError `invalid_request` when the grants or the expiry are not valid, `forbidden`
+ */
+export async function createApplication(
+  deps: Deps,
+  caller: Caller,
+  body: CreateApplicationBody,
+): Promise<NewApplication> {
+  const end = endOfNewKey(caller, body.expires_at ?? undefined, deps.now())
+  const keyEnd = body.expires_at == null ? end : {}
+  const made = composeApplication(deps, caller.tenantId, caller.applicationId, body, keyEnd)
+  assertMayGrant(caller, body.type, made.record.permissions)
+  const landed = await writeAs(deps.store, caller, [{ insert: made.row }])
+  invariant(landed, 'no two applications draw the same id or key')
+  return made
+}
+
+export async function findApplication(
+  deps: Deps,
+  tenantId: string,
+  id: string,
+): Promise<StoredApplication> {
+  const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
+  if (row === undefined || isExpired(row, deps.now())) throw absent()
+  return unsealApplication(deps.keys, row)
+}
+
+/** @throws ApiError `not_found`, also for one of another tenant */
+export const getApplication = async (
+  deps: Deps,
+  caller: Caller,
+  id: string,
+): Promise<ApplicationRecord> => (await findApplication(deps, caller.tenantId, id)).record
+
+export interface ApplicationQuery {
+  readonly ids: readonly string[]
+  readonly types: readonly string[]
+  readonly offset: number
+  readonly limit: number
+}
+
+const anyOf = (queries: readonly Query[]): Query[] =>
+  queries.length === 0 ? [] : [{ any: queries }]
+
+/** Newest first; `total` counts every match. */
+export async function listApplications(
+  deps: Deps,
+  caller: Caller,
+  filter: ApplicationQuery,
+): Promise<{ readonly total: number; readonly records: readonly ApplicationRecord[] }> {
+  const { keys } = deps
+  const { tenantId } = caller
+  const query: Query = {
+    all: [
+      { term: tenantTerm(keys, tenantId) },
+      ...anyOf(filter.ids.map(id => ({ unique: applicationUnique(keys, tenantId, id) }))),
+      ...anyOf(filter.types.map(type => ({ term: typeTerm(keys, tenantId, type) }))),
+    ],
+  }
+  const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
+  const { rows, total } = await deps.store.page(query, window)
+  return { total, records: rows.map(row => unsealApplication(keys, row).record) }
+}
+
+export const canCreateApplications = (record: ApplicationRecord): boolean =>
+  record.type === 'management' && record.permissions.includes('application:create')
+
+/** Whether some key will do for ever. */
+export const hasLastingKey = (held: readonly HeldKey[]): boolean =>
+  held.some(({ key }) => key.expiresAt === undefined)
+
+/** One that expires, or whose keys do, leaves nobody behind when it is gone. */
+const staysManager = ({ row, record }: StoredApplication): boolean =>
+  canCreateApplications(record) &&
+  record.expiresAt === undefined &&
+  hasLastingKey(heldKeys(row, record))
+
+/**
+ * A check that another application which can create applications stands when the write lands:
+ * otherwise nobody could get back in (contract section 13).
+ */
+export async function anotherManagerStands(
+  deps: Deps,
+  leaving: StoredApplication,
+): Promise<Change[]> {
+  const query = { term: typeTerm(deps.keys, leaving.record.tenantId, 'management') }
+  for (let offset = 0; ; offset += 100) {
+    const { rows } = await deps.store.page(query, { offset, limit: 100, nowMs: deps.now() })
+    if (rows.length === 0) break
+    const other = rows.find(
+      row => row.ordinal !== leaving.row.ordinal && staysManager(unsealApplication(deps.keys, row)),
+    )
+    if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
+  }
+  throw new ApiError(
+    'conflict',
+    'This is the last management application that can create applications.',
+  )
+}
+
+/** What `decide` made of the stored application is written, with every cached credential ended. */
+export const changeApplication = <T>(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
+): Promise<T> =>
+  inTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+    untilWritten(async () => {
+      const stored = await findApplication(deps, caller.tenantId, id)
+      const { changes, result } = await decide(stored)
+      const all = [...changes, { bumpGeneration: true } as const]
+      return (await writeAs(deps.store, caller, all)) ? { result } : undefined
+    }),
+  )
+
+export const modified = (deps: Deps, caller: Caller) => ({
+  modifiedBy: caller.applicationId,
+  modifiedAtMs: deps.now(),
+})
+
+const added = (before: readonly Permission[], after: readonly Permission[]) =>
+  after.filter(permission => !before.includes(permission))
+
+async function replaceGrants(
+  deps: Deps,
+  caller: Caller,
+  stored: StoredApplication,
+  body: UpdateApplicationBody,
+): Promise<{ changes: readonly Change[]; result: ApplicationRecord }> {
+  const { row, record } = stored
+  const grants = checkGrants(record.type, body)
+  assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
+  if (!isWithin(grants, record)) assertMayArm(caller, record.type)
+  const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
+  const disarms = canCreateApplications(record) && !canCreateApplications(result)
+  const guard = disarms ? await anotherManagerStands(deps, stored) : []
+  return { changes: [...guard, replacement(deps, stored, result, heldKeys(row, record))], result }
+}
+
+/**
+ * Replaces name, permissions and rules; the type stays (contract section 13).
+ * @throws ApiError `invalid_request` before `not_found`: a fault of the body is told in any case
+ */
+export async function updateApplication(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  body: UpdateApplicationBody,
+): Promise<ApplicationRecord> {
+  try {
+    return await changeApplication(deps, caller, id, stored =>
+      replaceGrants(deps, caller, stored, body),
+    )
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.kind === 'not_found') assertGrantsOfSomeType(body)
+    throw thrown
+  }
+}
+
+/** Writes the record of an application anew, with these keys. */
+export const replacement = (
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  { row }: StoredApplication,
+  record: ApplicationRecord,
+  held: readonly HeldKey[],
+): Change => ({
+  replace: sealApplication(deps, record, held, row.version + 1),
+  ordinal: row.ordinal,
+  ifVersion: row.version,
+})
+
+/**
+ * Every other key of the application is refused from the moment this resolves.
+ * @throws ApiError `not_found`, `forbidden`; `conflict` where the new key would end, and nobody
+ * else could create applications after that
+ */
+export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
+  changeApplication(deps, caller, id, async stored => {
+    assertMayGrant(caller, stored.record.type, stored.record.permissions)
+    assertMayArm(caller, stored.record.type)
+    const key = newKey(deps)
+    const number = (stored.record.keyNumber ?? 0) + 1
+    const record = { ...stored.record, keyNumber: number, ...modified(deps, caller) }
+    const nowMs = deps.now()
+    const end = endOfNewKey(caller, undefined, nowMs)
+    const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...end }
+    const held = [heldKey(deps, key, made)]
+    const locksOut = canCreateApplications(stored.record) && !hasLastingKey(held)
+    const guard = locksOut ? await anotherManagerStands(deps, stored) : []
+    const change = replacement(deps, stored, record, held)
+    return { changes: [...guard, change], result: { record, key } }
+  })
+
+export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promise<void> =>
+  changeApplication(deps, caller, id, async stored => {
+    const guard = canCreateApplications(stored.record)
+      ? await anotherManagerStands(deps, stored)
+      : []
+    const { ordinal, version } = stored.row
+    return { changes: [...guard, { remove: ordinal, ifVersion: version }], result: undefined }
+  })

@@ -1,0 +1,100 @@
+/**
+ * `coffer config`: the settings that `coffer serve` would take from the same flags, variables and
+ * file.
+ *
+ * Nothing but the texts is looked at: `coffer doctor` looks at what they name.
+ * @module
+ */
+import type { Command } from 'commander'
+import { placeIn } from '../settings/config.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { isKeyInEnvironment, masterKeyVariable } from '../server/keys/key-source.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { hasPassword } from './shared-options.ts'
+import { loadConfig, loadSettings, type ConfigOptions } from './setting-options.ts'
+import { assertReadAgain } from './serve.ts'
+import { printTable, shown, textOf } from './table.ts'
+
+export type ConfigCommandOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
+
+/** A line of what is printed. */
+interface Line {
+  readonly name: string
+  /** `null` where nothing is set. */
+  readonly value: unknown
+  readonly from: string
+}
+
+const notShown = '(not shown)'
+
+const camelOf = (snake: string): string =>
+  snake.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The flag or the variable that an option has its text from; `undefined` where it has none. */
+function textSource(command: Command, name: string): string | undefined {
+  const option = command.options.find(each => each.attributeName() === name)
+  const source = command.getOptionValueSource(name)
+  if (source === 'cli') return option?.long
+  return source === 'env' ? option?.envVar : undefined
+}
+
+/** An address that is no URL may hold a password anywhere. */
+const shownAddress = (url: string): string =>
+  hasPassword(url) || !URL.canParse(url) ? notShown : url
+
+/** Where the vault and its key are. */
+function linesOfVault(options: ConfigCommandOptions, command: Command): readonly Line[] {
+  const { data, masterKeyFile, masterKeyCredential, store, configFile } = options
+  const { passphrase, passphraseFd, storePasswordFile } = options
+  const key = isKeyInEnvironment() ? notShown : undefined
+  const said = {
+    data,
+    master_key_file: masterKeyFile,
+    master_key_credential: masterKeyCredential,
+    master_key: key,
+    passphrase,
+    passphrase_fd: passphraseFd,
+    store: store === undefined ? undefined : shownAddress(store),
+    store_password_file: storePasswordFile,
+  }
+  return Object.entries(said)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const text = name === 'master_key' ? masterKeyVariable : textSource(command, camelOf(name))
+      return { name, value, from: text ?? placeIn(configFile, camelOf(name)) ?? 'default' }
+    })
+}
+
+function linesOf(options: ConfigCommandOptions, command: Command): readonly Line[] {
+  const settings = loadSettings(options).map(({ name, value = null, from }) => ({
+    name,
+    value,
+    from: from === 'text' ? (textSource(command, camelOf(name)) ?? 'default') : from,
+  }))
+  return [...linesOfVault(options, command), ...settings]
+}
+
+const shownValue = (value: unknown): string => {
+  if (value === null) return '-'
+  return shown(Array.isArray(value) ? value.join(', ') || '-' : textOf(value))
+}
+
+/** @throws CommandFailure with exit code 2 where `checkConfig` does */
+export function printConfig(options: ConfigCommandOptions, command: Command): void {
+  checkChoices(options)
+  const lines = linesOf(options, command)
+  if (options.json === true) sayJson({ settings: lines })
+  else {
+    const rows = lines.map(({ name, value, from }) => [name, shownValue(value), shown(from)])
+    printTable([['setting', 'value', 'from'], ...rows])
+  }
+}
+
+const checkChoices = (options: ConfigCommandOptions): void =>
+  assertReadAgain(options, loadConfig(options))
+
+/** @throws CommandFailure with exit code 2, which says the flag, the variable or the line */
+export function checkConfig(options: ConfigCommandOptions): void {
+  checkChoices(options)
+  sayNow('The settings can be taken.')
+}

@@ -1,0 +1,21 @@
+/**
+ * What commands say of copies of a vault that others have left. Source: server/folder/copies.ts.
+ * @module
+ */
+import { basename } from 'node:path'
+import type { FoundCopy } from '../server/folder/copies.ts'
+import { pathsOf } from '../server/folder/folder-stamp.ts'
+
+const isDatabase = (path: string): boolean => basename(path) === basename(pathsOf('').databaseLeft)
+
+/** What to do about one that is there still. */
+function adviceOf({ path, state }: FoundCopy): string {
+  if (state === 'held')
+    return `${path} is a copy that another command works on, or of another user: wait for it`
+  if (state === 'left') return `${path} is a copy that a command has left: start serve, or compact`
+  return isDatabase(path)
+    ? `${path} names a database that has a copy: drop its schema, then remove this file`
+    : `${path} is what the vault was before it moved: remove it once the database has a backup`
+}
+
+export const advicesOf = (copies: readonly FoundCopy[]): readonly string[] => copies.map(adviceOf)

@@ -1,0 +1,256 @@
+/**
+ * Budgets of memory: how many bytes of bodies and answers are held at a time.
+ * @module
+ */
+import { ApiError } from '../lib/errors.ts'
+import {
+  answersBytesMax,
+  credentialAnswersBytesMax,
+  shortAnswerBytesMax,
+  longBodiesPerCredentialMax,
+  parsedBodiesBytesMax,
+  parsedBodiesSpareBytes,
+  shortBodyBytesMax,
+} from '../limits/limits.ts'
+import type { Budget } from '../records/rows.ts'
+import { makeFairQueue } from '../lib/waiting.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/*
+ * How many bytes are held at a time, in all and by each credential: the counting of every budget of
+ * memory.
+ */
+
+/** In bytes. */
+interface SharesMax {
+  readonly all: number
+  /** Of one credential. */
+  readonly own: number
+}
+
+interface CredentialShares {
+  /** Whether the credential at that ordinal may hold so many bytes more. */
+  readonly fits: (ordinal: number, bytes: number) => boolean
+  /** Adds to what it holds, whether it fits or not; below zero gives back. */
+  readonly change: (ordinal: number, bytes: number) => void
+}
+
+function makeShares(max: SharesMax): CredentialShares {
+  let all = 0
+  const owners = new Map<number, number>()
+  const heldBy = (ordinal: number): number => owners.get(ordinal) ?? 0
+  return {
+    fits: (ordinal, bytes) => all + bytes <= max.all && heldBy(ordinal) + bytes <= max.own,
+    change(ordinal, bytes) {
+      const own = heldBy(ordinal) + bytes
+      all += bytes
+      if (own === 0) owners.delete(ordinal)
+      else owners.set(ordinal, own)
+    },
+  }
+}
+
+/*
+ * How many bytes of long answers may be under way at a time: in this process, and of one
+ * credential.
+ *
+ * The server keeps an answer until its connection has taken it, so that a caller who asks much and
+ * reads nothing would decide how much memory the process has. Room for an answer is taken before
+ * what it shows is opened, and given back once it was sent or its connection has ended. Short
+ * answers take none, so that no reader of long ones keeps others from them.
+ * Source: contract section 16 (`decision:`).
+ */
+
+/** What the answer to one request has of the budget. */
+export interface AnswerLease extends Budget {
+  /** The answer is there, and this long: nothing else is held from now on, but this is. */
+  readonly settle: (bytes: number) => void
+  /** Gives everything back; more than once is no matter. */
+  readonly release: () => void
+}
+
+/** Opens the hold of one request of the credential at that ordinal; it must be released. */
+export type AnswerBudget = (ordinal: number) => AnswerLease
+
+const answersOverloaded = () =>
+  new ApiError('overloaded', 'More long answers are under way than are made at a time.')
+
+const defaultMax: SharesMax = { all: answersBytesMax, own: credentialAnswersBytesMax }
+
+/** Whatever its length, one answer of a credential fits: it counts as its whole share at most. */
+export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
+  const shares = makeShares(max)
+  const countOf = (bytes: number): number =>
+    bytes <= shortAnswerBytesMax ? 0 : Math.min(bytes, max.own)
+
+  return ordinal => {
+    let held = 0
+
+    function hold(bytes: number): void {
+      if (bytes !== held) shares.change(ordinal, bytes - held)
+      held = bytes
+    }
+
+    return {
+      needs(bytes) {
+        const wanted = countOf(bytes)
+        if (wanted <= held) return
+        if (!shares.fits(ordinal, wanted - held)) throw answersOverloaded()
+        hold(wanted)
+      },
+      settle: bytes => hold(countOf(bytes)),
+      release: () => hold(0),
+    }
+  }
+}
+
+/*
+ * Which long bodies are worked on at a time; others wait their turn, with their bytes.
+ *
+ * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
+ * lives until its request is answered. Short bodies pass, since they need not wait behind long
+ * ones: nothing here bounds how many of them are there (docs/threats.md, "Floods"). Credentials
+ * have turns, so that nobody waits for more than one body of each other credential, and a part of
+ * the room is left to those who have none inside.
+ * Source: contract section 16 (`decision:`).
+ */
+
+interface WaitingBody {
+  readonly bytes: number
+  readonly enter: () => void
+}
+
+interface LongBodyGate {
+  /**
+   * Resolves once there is room for a body of that length of the credential at that ordinal;
+   * `undefined` for a short one, which has nothing to wait for.
+   */
+  readonly enter: (ordinal: number, bytes: number) => Promise<void> | undefined
+  /** Every body that entered leaves once. */
+  readonly leave: (ordinal: number, bytes: number) => void
+}
+
+export function makeLongBodyGate(
+  bytesMax = parsedBodiesBytesMax,
+  spareBytes = parsedBodiesSpareBytes,
+): LongBodyGate {
+  let inside = 0
+  const counts = new Map<number, number>()
+  const waiting = makeFairQueue<WaitingBody>()
+
+  const countOf = (ordinal: number): number => counts.get(ordinal) ?? 0
+
+  function change(ordinal: number, bytes: number, by: 1 | -1): void {
+    inside += bytes * by
+    const count = countOf(ordinal) + by
+    if (count === 0) counts.delete(ordinal)
+    else counts.set(ordinal, count)
+  }
+
+  /** Whatever its length, one enters where nobody is. */
+  const fits = (ordinal: number, bytes: number): boolean =>
+    inside === 0 || inside + bytes <= bytesMax + (countOf(ordinal) === 0 ? spareBytes : 0)
+
+  /** Of those whose turn it may be the first; nobody goes before it, so that it surely comes. */
+  function nextTurn(): readonly [ordinal: number, body: WaitingBody] | undefined {
+    const heads = [...waiting.heads()]
+    const most = heads.length > 1 ? 1 : longBodiesPerCredentialMax
+    return heads.find(([ordinal]) => countOf(ordinal) < most)
+  }
+
+  function letIn(): void {
+    for (let next = nextTurn(); next !== undefined; next = nextTurn()) {
+      const [ordinal, { bytes, enter }] = next
+      if (!fits(ordinal, bytes)) return
+      waiting.take(ordinal)
+      change(ordinal, bytes, 1)
+      enter()
+    }
+  }
+
+  return {
+    enter(ordinal, bytes) {
+      if (bytes <= shortBodyBytesMax) return undefined
+      return new Promise<void>(enter => {
+        waiting.add(ordinal, { bytes, enter })
+        letIn()
+      })
+    },
+    leave(ordinal, bytes) {
+      if (bytes <= shortBodyBytesMax) return
+      change(ordinal, bytes, -1)
+      letIn()
+    },
+  }
+}
+
+/*
+ * How many bytes of bodies may be under way at a time: in this process, and of one credential.
+ *
+ * The server keeps in memory what arrives of a body before it is asked for, so that a caller who
+ * opens many requests and ends none would decide how much memory the process has. What is beyond
+ * the budget is refused. A body counts by what has come of it, until its request is answered, since
+ * what was parsed of it lives as long. Short ones do not count, so that nobody who shares a key is
+ * shut out by long ones of others: each is no more than the header block of its request may be.
+ * Source: contract section 16.
+ */
+
+/** What one request has of the budget. */
+export interface BodyLease {
+  /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
+  readonly take: (bytes: number) => void
+  /** @throws ApiError `overloaded` where so many bytes more do not fit now; none is taken */
+  readonly assertRoom: (bytes: number) => void
+  /** Resolves once a body of that length, which has come in whole, may be worked on. */
+  readonly begin: (bytes: number) => Promise<void> | undefined
+  /** Gives everything back. Nothing can be taken from then on. */
+  readonly release: () => void
+}
+
+/** Opens the hold of one request of the credential at that ordinal; it must be released. */
+export type BodyBudget = (ordinal: number) => BodyLease
+
+type BodyBounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
+
+const bodiesOverloaded = () =>
+  new ApiError('overloaded', 'More bodies are under way than are taken at a time.')
+
+/** Whatever the settings are, one body of the longest fits (`decision:`). */
+export function makeBodyBudget(settings: BodyBounds): BodyBudget {
+  const shares = makeShares({
+    all: Math.max(settings.bodyBytesMax, settings.bodiesBytesMax),
+    own: Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax),
+  })
+  const gate = makeLongBodyGate()
+
+  return ordinal => {
+    let held = 0
+    let begun = 0
+    let isReleased = false
+
+    function assertRoom(bytes: number): void {
+      if (isReleased || !shares.fits(ordinal, bytes)) throw bodiesOverloaded()
+    }
+
+    return {
+      assertRoom,
+      take(bytes) {
+        assertRoom(bytes)
+        shares.change(ordinal, bytes)
+        held += bytes
+      },
+      begin(bytes) {
+        return gate.enter(ordinal, bytes)?.then(() => {
+          begun = bytes
+        })
+      },
+      release() {
+        if (held > 0) shares.change(ordinal, -held)
+        gate.leave(ordinal, begun)
+        held = 0
+        begun = 0
+        isReleased = true
+      },
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The OpenAPI description of a route, from the same schemas that check its requests.
+ *
+ * @module
+ */
+import type { TSchema } from '@sinclair/typebox'
+import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../limits/limits.ts'
+import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
+import { isKept } from '../operation.ts'
+import type { Content, Route } from '../operation.ts'
+
+/** By the beginning of the path, the first that fits; without the version before it. */
+const groups: readonly (readonly [path: RegExp, name: string, description: string])[] = [
+  [/^\/sessions/, 'Sessions', 'Short-lived access for browsers and mobile applications.'],
+  [/^\/applications/, 'Applications', 'Holders of API keys, and who may see what.'],
+  [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
+  [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
+  [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],
+]
+
+/** The tag objects of the document. */
+export const tags = groups.map(([, name, description]) => ({ name, description })).toReversed()
+
+function tagOf(path: string): string {
+  const bare = path.replace(/^\/v\d+/, '')
+  return groups.find(([pattern]) => pattern.test(bare))?.[1] ?? ''
+}
+
+const exampleId = 'c06d0789-0a38-40be-b7cc-c28a718f76f1'
+
+const pathParameters = (path: string): readonly Plain[] =>
+  path
+    .split('/')
+    .filter(segment => segment.startsWith(':'))
+    .map(segment => ({
+      name: segment.slice(1),
+      in: 'path',
+      required: true,
+      description: 'As it was answered, percent-encoded.',
+      schema: { type: 'string' },
+      example: exampleId,
+    }))
+
+/** A list is repeated, `?id=a&id=b`; names to texts are `?metadata[key]=value`. */
+const styleOf = ({ type }: TSchema): Plain =>
+  type === 'object' ? { style: 'deepObject', explode: true } : {}
+
+function queryParameters(query: TSchema | undefined, components: Components): readonly Plain[] {
+  const properties = (query?.['properties'] ?? {}) as Readonly<Record<string, TSchema>>
+  return Object.entries(properties).map(([name, { description, examples, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    ...styleOf(schema as TSchema),
+    schema: describeSchema(schema, components),
+    example: (examples as readonly unknown[] | undefined)?.[0],
+  }))
+}
+
+const visibleAscii = (maxLength: number): Plain => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  pattern: '^[!-~]+$',
+})
+
+const traceSchema = visibleAscii(traceIdCharsMax)
+
+const traceParameter = {
+  name: 'SVC-TRACE-ID',
+  in: 'header',
+  required: false,
+  description: 'Visible ASCII. Comes back, and stands in the log; one is made where it is absent.',
+  schema: traceSchema,
+  example: 'checkout-4711',
+}
+
+/** Without an example, which the documentation page would send with every request of that kind. */
+const idempotencyParameter = {
+  name: 'SVC-IDEMPOTENCY-KEY',
+  in: 'header',
+  required: false,
+  description: `Visible ASCII. What the first success of a key has done is kept for 24 hours, and
+every repetition with the same body is told what stands of it; 404 where that is nothing. With
+another body, while it is under way, and where the answer held a secret, 409. A key that is too long
+is 400.`,
+  schema: visibleAscii(idempotencyKeyCharsMax),
+}
+
+const headerParameters = (route: Route): readonly Plain[] =>
+  isKept(route) ? [traceParameter, idempotencyParameter] : [traceParameter]
+
+/** Of every answer. */
+export const answerHeaders = {
+  'SVC-TRACE-ID': { description: 'Of this request.', schema: traceSchema },
+}
+
+const locationHeader = {
+  Location: {
+    description: 'Where the new thing is.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
+}
+
+function contentOf(type: string, { schema, examples }: Content, components: Components): Plain {
+  const values = Object.entries(examples).map(([name, value]) => [name, { value }])
+  return {
+    [type]: {
+      schema: describeSchema(schema, components),
+      examples: Object.fromEntries(values),
+    },
+  }
+}
+
+function describeSuccess({ success }: Route, components: Components): Plain {
+  const { status, schema, examples = {}, hasLocation } = success
+  return {
+    [String(status)]: {
+      description: schema === undefined ? 'Done; the answer is empty.' : 'Done.',
+      headers: { ...answerHeaders, ...(hasLocation === true ? locationHeader : {}) },
+      ...(schema === undefined
+        ? {}
+        : { content: contentOf('application/json', { schema, examples }, components) }),
+    },
+  }
+}
+
+const descriptionOf = ({ description, permission, callers }: Route): string =>
+  [
+    description ?? '',
+    permission === undefined ? '' : `Permission: \`${permission}\`.`,
+    callers === undefined ? '' : `Callers: ${callers.join(', ')}.`,
+  ]
+    .filter(text => text !== '')
+    .join('\n\n')
+
+/**
+ * An OpenAPI 3.1 operation object.
+ * @param components that it needs are added
+ */
+export function describeRoute(route: Route, components: Components): Plain {
+  const { body } = route
+  return {
+    operationId: route.name,
+    tags: [tagOf(route.path)],
+    summary: route.summary,
+    description: descriptionOf(route),
+    security: [{ key: [] }],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route.query, components),
+      ...headerParameters(route),
+    ],
+    responses: {
+      ...describeSuccess(route, components),
+      ...describeFailures(route.failures),
+    },
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.isOptional !== true,
+            content: contentOf(body.contentType, body, components),
+          },
+        }),
+  }
+}

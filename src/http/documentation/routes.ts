@@ -1,0 +1,151 @@
+/**
+ * The documentation page and the OpenAPI document.
+ *
+ * The framework's plugin writes the document from the routes; its own page is never mounted,
+ * because it loads script from another host, and a vault's origin runs none but its own. The assets
+ * of the page are in the binary, and its content security policy allows nothing else.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
+import { Type } from '@sinclair/typebox'
+import { Elysia, type AnyElysia } from 'elysia'
+import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import type { Exchange } from '../answers.ts'
+import { type Components, failureResponses } from './failures.ts'
+import { answerHeaders, describeRoute, tags } from './openapi.ts'
+import { pageFrom, pageStyle, policy, startScript } from './reference-page.ts'
+import { pathOf, withoutTrailingSlash } from '../request.ts'
+import { answerPage, type Pipeline, hooks } from '../pipeline.ts'
+
+const documentationOf = (basePath: string, components: Components) => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Coffer',
+    version: '1',
+    description: 'A tokenization vault: tokens, applications and who may see what.',
+    contact: { name: 'The maintainers of Coffer' },
+    license: { name: 'All rights reserved' },
+  },
+  servers: [{ url: basePath === '' ? '/' : basePath }],
+  tags,
+  components: {
+    securitySchemes: {
+      key: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'SVC-API-KEY',
+        description: 'The key of an application (`key_…`) or of a session (`key_sess_…`).',
+      },
+    },
+    responses: failureResponses(answerHeaders, components),
+    schemas: Object.fromEntries(components),
+  },
+})
+
+const headersOf = (type: string) => ({
+  'content-type': `${type}; charset=utf-8`,
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+})
+
+/** The bytes of a file of the program, read when they are first asked for. */
+function readOnce(path: string): () => Uint8Array {
+  let bytes: Uint8Array | undefined
+  return () => (bytes ??= readFileSync(path))
+}
+
+type Routes = AnyElysia['routes']
+
+/** Whatever the framework would check by itself stands in the description of the operation. */
+const checkedElsewhere = Type.Object({})
+
+function writeDocument({ operations }: Pipeline, routes: Routes, basePath: string): string {
+  const components: Components = new Map()
+  const described = routes.flatMap(route => {
+    const { method, path } = route
+    const operation = operations.get(String(route.hooks.detail?.operationId))
+    if (operation === undefined) return []
+    const detail = describeRoute({ ...operation, method, path }, components)
+    return [{ ...route, hooks: { detail, params: checkedElsewhere } }]
+  })
+  const app = { getGlobalRoutes: () => described, getGlobalDefinitions: () => ({ type: {} }) }
+  const { paths } = toOpenAPISchema(app as unknown as AnyElysia)
+  return JSON.stringify({ ...documentationOf(basePath, components), paths })
+}
+
+/** What stands before the addresses of the documentation: of a host, or the base path. */
+const basePathOf = ({ url }: Request): string => {
+  const path = pathOf(url)
+  return path.slice(0, path.lastIndexOf('/swagger'))
+}
+
+/** What a host has mounted does not know what stands before it: links say where from the page. */
+const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' : 'swagger')
+
+/**
+ * `GET /`, for a person who looks what listens there: where the page and the document are, from the
+ * base path on. A server of its own has it; the address of a host is the host's.
+ */
+export function entrance(pipeline: Pipeline) {
+  const headers = headersOf('application/json')
+  const shown = { parse: 'none', page: true, detail: { hide: true } } as const
+  return new Elysia().use(hooks(pipeline)).get(
+    '/',
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const base = withoutTrailingSlash(pathOf(exchange.request.url)).replace(/^\/$/, '')
+      const places = { page: `${base}/swagger`, document: `${base}/swagger/json` }
+      const bytes = Buffer.from(JSON.stringify({ name: 'Coffer', ...places }))
+      return answerPage(pipeline, exchange, { headers, bytes })
+    },
+    shown,
+  )
+}
+
+/**
+ * `GET /swagger` and what its page loads, all from this origin.
+ * @param routes the operations, with their paths below every prefix
+ */
+export function documentation(pipeline: Pipeline, routes: Routes) {
+  const documents = new Map<string, Uint8Array>()
+  const documentAt = (basePath: string): Uint8Array => {
+    const known = documents.get(basePath)
+    const written = known ?? Buffer.from(writeDocument(pipeline, routes, basePath))
+    documents.clear()
+    documents.set(basePath, written)
+    return written
+  }
+  const page =
+    (type: string, read: (request: Request) => string | Uint8Array) =>
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const text = read(exchange.request)
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text
+      return answerPage(pipeline, exchange, { headers: headersOf(type), bytes })
+    }
+  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+  return new Elysia()
+    .use(hooks(pipeline))
+    .get(
+      '/swagger',
+      page('text/html', request => pageFrom(folderOf(request))),
+      shown(),
+    )
+    .get(
+      '/swagger/start.js',
+      page('text/javascript', () => startScript),
+      shown(),
+    )
+    .get(
+      '/swagger/page.css',
+      page('text/css', () => pageStyle),
+      shown(),
+    )
+    .get('/swagger/ui.js', page('text/javascript', readOnce(bundlePath)), shown())
+    .get('/swagger/ui.css', page('text/css', readOnce(stylePath)), shown())
+    .get(
+      '/swagger/json',
+      page('application/json', request => documentAt(basePathOf(request))),
+      shown(),
+    )
+}

@@ -1,0 +1,42 @@
+/**
+ * How long a connection waits for its next request, and what its other end is told of it: a proxy
+ * that sends on a connection which ends at that moment has no answer to give.
+ *
+ * Facts about the server: what is set for a request holds until the head of the next one is whole,
+ * which begins with the server's own time again; so a first head or a body that does not go on has
+ * that, and the head of a next request the longer one.
+ * Source: RFC 9112 section 9.3; RFC 9110 section 7.6.1; RFC 2068 section 19.7.1, for the hint.
+ * @module
+ */
+import { keepAliveSlackSeconds } from '../limits/operation-limits.ts'
+import type { Connections } from './admission.ts'
+
+interface Connected {
+  readonly request: Request
+  /** What has its connection, where it came in by one. */
+  readonly server: Connections | undefined
+}
+
+export interface KeepAlive {
+  /** Of every answer, but for those that end their connection. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Has the connection of an exchange wait, once nothing of its answer is left to send. */
+  readonly extend: (exchange: Connected) => void
+}
+
+/** @param seconds absent where a host, or the system, decides it */
+export function makeKeepAlive(seconds: number | undefined): KeepAlive {
+  if (seconds === undefined) return { fields: {}, extend: () => {} }
+  return {
+    fields: { connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` },
+    extend({ request, server }) {
+      server?.timeout(request, seconds + keepAliveSlackSeconds)
+    },
+  }
+}
+
+/** Has an answer end its connection. */
+export function endConnection({ headers }: Response): void {
+  headers.set('connection', 'close')
+  headers.delete('keep-alive')
+}

@@ -1,0 +1,181 @@
+/**
+ * Liquid's filters over text: case, white space, joining, removing, replacing, cutting.
+ *
+ * Input and arguments that are no text are rendered as text first, null as ''. Searching is for
+ * plain text, never for a pattern. What grows is paid for before it is made.
+ * @module
+ */
+import type { Json } from '../../../lib/json/json.ts'
+import {
+  resolve,
+  spend,
+  type Run,
+  countCodePoints,
+  indexAfter,
+  assertTextFits,
+  integerOf,
+  jsonOf,
+  spendOnText,
+  spendOnWalk,
+  textOf,
+} from '../run.ts'
+import { anyValue, sourceAt, type FilterDefinition } from './definition.ts'
+
+/** A filter over text without arguments. */
+export const textFilter = (apply: (text: string, run: Run) => Json): FilterDefinition => ({
+  required: [],
+  bind: () => (input, run) => apply(textOf(input, run), run),
+})
+
+/** A filter over text with `required` text arguments and `optional` more, '' when left out. */
+const textsFilter = (
+  required: number,
+  optional: number,
+  apply: (run: Run, text: string, first: string, second: string) => Json,
+): FilterDefinition => ({
+  required: Array.from({ length: required }, () => anyValue),
+  optional: Array.from({ length: optional }, () => anyValue),
+  bind: operands => {
+    const first = sourceAt(operands, 0)
+    const [, second = () => null] = operands.map(resolve)
+    return (input, run) =>
+      apply(run, textOf(input, run), textOf(first(run), run), textOf(second(run), run))
+  },
+})
+
+/** Some characters grow when their case changes, ß to SS. */
+const caseFilter = (change: (text: string) => string): FilterDefinition =>
+  textFilter((text, run) => {
+    // Twice, because changing case costs about as much as two walks.
+    spendOnWalk(run, text)
+    spendOnWalk(run, text)
+    const changed = change(text)
+    assertTextFits(changed.length, run)
+    return changed
+  })
+
+export const upcase = caseFilter(text => text.toUpperCase())
+
+export const downcase = caseFilter(text => text.toLowerCase())
+
+export const capitalize = caseFilter(
+  text => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase(),
+)
+
+export const strip = textFilter(text => text.trim())
+
+export const lstrip = textFilter(text => text.trimStart())
+
+export const rstrip = textFilter(text => text.trimEnd())
+
+export const append = textsFilter(1, 0, (run, text, tail) => {
+  spendOnText(run, text.length + tail.length)
+  return text + tail
+})
+
+export const prepend = textsFilter(1, 0, (run, text, head) => {
+  spendOnText(run, text.length + head.length)
+  return head + text
+})
+
+/** Steps for each place where text is found, cut or put in. */
+const stepsPerPlace = 64
+
+/**
+ * The pieces between the places where `separator` stands; between all code points when it is ''.
+ * Pays for each piece, so that a separator that stands everywhere ends early.
+ */
+const splitText = (run: Run, text: string, separator: string): string[] => {
+  const pieces: string[] = []
+  let start = 0
+  while (start < text.length) {
+    spend(run, stepsPerPlace)
+    const found = text.indexOf(separator, start)
+    if (found === -1) break
+    const end = separator === '' ? start + indexAfter(text.slice(start, start + 2), 1) : found
+    pieces.push(text.slice(start, end))
+    start = end + separator.length
+  }
+  if (separator !== '') pieces.push(text.slice(start))
+  return pieces
+}
+
+/** Liquid drops empty pieces at the end. */
+export const split = textsFilter(1, 0, (run, text, separator) => {
+  const pieces = splitText(run, text, separator)
+  while (pieces.at(-1) === '') pieces.pop()
+  return pieces
+})
+
+const replaceAll = (run: Run, text: string, pattern: string, replacement: string): string => {
+  const pieces = splitText(run, text, pattern)
+  const grown = (pieces.length - 1) * (replacement.length - pattern.length)
+  spendOnText(run, text.length + Math.max(0, grown))
+  return pieces.join(replacement)
+}
+
+export const replace = textsFilter(1, 1, replaceAll)
+
+export const remove = textsFilter(1, 0, (run, text, pattern) => replaceAll(run, text, pattern, ''))
+
+const replaceOnce = (run: Run, text: string, pattern: string, replacement: string): string => {
+  const found = text.indexOf(pattern)
+  if (found === -1) return text
+  spendOnText(run, text.length + replacement.length)
+  return text.slice(0, found) + replacement + text.slice(found + pattern.length)
+}
+
+export const replaceFirst = textsFilter(1, 1, replaceOnce)
+
+export const removeFirst = textsFilter(1, 0, (run, text, pattern) =>
+  replaceOnce(run, text, pattern, ''),
+)
+
+/** Cuts to a number of code points, mark included; shorter input comes out as it is. */
+export const truncate: FilterDefinition = {
+  required: [],
+  optional: [anyValue, anyValue],
+  bind: operands => {
+    const [length = () => 50, mark = () => '...'] = operands.map(resolve)
+    return (input, run) => {
+      const text = textOf(input, run)
+      const most = integerOf(length(run), run)
+      spendOnWalk(run, text)
+      if (indexAfter(text, most) >= text.length) return jsonOf(input)
+      const end = textOf(mark(run), run)
+      spendOnText(run, text.length + end.length)
+      return text.slice(0, indexAfter(text, most - countCodePoints(end))) + end
+    }
+  },
+}
+
+/** The first `most` runs of text between white space; a last empty one counts, as in Liquid. */
+const firstWords = (run: Run, text: string, most: number): string[] => {
+  const words: string[] = []
+  const gap = /\s+/g
+  let start = 0
+  while (words.length < most) {
+    spend(run, stepsPerPlace)
+    gap.lastIndex = start
+    const found = gap.exec(text)
+    words.push(text.slice(start, found?.index))
+    if (found === null) break
+    start = gap.lastIndex
+  }
+  return words
+}
+
+/** Cuts to a number of words, at least one. The mark comes even when there are just as many. */
+export const truncateWords: FilterDefinition = {
+  required: [],
+  optional: [anyValue, anyValue],
+  bind: operands => {
+    const [length = () => 15, mark = () => '...'] = operands.map(resolve)
+    return (input, run) => {
+      const most = Math.max(1, integerOf(length(run), run))
+      const words = firstWords(run, textOf(input, run).trimStart(), most)
+      const end = words.length < most ? '' : textOf(mark(run), run)
+      return words.join(' ') + end
+    }
+  },
+}

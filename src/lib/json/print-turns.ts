@@ -1,0 +1,147 @@
+/**
+ * Printing what is long in turns, once, and keeping the texts for printing at once.
+ *
+ * A long value is printed as a whole, in both forms; the texts of its long parts are cut out of
+ * that. They are kept as long as the values, which nobody changes any more.
+ * @module
+ */
+import { jsonTurnChars } from '../../limits/work-limits.ts'
+import { measureJson } from '../../language/expression/run.ts'
+import {
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  canonical,
+  faithful,
+  printScalar,
+  type PrintStyle,
+} from './json.ts'
+
+type LetOthersIn = () => Promise<void>
+
+type Compound = readonly Json[] | JsonObject
+
+/** What is open around the place that is printed. */
+interface Frame {
+  readonly value: Compound
+  readonly members: Iterator<readonly [string, Json]> | undefined
+  readonly items: Iterator<Json> | undefined
+  /** Where its text begins. */
+  readonly startAt: number
+  isFirst: boolean
+}
+
+interface Printing {
+  readonly style: PrintStyle
+  readonly frames: Frame[]
+  /** Of this turn. */
+  pieces: string[]
+  /** Of the turns before, each in memory of its own. */
+  readonly texts: string[]
+  length: number
+  readonly long: { readonly value: Compound; readonly startAt: number; readonly endAt: number }[]
+}
+
+const isCompound = (value: Json): value is Compound => isJsonArray(value) || isJsonObject(value)
+
+const add = (printing: Printing, text: string): void => {
+  printing.pieces.push(text)
+  printing.length += text.length
+}
+
+const begin = (printing: Printing, value: Json): void => {
+  const { style, frames, length: startAt } = printing
+  if (!isCompound(value)) return add(printing, printScalar(value, style))
+  const isArray = isJsonArray(value)
+  frames.push({
+    value,
+    members: isArray ? undefined : style.members(value)[Symbol.iterator](),
+    items: isArray ? value[Symbol.iterator]() : undefined,
+    startAt,
+    isFirst: true,
+  })
+  add(printing, isArray ? '[' : '{')
+}
+
+const end = (printing: Printing, { value, startAt, items }: Frame): void => {
+  add(printing, items === undefined ? '}' : ']')
+  printing.frames.pop()
+  const endAt = printing.length
+  if (endAt - startAt > jsonTurnChars) printing.long.push({ value, startAt, endAt })
+}
+
+/** Prints one member or item of what is open, or its end. */
+const step = (printing: Printing, frame: Frame): void => {
+  const comma = frame.isFirst ? '' : ','
+  frame.isFirst = false
+  if (frame.members === undefined) {
+    const next = frame.items?.next()
+    if (next === undefined || next.done === true) return end(printing, frame)
+    add(printing, comma)
+    return begin(printing, next.value)
+  }
+  const next = frame.members.next()
+  if (next.done === true) return end(printing, frame)
+  const [name, value] = next.value
+  add(printing, `${comma}${JSON.stringify(name)}:`)
+  begin(printing, value)
+}
+
+const endTurn = (printing: Printing): void => {
+  printing.texts.push(printing.pieces.join(''))
+  printing.pieces = []
+}
+
+async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthersIn): Promise<void> {
+  const printing: Printing = { style, frames: [], pieces: [], texts: [], length: 0, long: [] }
+  begin(printing, value)
+  let turnAt = 0
+  for (let frame = printing.frames.at(-1); frame; frame = printing.frames.at(-1)) {
+    step(printing, frame)
+    if (printing.length - turnAt < jsonTurnChars) continue
+    turnAt = printing.length
+    endTurn(printing)
+    await letOthersIn()
+  }
+  endTurn(printing)
+  const whole = printing.texts.join('')
+  for (const { value: part, startAt, endAt } of printing.long) {
+    style.kept.set(part, whole.slice(startAt, endAt))
+  }
+}
+
+/**
+ * Prints a value in both forms, and keeps the text of each part that is long.
+ * @param letOthersIn  resolves when it is time to go on
+ */
+export async function printInTurns(value: Json, letOthersIn: LetOthersIn): Promise<void> {
+  await printStyle(value, faithful, letOthersIn)
+  await letOthersIn()
+  await printStyle(value, canonical, letOthersIn)
+  await letOthersIn()
+}
+
+/** Escapes, and numbers that print longer than they were sent, make no more of it than a turn. */
+const shortPartChars = jsonTurnChars / 8
+
+function partsOf(body: Json): Iterable<Json> {
+  if (isJsonArray(body)) return body
+  return isJsonObject(body) ? body.values() : []
+}
+
+/**
+ * The same for each long part of a body, which itself nobody prints: members of a request, or items
+ * of many.
+ */
+export async function printPartsInTurns(body: Json, letOthersIn: LetOthersIn): Promise<void> {
+  let looked = 0
+  for (const part of partsOf(body)) {
+    const size = measureJson(part, shortPartChars)
+    if (size > shortPartChars) await printInTurns(part, letOthersIn)
+    looked += size
+    if (looked < jsonTurnChars) continue
+    looked = 0
+    await letOthersIn()
+  }
+}

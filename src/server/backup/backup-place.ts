@@ -1,0 +1,179 @@
+/**
+ * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
+ * @module
+ */
+import { accessSync, constants, existsSync, linkSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../../lib/files.ts'
+import type { BeginProgress } from '../../lib/progress.ts'
+import { explained } from '../folder/folder-stamp.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { isInside } from '../folder/nested.ts'
+import { isAnythingAt, removeFile } from '../folder/regular-files.ts'
+import { isStaged, lookAtStaging } from '../folder/staging-mark.ts'
+import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
+import { backupInstantOf } from './backup-names.ts'
+
+export interface KeptFile {
+  readonly name: string
+  readonly bytes: number
+}
+
+export interface BackupPlace {
+  /**
+   * @throws CommandFailure for a folder that is not there, that nothing can be made in, or that is
+   *   in the data folder
+   */
+  readonly assertThere: () => void
+  /** As a person writes it. */
+  readonly addressOf: (name: string) => string
+  /** The folder in which one of that name is made; `coffer` alone makes it. */
+  readonly stagingOf: (name: string) => string
+  /** @throws CommandFailure where something has that name, or nothing can */
+  readonly assertFree: (name: string) => Promise<void>
+  /**
+   * Gives a whole file its name.
+   * @throws CommandFailure, or the system's own error, with nothing at that name
+   */
+  readonly put: (name: string, file: string, progress: BeginProgress) => Promise<void>
+  /** All files that are there, in no order. */
+  readonly list: () => Promise<readonly KeptFile[]>
+  /**
+   * The first bytes of a file, or all of a shorter one.
+   * @throws the system's own error, and CommandFailure of a bucket
+   */
+  readonly readStart: (name: string, bytes: number) => Promise<Uint8Array>
+  readonly remove: (name: string) => Promise<void>
+  /** Takes away what a process that was killed has left while it made a backup of a server. */
+  readonly clear: () => void
+}
+
+const stagingSuffix = '.partial'
+
+/** An empty one without a mark is known by its name alone. */
+function isStagingAt(folder: string, name: string): boolean {
+  if (!name.endsWith(stagingSuffix)) return false
+  const ofBackup = name.slice(0, -stagingSuffix.length)
+  return backupInstantOf(ofBackup) !== undefined || isStaged(join(folder, name))
+}
+
+/** What another process works on stays, and so does what is of somebody else. */
+function clearFolder(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  for (const name of names.filter(each => isStagingAt(folder, each))) {
+    lookAtStaging(join(folder, name), true)
+  }
+}
+
+function unusable(folder: string, error: unknown): unknown {
+  if (systemCodeOf(error) !== 'ENOENT') return explained(folder, error)
+  return new CommandFailure(`there is no folder for backups at ${folder}: make it first`, 1, error)
+}
+
+/** Such a backup would be lost with what it is of. */
+function assertApart(folder: string, data: string): void {
+  if (!isInside(folder, data)) return
+  const inData = `${folder} is in the data folder, with which backups would be lost`
+  throw new CommandFailure(`${inData}: name a folder elsewhere`, usageExitCode)
+}
+
+/** None where it has left since the folder was read. */
+function keptIn(folder: string, name: string): readonly KeptFile[] {
+  const stats = statSync(join(folder, name), { throwIfNoEntry: false })
+  return stats === undefined ? [] : [{ name, bytes: stats.size }]
+}
+
+function folderPlace(folder: string, data: string): BackupPlace {
+  const pathOf = (name: string): string => join(folder, name)
+  return {
+    assertThere() {
+      try {
+        accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+      } catch (error) {
+        throw unusable(folder, error)
+      }
+      assertApart(folder, data)
+    },
+    addressOf: pathOf,
+    stagingOf: name => pathOf(name) + stagingSuffix,
+    async assertFree(name) {
+      const path = pathOf(name)
+      if (isAnythingAt(path)) {
+        throw new CommandFailure(`there is something at ${path}: choose another name with --to`)
+      }
+      if (!existsSync(folder)) {
+        throw new CommandFailure(`the folder of ${path} does not exist: make it first`)
+      }
+      assertApart(folder, data)
+    },
+    async put(name, file) {
+      // Unlike a rename it takes nobody's place.
+      linkSync(file, pathOf(name))
+      syncFolder(folder)
+    },
+    async list() {
+      try {
+        const found = readdirSync(folder, { withFileTypes: true })
+        return found.filter(each => each.isFile()).flatMap(({ name }) => keptIn(folder, name))
+      } catch (error) {
+        throw unusable(folder, error)
+      }
+    },
+    readStart: async (name, bytes) => Bun.file(pathOf(name)).slice(0, bytes).bytes(),
+    remove: async name => removeFile(pathOf(name)),
+    clear: () => clearFolder(folder),
+  }
+}
+
+/** @param data the data folder, in which there is room to make one */
+function bucketPlace(address: string, data: string): BackupPlace {
+  const { bucket: name, key: prefix } = splitAddress(address)
+  const bucket = openBucket(name)
+  const keyOf = (file: string): string => (prefix === '' ? file : `${prefix}/${file}`)
+  const staging = join(data, 'uploading')
+  return {
+    // It is asked when a backup is made.
+    assertThere: () => {},
+    addressOf: file => `${addressPrefix}${name}/${keyOf(file)}`,
+    stagingOf: () => staging,
+    async assertFree(file) {
+      if (!(await bucket.has(keyOf(file)))) return
+      throw new CommandFailure('there is something of that name in the bucket: choose another')
+    },
+    async put(file, path, progress) {
+      await bucket.upload(keyOf(file), path, progress)
+    },
+    async list() {
+      const start = keyOf('')
+      const listed = await bucket.list(start)
+      return listed.map(({ key, bytes }) => ({ name: key.slice(start.length), bytes }))
+    },
+    readStart: (file, bytes) => bucket.readStart(keyOf(file), bytes),
+    remove: file => bucket.remove(keyOf(file)),
+    clear: () => void lookAtStaging(staging, true),
+  }
+}
+
+/**
+ * @param where a folder, or `s3://bucket/prefix`
+ * @param data the data folder of the vault
+ * @throws CommandFailure for an address that cannot be, and where credentials are missing
+ */
+export const openPlace = (where: string, data: string): BackupPlace =>
+  where.startsWith(addressPrefix) ? bucketPlace(where, data) : folderPlace(resolve(where), data)
+
+/** The place and the name in it that a person means who names a file. */
+export function splitTarget(target: string, data: string) {
+  if (!target.startsWith(addressPrefix)) {
+    const path = resolve(target)
+    return { place: openPlace(dirname(path), data), name: basename(path) }
+  }
+  const { bucket, key } = splitAddress(target)
+  const at = key.lastIndexOf('/')
+  const name = key.slice(at + 1)
+  if (name === '') {
+    throw new CommandFailure(`expected the name of a file as well, such as ${target}/one.backup`, 2)
+  }
+  const prefix = at < 0 ? '' : `/${key.slice(0, at)}`
+  return { place: openPlace(`${addressPrefix}${bucket}${prefix}`, data), name }
+}

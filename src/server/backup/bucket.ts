@@ -1,0 +1,206 @@
+/**
+ * A bucket of an S3 service, with the credentials that the environment names as every tool of AWS
+ * reads them: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
+ * `AWS_DEFAULT_REGION`, `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`.
+ *
+ * The client asks the proxy of `HTTPS_PROXY`, but for hosts in `NO_PROXY`. What it says of a
+ * failure is the service's, so that its code alone is told.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { ownerOnlyFile } from '../../lib/files.ts'
+import { backupChunkBytes, uploadPartBytes, uploadTriesMax } from '../../limits/operation-limits.ts'
+import { countBytes, type BeginProgress } from '../../lib/progress.ts'
+import { bucketAddress } from '../../settings/setting-formats.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+
+export const addressPrefix = 's3://'
+
+/** @returns the name of the bucket, and what stands behind it without a slash at its ends */
+export function splitAddress(address: string): { readonly bucket: string; readonly key: string } {
+  const [, bucket, key = ''] = bucketAddress.exec(address) ?? []
+  if (bucket === undefined || key.split('/').some(name => name === '.' || name === '..')) {
+    throw new CommandFailure('expected an address such as s3://bucket/prefix', usageExitCode)
+  }
+  return { bucket, key: key.replace(/^\/+|\/+$/g, '') }
+}
+
+interface BucketEntry {
+  readonly key: string
+  readonly bytes: number
+}
+
+export interface Bucket {
+  readonly has: (key: string) => Promise<boolean>
+  /** What has a key that begins so, with no slash behind that. */
+  readonly list: (prefix: string) => Promise<readonly BucketEntry[]>
+  /**
+   * Sends a file, and reads it back: nothing has that key before all of it was sent.
+   * @throws CommandFailure with nothing at that key
+   */
+  readonly upload: (key: string, path: string, progress: BeginProgress) => Promise<void>
+  /** The first bytes, or all of what is shorter. */
+  readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
+  /** In bytes. @throws CommandFailure where nothing has that key */
+  readonly sizeOf: (key: string) => Promise<number>
+  /** Into a new file. */
+  readonly download: (key: string, path: string, progress: BeginProgress) => Promise<void>
+  readonly remove: (key: string) => Promise<void>
+}
+
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/^NoSuchBucket$/, 'there is no such bucket: make it first'],
+  [/^NoSuchKey$/, 'there is no backup of that name in the bucket'],
+  [
+    /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied|ExpiredToken|InvalidToken)$/,
+    'the bucket refuses the credentials: see AWS_ACCESS_KEY_ID and what it may do',
+  ],
+  [/CERT/, 'the S3 service has a certificate that is not to be trusted'],
+  [
+    /^(?:Connection|FailedToOpenSocket|E[A-Z]+$|Timeout)/,
+    'the S3 service cannot be reached: see AWS_ENDPOINT_URL and AWS_REGION',
+  ],
+]
+
+/** @returns what a person is told; what is not of the service goes on as it is */
+function explained(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'S3Error') return error
+  const code = systemCodeOf(error) ?? ''
+  const known = refusals.find(([pattern]) => pattern.test(code))?.[1]
+  const shown = /^\w{1,60}$/.test(code) ? code : 'no code'
+  return new CommandFailure(known ?? `the S3 service has failed with ${shown}: try again`, 1, error)
+}
+
+async function ask<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task()
+  } catch (error) {
+    throw explained(error)
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+function optionsOf(environment: Environment): Bun.S3Options {
+  const accessKeyId = environment['AWS_ACCESS_KEY_ID']
+  const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY']
+  if (!accessKeyId || !secretAccessKey) {
+    const expected = 'expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment'
+    throw new CommandFailure(`${addressPrefix}: ${expected}`, usageExitCode)
+  }
+  const sessionToken = environment['AWS_SESSION_TOKEN']
+  const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1'
+  const endpoint = environment['AWS_ENDPOINT_URL_S3'] ?? environment['AWS_ENDPOINT_URL']
+  return {
+    accessKeyId,
+    secretAccessKey,
+    region,
+    ...(sessionToken ? { sessionToken } : {}),
+    ...(endpoint ? { endpoint } : {}),
+  }
+}
+
+interface Passed {
+  readonly bytes: number
+  readonly digest: string
+}
+
+/** Hands all pieces of a stream on. @returns what they were */
+async function pass(
+  pieces: AsyncIterable<Uint8Array>,
+  take: (piece: Uint8Array) => void | Promise<void>,
+): Promise<Passed> {
+  const digest = createHash('sha256')
+  let bytes = 0
+  for await (const piece of pieces) {
+    digest.update(piece)
+    bytes += piece.length
+    await take(piece)
+  }
+  return { bytes, digest: digest.digest('hex') }
+}
+
+/** Its parts take the key together, or not at all. */
+async function send(file: Bun.S3File, path: string, progress: BeginProgress): Promise<Passed> {
+  const sent = countBytes(progress(statSync(path).size, 'uploading'))
+  const writer = file.writer({ partSize: uploadPartBytes, queueSize: 1, retry: uploadTriesMax })
+  const passed = await pass(
+    createReadStream(path, { highWaterMark: backupChunkBytes }),
+    async piece => {
+      await writer.write(piece)
+      await writer.flush()
+      sent(piece.length)
+    },
+  )
+  await writer.end()
+  return passed
+}
+
+async function readBack(file: Bun.S3File, { bytes, digest }: Passed, progress: BeginProgress) {
+  const read = countBytes(progress(bytes, 'reading'))
+  const found = await pass(file.stream(), piece => read(piece.length))
+  if (found.bytes === bytes && found.digest === digest) return
+  throw new CommandFailure('the backup in the bucket is not what was sent: try again')
+}
+
+async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress): Promise<void> {
+  const { size } = await file.stat()
+  const fetched = countBytes(progress(size, 'downloading'))
+  const made = await open(path, 'wx', ownerOnlyFile)
+  try {
+    const { bytes } = await pass(file.stream(), async piece => {
+      await made.writeFile(piece)
+      fetched(piece.length)
+    })
+    if (bytes !== size) throw new CommandFailure('the download was cut short: try again')
+  } finally {
+    await made.close()
+  }
+}
+
+async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
+  const listed: BucketEntry[] = []
+  for (let startAfter: string | undefined; ;) {
+    const from = startAfter === undefined ? {} : { startAfter }
+    const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
+    listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
+    startAfter = listed.at(-1)?.key
+    if (isTruncated !== true || contents.length === 0) return listed
+  }
+}
+
+/**
+ * @param bucket its name
+ * @throws CommandFailure where the environment has no credentials
+ */
+export function openBucket(bucket: string): Bucket {
+  const client = new Bun.S3Client({ ...optionsOf(process.env), bucket })
+  // The client has no setting of its own that would stand before it (tried on Bun 1.4.4).
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  return {
+    // By a list, since a bucket that is missing has no key either for the client.
+    has: key =>
+      ask(async () => {
+        const { contents = [] } = await client.list({ prefix: key, maxKeys: 1 })
+        return contents[0]?.key === key
+      }),
+    list: prefix => ask(() => listAll(client, prefix)),
+    upload: (key, path, progress) =>
+      ask(async () => {
+        const file = client.file(key)
+        const sent = await send(file, path, progress)
+        try {
+          await readBack(file, sent, progress)
+        } catch (error) {
+          await file.delete().catch(() => {})
+          throw error
+        }
+      }),
+    readStart: (key, bytes) => ask(() => client.file(key).slice(0, bytes).bytes()),
+    sizeOf: key => ask(async () => (await client.file(key).stat()).size),
+    download: (key, path, progress) => ask(() => fetchInto(client.file(key), path, progress)),
+    remove: key => ask(() => client.delete(key)),
+  }
+}

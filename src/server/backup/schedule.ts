@@ -1,0 +1,180 @@
+/**
+ * Backups that a server makes of itself, one after the other: each by a process of the same
+ * program, which may slow nobody and looks for itself whether one is due.
+ *
+ * What is due follows from the newest backup in its place alone, so that a start of the server
+ * neither skips one nor makes one too many.
+ * @module
+ */
+import type { Log } from '../../deps.ts'
+import {
+  backupLateIntervalsMax,
+  backupRetryMsMin,
+  backupTurnMsMin,
+} from '../../limits/operation-limits.ts'
+import type { BackupPlan } from '../../settings/serving-settings.ts'
+import type { FolderOptions } from '../folder/data-folder.ts'
+import { ownProgram } from '../process/own-program.ts'
+import { watchStates } from '../watch/states.ts'
+import { openPlace } from './backup-place.ts'
+
+/** What the process is told on stdin, as JSON. It holds no secret. */
+export interface BackupOrder {
+  readonly parent: number
+  readonly folder: FolderOptions
+  readonly plan: BackupPlan
+}
+
+/** What it says on stdout, as JSON. */
+export interface BackupTurn {
+  /** Of the newest backup, Unix time; absent where there is none. */
+  readonly newestMs?: number
+  /** The one that it made; absent where none was due. */
+  readonly made?: { readonly name: string; readonly bytes: number; readonly removed: number }
+  /** Why it made none that was due, or took no older one away. */
+  readonly failed?: { readonly code: string; readonly reason?: string }
+}
+
+interface BackupCounts {
+  /** How old the newest is; absent where there is none. */
+  readonly ageMs?: number | undefined
+  readonly made: number
+  readonly failed: number
+}
+
+export interface BackupSchedule {
+  readonly everyMs: number
+  /** Where they are put, as it was set. */
+  readonly to: string
+  readonly counts: () => BackupCounts
+  /** By more than `backupLateIntervalsMax` intervals, which begin anew with this process. */
+  readonly isOverdue: () => boolean
+  /** Ends one that is under way, and takes away what it has left. */
+  readonly stop: () => Promise<void>
+}
+
+export interface ScheduleParts {
+  readonly plan: BackupPlan
+  readonly wallMs: () => number
+  readonly log: Log
+  /** Does one turn; ends at once when the signal says so. */
+  readonly turn: (signal: AbortSignal) => Promise<BackupTurn>
+  readonly clear: () => void
+}
+
+/** @returns how long until the next turn */
+function waitOf({ newestMs, failed }: BackupTurn, failures: number, parts: ScheduleParts): number {
+  const { plan, wallMs } = parts
+  const retryMs = Math.min(plan.everyMs, backupRetryMsMin * 2 ** Math.min(failures - 1, 30))
+  if (failed !== undefined) return retryMs
+  const dueMs = newestMs === undefined ? 0 : newestMs + plan.everyMs - wallMs()
+  // A clock that was put back says nothing of how long that is.
+  return Math.min(plan.everyMs, Math.max(backupRetryMsMin, dueMs))
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+
+/** Goes on until it is stopped, whatever fails. */
+export function startSchedule(parts: ScheduleParts): BackupSchedule {
+  const { plan, wallMs, log, turn, clear } = parts
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const startedMs = wallMs()
+  let newest: number | undefined
+  const counts = { made: 0, failed: 0 }
+  let failures = 0
+
+  function note({ newestMs, made, failed }: BackupTurn): void {
+    newest = newestMs ?? newest
+    counts.made += made ? 1 : 0
+    counts.failed += failed ? 1 : 0
+    failures = failed ? failures + 1 : 0
+    if (made) log('backup_made', made)
+    if (failed) log('backup_failed', failed)
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const told = await turn(signal)
+      if (signal.aborted) return
+      note(told)
+      await pause(waitOf(told, failures, parts), signal)
+    }
+  }
+
+  function isOverdue(): boolean {
+    const sinceMs = Math.max(startedMs, newest ?? startedMs)
+    return wallMs() - sinceMs > (1 + backupLateIntervalsMax) * plan.everyMs
+  }
+
+  const late = { begins: 'backup_late', ends: 'backup_on_time', is: isOverdue }
+  const stopLooking = watchStates([late], log)
+  const running = run()
+  return {
+    everyMs: plan.everyMs,
+    to: plan.to,
+    counts: () => ({ ...counts, ageMs: newest === undefined ? undefined : wallMs() - newest }),
+    isOverdue,
+    async stop() {
+      stopLooking()
+      stopping.abort()
+      await running
+      clear()
+    },
+  }
+}
+
+/** What is not as the process says it was not said by it. */
+function parseTurn(text: string): BackupTurn | undefined {
+  try {
+    const turn: unknown = JSON.parse(text)
+    return typeof turn === 'object' && turn !== null ? turn : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** One turn in a process of its own. It never rejects. */
+async function takeTurn(order: BackupOrder, signal: AbortSignal): Promise<BackupTurn> {
+  const hung = AbortSignal.timeout(Math.max(order.plan.everyMs, backupTurnMsMin))
+  try {
+    const child = Bun.spawn([...ownProgram(), 'scheduled-backup'], {
+      argv0: 'coffer',
+      stdio: [Buffer.from(JSON.stringify(order)), 'pipe', 'inherit'],
+      signal: AbortSignal.any([signal, hung]),
+      killSignal: 'SIGKILL',
+    })
+    const turn = parseTurn(await new Response(child.stdout).text())
+    const exitCode = await child.exited
+    if (turn !== undefined) return turn
+    const ended = child.signalCode === null ? `exit ${exitCode}` : String(child.signalCode)
+    return { failed: { code: hung.aborted ? 'hung' : ended } }
+  } catch {
+    // Such as no room for one more process, which may pass.
+    return { failed: { code: 'not_started' } }
+  }
+}
+
+/**
+ * Makes backups of a served folder from now on.
+ * @throws CommandFailure for a place that cannot be
+ */
+export function startBackups(
+  folder: FolderOptions,
+  plan: BackupPlan,
+  { wallMs, log }: Pick<ScheduleParts, 'wallMs' | 'log'>,
+): BackupSchedule {
+  const { assertThere, clear } = openPlace(plan.to, folder.data)
+  assertThere()
+  const order = { parent: process.pid, folder, plan }
+  return startSchedule({ plan, wallMs, log, clear, turn: signal => takeTurn(order, signal) })
+}

@@ -1,0 +1,96 @@
+/**
+ * A backup that goes to standard output, or comes by standard input: `-` in the place of a file.
+ *
+ * It is made, looked at and read back in the data folder before its first byte goes out, and is in
+ * a file before it is looked at, since where one ends is told by the length of its file.
+ * @module
+ */
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { isatty } from 'node:tty'
+import { ownerOnlyFile, writeWhole } from '../../lib/files.ts'
+import { lockPollMs, backupChunkBytes } from '../../limits/operation-limits.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { sleep } from '../process/system.ts'
+import type { BackupPlace } from './backup-place.ts'
+
+/** In the place of a file. */
+export const standardStream = '-'
+
+const [input, output] = [0, 1]
+
+/** @returns 0 at the end */
+function readPiece(file: number, piece: Uint8Array): number {
+  try {
+    return readSync(file, piece, 0, piece.length, null)
+  } catch (error) {
+    if (systemCodeOf(error) === 'EOF') return 0
+    throw error
+  }
+}
+
+function copy(from: number, write: (bytes: Uint8Array) => void): void {
+  const piece = Buffer.alloc(backupChunkBytes)
+  for (let count = readPiece(from, piece); count > 0; count = readPiece(from, piece)) {
+    write(piece.subarray(0, count))
+  }
+}
+
+/** The parent of this process may have made its pipe one that does not wait. */
+function writeOut(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(output, bytes, at)
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') throw error
+      sleep(lockPollMs)
+    }
+  }
+}
+
+function put(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    copy(file, writeOut)
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EPIPE') throw error
+    throw new CommandFailure('standard output was closed before the backup was whole', 1, error)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * @param data the data folder, in which it is made
+ * @throws CommandFailure for a terminal
+ */
+export function standardOutput(
+  data: string,
+): Pick<BackupPlace, 'stagingOf' | 'assertFree' | 'put'> {
+  if (isatty(output)) {
+    const expected = 'expected a pipe or a file, and no terminal, at standard output'
+    throw new CommandFailure(`--to -: ${expected}`, usageExitCode)
+  }
+  return {
+    stagingOf: () => join(data, 'uploading'),
+    assertFree: async () => {},
+    put: async (_, path) => put(path),
+  }
+}
+
+/**
+ * Takes a backup from standard input into a new file.
+ * @throws CommandFailure for a terminal
+ */
+export function takeStandardInput(path: string): void {
+  if (isatty(input)) {
+    const expected = 'expected a backup by a pipe or from a file at standard input'
+    throw new CommandFailure(`restore -: ${expected}, and no terminal`, usageExitCode)
+  }
+  const file = openSync(path, 'wx', ownerOnlyFile)
+  try {
+    copy(input, bytes => writeWhole(file, bytes))
+  } finally {
+    closeSync(file)
+  }
+}

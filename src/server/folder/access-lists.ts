@@ -1,0 +1,23 @@
+/**
+ * Lists of access beside owner and mode of a file: where there is one, the mode has what the list
+ * gives at most in the place of the group, which may be to any user.
+ * Source: acl(5); getxattr(2).
+ * @module
+ */
+import { FFIType, ptr } from 'bun:ffi'
+import { findInLibc } from '../../lib/libc.ts'
+
+const getxattr = {
+  args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64],
+  returns: FFIType.i64,
+} as const
+
+const textOf = (text: string): Buffer => Buffer.from(`${text}\0`)
+
+/** What the platform, or the file system, does not tell is none. A link is followed. */
+export function hasAccessList(path: string): boolean {
+  if (process.platform !== 'linux') return false
+  const libc = findInLibc({ getxattr })
+  const name = textOf('system.posix_acl_access')
+  return Number(libc?.getxattr(ptr(textOf(path)), ptr(name), null, 0) ?? 0) > 0
+}

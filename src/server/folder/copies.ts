@@ -1,0 +1,109 @@
+/**
+ * Every copy of a vault that a command may leave: whole databases, which hold what is deleted and
+ * retired later.
+ *
+ * | Where | Of |
+ * |---|---|
+ * | `compacting` in the data folder | `compact`, `move --to folder` |
+ * | `uploading` in the data folder | a backup into a bucket |
+ * | `verifying` in the data folder, or it and `.verifying` | `verify --online` |
+ * | `restoring` in the data folder, or it and `.restoring` | `restore` |
+ * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
+ * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
+ * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
+ * | the database that `store/database.left` names | a `move` out of it, or one cut off |
+ *
+ * What lies elsewhere is noted in the data folder while it is there, in a file `copy-` each.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { readRegular } from '../../lib/files.ts'
+import { copyNoteBytesMax } from '../../limits/operation-limits.ts'
+import { pathsOf } from './folder-stamp.ts'
+import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.ts'
+import { lookAtStaging } from './staging-mark.ts'
+
+export interface FoundCopy {
+  /** Of a file or a folder; of a database, the file that names it. */
+  readonly path: string
+  /**
+   * `held`: a process works on it, or this user may not look. `left`: none does. `kept`: an
+   * operator was told to remove it.
+   */
+  readonly state: 'held' | 'left' | 'kept'
+}
+
+const notePattern = /^copy-[0-9a-f]{16}$/
+
+const noteOf = (data: string, path: string): string =>
+  join(data, `copy-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`)
+
+/** Says in a data folder that a copy of it is made at a path, before anything is there. */
+export const noteCopy = (data: string, path: string): void =>
+  replaceFile(noteOf(data, path), `${path}\n`)
+
+export const forgetCopy = (data: string, path: string): void => removeFile(noteOf(data, path))
+
+/** What no process of coffer has written names nothing. */
+function readNote(note: string): string | undefined {
+  if (statsAt(note)?.isFile() !== true) return undefined
+  const path = readRegular(note, copyNoteBytesMax)?.toString('utf8').trim()
+  return path?.startsWith('/') === true ? path : undefined
+}
+
+/** Folders of processes that may be at work. */
+function stagingOf(data: string): readonly string[] {
+  const notes = readdirSync(data).filter(name => notePattern.test(name))
+  const noted = notes.flatMap(name => readNote(join(data, name)) ?? [])
+  const whole = resolve(data)
+  return [
+    ...new Set([
+      join(whole, 'uploading'),
+      pathsOf(whole).verifying,
+      pathsOf(whole).restoring,
+      `${whole}.verifying`,
+      `${whole}.restoring`,
+      ...noted.filter(path => path !== whole),
+    ]),
+  ]
+}
+
+function lookAt(data: string, remove: boolean): readonly FoundCopy[] {
+  return stagingOf(data).flatMap(path => {
+    const state = lookAtStaging(path, remove)
+    if (remove && state !== 'held') forgetCopy(data, path)
+    return state === undefined ? [] : [{ path, state }]
+  })
+}
+
+const keptIn = (data: string): readonly FoundCopy[] =>
+  [pathsOf(data).moved, pathsOf(data).databaseLeft]
+    .filter(path => statsAt(path) !== undefined)
+    .map(path => ({ path: resolve(path), state: 'kept' }))
+
+const compactingIn = (data: string): readonly FoundCopy[] => {
+  const path = resolve(pathsOf(data).compacting)
+  return statsAt(path) === undefined ? [] : [{ path, state: 'left' }]
+}
+
+/** All of them that are there, and nothing changes. */
+export const findCopies = (data: string): readonly FoundCopy[] => [
+  ...compactingIn(data),
+  ...lookAt(data, false),
+  ...keptIn(data),
+]
+
+/** As `findCopies`, while a server may run: removes what no process holds, and is not kept. */
+export const clearCopies = (data: string): readonly FoundCopy[] => [
+  ...lookAt(data, true),
+  ...keptIn(data),
+]
+
+/** As `clearCopies`, for the holder of the folder's lock. */
+export function clearLeftCopies(data: string): readonly FoundCopy[] {
+  const compacting = compactingIn(data)
+  removeFolder(pathsOf(data).compacting)
+  return [...compacting, ...clearCopies(data)]
+}

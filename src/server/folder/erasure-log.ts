@@ -1,0 +1,217 @@
+/**
+ * The list of erasures: a file to which every delete of a token is added before it is answered, so
+ * that a restore of an older backup can erase those tokens again.
+ *
+ * Lines of deletes at once are written and flushed together. A line comes after the commit of its
+ * delete: one that stands in the list has happened, and a restore never erases what was not
+ * deleted. While a line could not be written, no further token is deleted.
+ * Source: docs/decisions.md, "The list of erasures".
+ * @module
+ */
+import { FFIType } from 'bun:ffi'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  readSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { Erasures, Log } from '../../deps.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { syncFolder, writeWhole } from '../../lib/files.ts'
+import { findInLibc } from '../../lib/libc.ts'
+import { lockPollMs, lockWaitMsMax, erasureRetryMs } from '../../limits/operation-limits.ts'
+import { printErasure } from '../../rules/erasures.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { isInside } from './nested.ts'
+import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-files.ts'
+import { elapsedMs } from '../process/system.ts'
+
+export interface ErasureLog extends Erasures {
+  /** Writes what waits, once more. */
+  readonly end: () => Promise<void>
+}
+
+const flush = promisify(fsync)
+
+/*
+ * Several processes add to the file in turn: one that finds no room takes away what it has written
+ * of a line. Source: flock(2).
+ */
+const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
+const lockExclusiveNow = 2 | 4
+const unlock = 8
+
+async function whileLocked(file: number, write: () => void): Promise<void> {
+  const libc = findInLibc({ flock })
+  const endMs = elapsedMs() + lockWaitMsMax
+  while (libc !== undefined && libc.flock(file, lockExclusiveNow) !== 0) {
+    if (elapsedMs() >= endMs) throw Object.assign(new Error('locked'), { code: 'EAGAIN' })
+    await Bun.sleep(lockPollMs)
+  }
+  try {
+    write()
+  } finally {
+    libc?.flock(file, unlock)
+  }
+}
+
+const lineEnd = 10
+
+/** A machine that lost its power may have left a piece of a line, which no other is to touch. */
+function isInLine(file: number, size: number): boolean {
+  const last = new Uint8Array(1)
+  return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== lineEnd
+}
+
+/** @throws the system's own error, with the file as it was */
+function writeLines(file: number, lines: string): void {
+  const { size } = fstatSync(file)
+  const bytes = Buffer.from(isInLine(file, size) ? `\n${lines}` : lines)
+  try {
+    writeWhole(file, bytes)
+  } catch (error) {
+    ftruncateSync(file, size)
+    throw error
+  }
+}
+
+/**
+ * The file is opened anew each time, so that it may be moved away: another one is begun then.
+ * @param known the inode of the one that this process has found in its folder before
+ * @returns that of this one
+ */
+async function append(path: string, lines: string, known: number | undefined): Promise<number> {
+  const file = openToAppend(path)
+  try {
+    const { ino } = fstatSync(file)
+    await whileLocked(file, () => writeLines(file, lines))
+    await flush(file)
+    if (ino !== known) syncFolder(dirname(resolve(path)))
+    return ino
+  } finally {
+    closeSync(file)
+  }
+}
+
+const full = new Set(['ENOSPC', 'EDQUOT'])
+
+const failureOf = (error: unknown, message: string): ApiError =>
+  new ApiError(full.has(systemCodeOf(error) ?? '') ? 'storage_full' : 'unavailable', message)
+
+/** What the log says; of a file that may not be written to there is no code of the system. */
+const causeOf = (error: unknown): string =>
+  systemCodeOf(error) ?? (error instanceof CommandFailure ? 'no_own_regular_file' : 'unknown')
+
+const notDeleted = 'The list of erasures cannot be written, so nothing was deleted.'
+const notListed = 'The token is deleted, and the list of erasures could not be written.'
+
+/** @param path of a file that `prepareErasureLog` has found good */
+export function makeErasureLog(path: string, log: Log): ErasureLog {
+  /** Lines that are not on disk, oldest first. */
+  const waiting: string[] = []
+  let hasFailed = false
+  let known: number | undefined
+  let timer: NodeJS.Timeout | undefined
+  let current: Promise<void> | undefined
+  /** Begins when the current one has ended, with all that waits by then. */
+  let next: Promise<void> | undefined
+
+  function noteFailure(error: unknown): void {
+    if (!hasFailed) log('erasure_log_failed', { cause: causeOf(error) })
+    hasFailed = true
+    clearTimeout(timer)
+    timer = setTimeout(() => void writeAll().catch(() => {}), erasureRetryMs)
+    timer.unref()
+  }
+
+  async function writeWaiting(): Promise<void> {
+    const count = waiting.length
+    if (count === 0) return
+    try {
+      known = await append(path, waiting.join(''), known)
+    } catch (error) {
+      noteFailure(error)
+      throw error
+    }
+    waiting.splice(0, count)
+    if (hasFailed) log('erasure_log_written')
+    hasFailed = false
+  }
+
+  async function afterCurrent(): Promise<void> {
+    await current?.catch(() => {})
+    current = next
+    next = undefined
+    await writeWaiting()
+  }
+
+  const writeAll = (): Promise<void> => (next ??= afterCurrent())
+
+  return {
+    async ready() {
+      if (!hasFailed) return
+      await writeAll().catch((error: unknown) => {
+        throw failureOf(error, notDeleted)
+      })
+    },
+    async note(erasure) {
+      waiting.push(printErasure(erasure))
+      await writeAll().catch((error: unknown) => {
+        throw failureOf(error, notListed)
+      })
+    },
+    async end() {
+      clearTimeout(timer)
+      await writeAll().catch(() => {})
+    },
+  }
+}
+
+/*
+ * Whether a file can be such a list.
+ */
+
+const unusable = (path: string, why: string) =>
+  new CommandFailure(`--erasure-log: ${path} ${why}`, usageExitCode)
+
+/**
+ * Changes nothing.
+ * @param data the data folder, which may not be there yet
+ * @throws CommandFailure with a line that says what to do
+ */
+export function assertErasureLog(path: string, data: string): void {
+  const folder = dirname(resolve(path))
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch {
+    throw unusable(path, 'cannot be written: see that its folder exists, and whose it is')
+  }
+  if (isInside(folder, data)) {
+    throw unusable(path, 'is in the data folder, with which it would be lost: name one elsewhere')
+  }
+  assertRegular(path)
+  // A user who writes to it says what a restore erases.
+  const found = statsAt(path)
+  if (found === undefined || !isForOthersToo(found)) return
+  throw unusable(path, 'is open to others than its owner: chmod 600 it')
+}
+
+/**
+ * Makes the file where it is not there, so that a start tells what the first delete would.
+ * @throws CommandFailure
+ */
+export function prepareErasureLog(path: string, data: string): void {
+  assertErasureLog(path, data)
+  try {
+    closeSync(openToAppend(path))
+    syncFolder(dirname(resolve(path)))
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw unusable(path, `cannot be written (${systemCodeOf(error) ?? 'unknown'})`)
+  }
+}

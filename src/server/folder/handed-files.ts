@@ -1,0 +1,56 @@
+/**
+ * What an operator hands to a command by the name of a file: a regular one, or the pipe of another
+ * command, as a shell makes it for `<(...)`.
+ * @module
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { readRegular } from '../../lib/files.ts'
+import { lockPollMs, pipeSilenceMsMax, pipeWriterMsMax } from '../../limits/operation-limits.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { elapsedMs, sleep } from '../process/system.ts'
+
+/** @returns 0 where nobody writes; `undefined` where who does has written nothing yet */
+function readSome(file: number, bytes: Buffer, at: number): number | undefined {
+  try {
+    return readSync(file, bytes, at, bytes.length - at, null)
+  } catch (error) {
+    if (systemCodeOf(error) === 'EAGAIN') return undefined
+    throw error
+  }
+}
+
+/** Who writes may open it later than who reads, and may first ask a person. */
+function readPipe(file: number, path: string, bytesMax: number): Buffer | undefined {
+  const bytes = Buffer.alloc(bytesMax + 1)
+  let length = 0
+  for (let sinceMs = elapsedMs(); length <= bytesMax;) {
+    const count = readSome(file, bytes, length)
+    if (count === 0 && length > 0) return bytes.subarray(0, length)
+    if (count !== undefined && count > 0) {
+      length += count
+      sinceMs = elapsedMs()
+      continue
+    }
+    if (elapsedMs() - sinceMs > (count === 0 ? pipeWriterMsMax : pipeSilenceMsMax)) {
+      throw new CommandFailure(`${path} is a pipe, and nothing comes through it`, usageExitCode)
+    }
+    sleep(lockPollMs)
+  }
+  return undefined
+}
+
+/**
+ * All of it.
+ * @returns `undefined` for what is neither, or larger
+ * @throws CommandFailure for a pipe that nobody writes to; else the system's own error
+ */
+export function readHanded(path: string, bytesMax: number): Buffer | undefined {
+  // Opening a pipe would wait for its writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (fstatSync(file).isFIFO()) return readPipe(file, path, bytesMax)
+  } finally {
+    closeSync(file)
+  }
+  return readRegular(path, bytesMax)
+}

@@ -1,0 +1,127 @@
+/**
+ * Making data folders: with a new vault, or for one that is in a database already.
+ * @module
+ */
+import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ApiError } from '../../lib/errors.ts'
+import { ownerOnlyFolder, syncFolder } from '../../lib/files.ts'
+import type { Store } from '../../store/contract.ts'
+import { openLmdbStore } from '../../store/lmdb/lmdb-store.ts'
+import { createVault, type NewVault } from '../../vault/vault.ts'
+import { claimFolder } from './claim-folder.ts'
+import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
+import { rejoinDatabase, openDatabase, prepareDatabase, writeDatabase } from './folder-database.ts'
+import { CommandFailure } from '../process/failure.ts'
+import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
+import { obtainNewMasterKey } from '../keys/key-source.ts'
+import { writeMasterKey } from '../keys/master-key.ts'
+import { ownNamesIn } from './ignored-names.ts'
+import { randomBytes, wallMs } from '../process/system.ts'
+
+const masterKeyBytes = 32
+
+function makeMasterKey(path: string): Uint8Array {
+  const masterKey = randomBytes(masterKeyBytes)
+  writeMasterKey(path, masterKey)
+  return masterKey
+}
+
+/** A new store, and what takes away what of it is not in the folder. */
+async function makeStore(options: FolderOptions) {
+  const { data } = options
+  const { store: path } = pathsOf(data)
+  mkdirSync(path, { mode: ownerOnlyFolder })
+  if (options.store === undefined) {
+    return { store: await openLmdbStore({ path }), undo: async (_isOurs: boolean) => {} }
+  }
+  const address = writeDatabase(data, options)
+  const undo = await prepareDatabase(address)
+  try {
+    return { store: await openDatabase(address), undo }
+  } catch (error) {
+    await undo(false)
+    throw error
+  }
+}
+
+async function fillFolder(options: FolderOptions, store: Store): Promise<NewVault> {
+  const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
+  try {
+    return await createVault({ store, now: wallMs, randomBytes }, masterKey)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error
+    throw new CommandFailure('another vault was made in the database meanwhile', 1, error)
+  } finally {
+    masterKey.fill(0)
+    await store.close()
+  }
+}
+
+async function makeVaultIn(
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> {
+  const { store, undo } = await makeStore(options)
+  let isMade = false
+  try {
+    const vault = await fillFolder(options, store)
+    isMade = true
+    announce(vault)
+  } catch (error) {
+    await undo(isMade)
+    throw error
+  }
+}
+
+/** What was made of a folder is taken away again. */
+function emptyFolder(data: string): void {
+  for (const name of ownNamesIn(data)) rmSync(join(data, name), { recursive: true })
+}
+
+/** @throws CommandFailure with the folder empty, as it was. */
+async function makeFolder(data: string, fill: () => Promise<void>): Promise<void> {
+  let lockFile: number
+  try {
+    lockFile = claimFolder(data)
+  } catch (error) {
+    throw explained(data, error)
+  }
+  try {
+    writeFileSync(pathsOf(data).newStamp, '', { flag: 'wx' })
+    await fill()
+    stampFolder(data)
+    for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
+  } catch (error) {
+    emptyFolder(data)
+    throw explained(data, error)
+  } finally {
+    closeSync(lockFile)
+  }
+}
+
+/**
+ * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * failure leaves it empty again.
+ * @param announce tells the person the key; when it throws, the vault is not made
+ * @throws CommandFailure
+ */
+export const createDataFolder = (
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> => makeFolder(options.data, () => makeVaultIn(options, announce))
+
+/**
+ * A data folder on this machine for a vault that is in a database already, whose master key is
+ * elsewhere. Nothing happens where there is one.
+ * @throws CommandFailure
+ */
+export async function joinFolder(options: FolderOptions): Promise<void> {
+  const { data, store } = options
+  if (isDataFolder(data)) return rejoinDatabase(data, options)
+  if (store === undefined) return
+  await makeFolder(data, async () => {
+    mkdirSync(pathsOf(data).store, { mode: ownerOnlyFolder })
+    writeDatabase(data, options)
+  })
+}

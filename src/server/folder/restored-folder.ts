@@ -1,0 +1,206 @@
+/**
+ * Where `coffer restore` makes a data folder. Where nothing is yet, it is made beside and takes the
+ * name by one rename. A folder that is there and empty may be a mount, lie below a parent that
+ * nobody but root may write, or be what a link leads to: it stays, with its owner and mode, and
+ * what was made inside of it moves up, the stamp last.
+ * @module
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
+import type { LockedFolder } from './data-folder.ts'
+import { isOpenToOthers } from './file-access.ts'
+import { explained, pathsOf, stampFolder } from './folder-stamp.ts'
+import { CommandFailure } from '../process/failure.ts'
+import { lockInstance } from './instance-lock.ts'
+import { ownNamesIn } from './ignored-names.ts'
+import { giveToOwnerOf, openRegular, statsAt } from './regular-files.ts'
+import { endStaging, makeStagedFolder } from './staged-folder.ts'
+import { insideStaging, isBegun, isStaged, removeStaging } from './staging-mark.ts'
+import { elapsedMs, sleep } from '../process/system.ts'
+
+/** What moves up, in this order; the lock is made where it stays. */
+const moved = ['master.kdf', 'store', 'format'] as const
+
+/** Whether a folder is what a restore has left that was cut off: its stamp is not there yet. */
+function isCutOff(data: string, names: readonly string[]): boolean {
+  const staging = pathsOf(data).restoring
+  const known = ['restoring', 'lock', 'master.kdf', 'store']
+  if (!names.every(name => known.includes(name))) return false
+  if (!isStaged(staging) && !isBegun(staging)) return false
+  return !names.includes('store') || existsSync(pathsOf(staging).stamp)
+}
+
+function assertUnused(data: string): void {
+  const names = ownNamesIn(data)
+  if (names.length === 0 || isCutOff(data, names)) return
+  // Of an init or a restore that ended before it made anything.
+  if (names.length === 1 && names[0] === 'lock' && statsAt(pathsOf(data).lock)?.size === 0) return
+  throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
+}
+
+/**
+ * Of a folder that others may write, no vault is served; and while root makes one there, they could
+ * have its names lead elsewhere. @throws CommandFailure
+ */
+function assertClosed(data: string): void {
+  const uid = process.geteuid?.()
+  if (uid === undefined) return
+  // Root acts for the owner.
+  const user = uid === 0 ? statSync(data).uid : uid
+  if (!isOpenToOthers(data, user)) return
+  throw new CommandFailure(`${data} may be written by others: chmod go-w it`)
+}
+
+/** @throws CommandFailure for a place to which no vault can be restored */
+export function assertRestorable(data: string): void {
+  if (existsSync(data)) {
+    try {
+      assertUnused(data)
+      return assertClosed(data)
+    } catch (error) {
+      throw explained(data, error)
+    }
+  }
+  if (statsAt(data) === undefined) return
+  throw new CommandFailure(`${data} is a link that leads nowhere: make what it leads to first`)
+}
+
+/** A folder that is made, and what becomes of it. */
+export interface RestoredFolder {
+  readonly copy: LockedFolder
+  /** Has it take its place. @throws CommandFailure with the place as it was */
+  readonly place: () => void
+  /** Takes away what did not. */
+  readonly clear: () => void
+}
+
+function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
+  const copy = makeStagedFolder(`${data}.restoring`, masterKey)
+  return {
+    copy,
+    place() {
+      // A process that opens a folder without one waits for a server that may have lost it.
+      writeFileSync(pathsOf(copy.data).lock, '', { flag: 'wx', mode: ownerOnlyFile })
+      stampFolder(copy.data)
+      syncFolder(copy.store)
+      endStaging(copy)
+      renameSync(copy.data, data)
+      syncFolder(dirname(data))
+    },
+    clear: () => removeStaging(copy.data),
+  }
+}
+
+/** Of a folder, its own file. @throws the system's own error for a link */
+function openFolder(path: string): number {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
+  return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+}
+
+function giveFile(data: string, file: number): void {
+  try {
+    giveToOwnerOf(data, file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Gives what root has made to who has the folder. Nobody else reaches it by these paths yet. */
+function give(data: string, inside: string): void {
+  const { store, derivation, stamp } = pathsOf(inside)
+  for (const name of readdirSync(store)) giveFile(data, openRegular(join(store, name)))
+  if (existsSync(derivation)) giveFile(data, openRegular(derivation))
+  giveFile(data, openRegular(stamp))
+  giveFile(data, openFolder(store))
+}
+
+function remove(data: string, names: readonly string[]): void {
+  for (const name of names) rmSync(join(data, name), { recursive: true, force: true })
+}
+
+function moveUp(data: string, inside: string): void {
+  const done: string[] = []
+  try {
+    for (const name of moved.filter(each => existsSync(join(inside, each)))) {
+      if (name === 'format') syncFolder(data)
+      renameSync(join(inside, name), join(data, name))
+      done.push(name)
+    }
+  } catch (error) {
+    remove(data, done)
+    throw error
+  }
+  syncFolder(data)
+}
+
+/** @returns what has the folder be this process's, with nothing in it of one that was cut off */
+function claimWithin(data: string): { readonly lock: number; readonly release: () => void } {
+  const path = pathsOf(data).lock
+  const lock = lockInstance(path, { elapsedMs, sleep })
+  const release = (): void => {
+    rmSync(path, { force: true })
+    closeSync(lock)
+  }
+  try {
+    assertUnused(data)
+    remove(data, moved)
+    giveToOwnerOf(data, lock)
+    return { lock, release }
+  } catch (error) {
+    closeSync(lock)
+    throw error
+  }
+}
+
+function withinOf(data: string, masterKey: Uint8Array): RestoredFolder {
+  const { lock, release } = claimWithin(data)
+  let copy: LockedFolder
+  try {
+    copy = makeStagedFolder(pathsOf(data).restoring, masterKey)
+  } catch (error) {
+    release()
+    throw error
+  }
+  let isPlaced = false
+  return {
+    copy,
+    place() {
+      stampFolder(copy.data)
+      syncFolder(copy.store)
+      insideStaging(copy.data, copy.lockFile, inside => {
+        give(data, inside)
+        moveUp(data, inside)
+      })
+      isPlaced = true
+    },
+    clear() {
+      removeStaging(copy.data)
+      if (isPlaced) closeSync(lock)
+      else release()
+    },
+  }
+}
+
+/**
+ * Makes an empty folder for what is restored to a place.
+ * @param data for which `assertRestorable` holds
+ * @throws CommandFailure
+ */
+export function makeRestored(data: string, masterKey: Uint8Array): RestoredFolder {
+  try {
+    return existsSync(data) ? withinOf(data, masterKey) : besideOf(data, masterKey)
+  } catch (error) {
+    throw explained(data, error)
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The master key as a file: 64 hexadecimal digits, readable by its owner only.
+ *
+ * It never becomes a text of JavaScript, which nothing can wipe: digits and key are bytes of this
+ * module's own, the digits wiped before it returns and the key by its user.
+ * @module
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ownBytes, readHex, writeHex } from '../../lib/bytes.ts'
+import { primitives } from '../../crypto/primitives.ts'
+import { syncFolder } from '../../lib/files.ts'
+import { CommandFailure, systemCodeOf } from '../process/failure.ts'
+import { giveToOwnerOf, openNewFile } from '../folder/regular-files.ts'
+import { isOpenToOthers } from './secret-access.ts'
+
+const masterKeyBytes = 32
+const digitCount = 2 * masterKeyBytes
+const lineEnd = 0x0a
+const carriageReturn = 0x0d
+
+/** The digits of a key, with the end of their line; wiped by their user. */
+export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
+  const line = ownBytes(digitCount + 1).fill(lineEnd)
+  writeHex(line, 0, masterKey)
+  return line
+}
+
+function withoutLineEnd(line: Uint8Array): Uint8Array {
+  if (line.at(-1) !== lineEnd) return line
+  return line.subarray(0, line.at(-2) === carriageReturn ? -2 : -1)
+}
+
+/** As editors and other programs write it too: in capitals, with either end of a line. */
+function lowerLetters(line: Uint8Array): Uint8Array {
+  const lower = ownBytes(line.length)
+  for (const [at, byte] of line.entries())
+    lower[at] = byte >= 0x41 && byte <= 0x46 ? byte | 0x20 : byte
+  return lower
+}
+
+/** @returns the key in memory that is locked where possible; `undefined` for what is none */
+export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
+  const digits = lowerLetters(withoutLineEnd(line))
+  const key = ownBytes(masterKeyBytes)
+  const isKey = digits.length === digitCount && readHex(digits, key)
+  digits.fill(0)
+  if (isKey) return primitives.keep(key)
+  key.fill(0)
+  return undefined
+}
+
+/** A part of a key would be taken for a damaged one. */
+function writeOrEmpty(file: number, line: Uint8Array, ownerOf: string | undefined): void {
+  try {
+    if (ownerOf !== undefined) giveToOwnerOf(ownerOf, file)
+    if (writeSync(file, line) < line.length) throw new Error('the disk took a part')
+    fsyncSync(file)
+  } catch (error) {
+    ftruncateSync(file)
+    throw error
+  }
+}
+
+/**
+ * Writes a key where nothing is, or an empty file that a command has left which was cut off.
+ * @param ownerOf a file or folder, whose owner then has the key too
+ * @throws CommandFailure for whatever else is there, and when it cannot be written there
+ */
+export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: string): void {
+  const line = encodeMasterKey(masterKey)
+  try {
+    const made = openNewFile(path)
+    if (made === undefined) {
+      const found = `something is at ${path} that is no empty file of this user, and stays as it is`
+      throw new CommandFailure(`${found}: choose another --master-key-file`)
+    }
+    try {
+      writeOrEmpty(made.file, line, ownerOf)
+    } finally {
+      closeSync(made.file)
+    }
+    syncFolder(dirname(resolve(path)))
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw new CommandFailure(`cannot write the master key to ${path}: check that its folder exists`)
+  } finally {
+    line.fill(0)
+  }
+}
+
+const root = 0
+
+/** decision: root acts for the owner of a vault, whose key it is. */
+const isOpenKey = (stats: Stats, path: string): boolean =>
+  isOpenToOthers(stats, path, process.geteuid?.() === root ? stats.uid : undefined)
+
+/**
+ * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
+ * the mode has the group (acl(5)); its folder lets nobody else in.
+ */
+const isOpenCredential = ({ mode }: Stats): boolean => (mode & 0o037) !== 0
+
+type IsOpen = (stats: Stats, path: string) => boolean
+
+/** @param line with room for one byte more than a key has @returns how many bytes were read */
+function readLine(path: string, line: Uint8Array, isOpen: IsOpen): number {
+  // A pipe would keep the whole process waiting for its writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(file)
+    if (!stats.isFile()) {
+      throw new CommandFailure(`the master key at ${path} is no file: put it into one`)
+    }
+    if (isOpen(stats, path)) {
+      const way = 'chown it, and chmod 600 it'
+      throw new CommandFailure(`the master key at ${path} is of others or open to them: ${way}`)
+    }
+    return readSync(file, line, 0, line.length, 0)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function explained(error: unknown, path: string): unknown {
+  const code = systemCodeOf(error)
+  if (code === undefined) return error
+  const reason = code === 'ENOENT' ? 'is missing' : 'cannot be read'
+  return new CommandFailure(`the master key file ${reason}: put it at ${path}`)
+}
+
+function readFrom(path: string, isOpen: IsOpen): Uint8Array {
+  const line = ownBytes(digitCount + 3)
+  try {
+    const length = readLine(path, line, isOpen)
+    const key = decodeMasterKey(line.subarray(0, length))
+    if (key !== undefined) return key
+    throw new CommandFailure(`the file at ${path} is not a master key: expected 64 hex digits`)
+  } catch (error) {
+    throw explained(error, path)
+  } finally {
+    line.fill(0)
+  }
+}
+
+/**
+ * @returns a key that its user wipes
+ * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
+ */
+export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenKey)
+
+/** As `readMasterKey`, of a file that systemd has made. Source: systemd.exec(5), credentials. */
+export const readCredential = (path: string): Uint8Array => readFrom(path, isOpenCredential)

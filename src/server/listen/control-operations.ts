@@ -1,0 +1,82 @@
+/**
+ * What those who run a vault may have done by the process that serves it.
+ * @module
+ */
+import { admitted, makeChallenges } from '../../vault/operator/operator-proof.ts'
+import { makeResealer } from '../../vault/operator/key-operations.ts'
+import type { Facts } from '../../vault/operator/operator-operation.ts'
+import { makeOperations } from '../../vault/operator/operations.ts'
+import type { Deps } from '../../deps.ts'
+import { factsOfBackups } from '../backup/backup-facts.ts'
+import type { BackupSchedule } from '../backup/schedule.ts'
+import type { Clock } from '../process/clock.ts'
+import type { ControlOperation } from './control.ts'
+import type { OpenedFolder } from '../folder/data-folder.ts'
+import type { Logging } from '../watch/logging.ts'
+import { masterKeyReplacer } from '../keys/next-master-key.ts'
+import type { Sharing } from '../process/server.ts'
+
+export interface Places {
+  address?: string
+  opsAddress?: string | undefined
+}
+
+/** Of a serving process. */
+export interface AdministeredVault {
+  /** The process that is told to end: of several, the one that started the others. */
+  readonly processId: number
+  /** Where it listens, once it does. */
+  readonly places?: Places
+  readonly logging: Logging
+  /** Of one of several. */
+  readonly sharing?: Sharing | undefined
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: BackupSchedule | undefined
+  /** Of one of several: what is so of all. Nothing where the process is silent that knows it. */
+  readonly askForAll?: (() => Promise<Facts | undefined>) | undefined
+}
+
+/** Of several processes the one that starts the others makes backups and tells of health. */
+async function factsOf({
+  processId,
+  places,
+  backups,
+  askForAll,
+}: AdministeredVault): Promise<Facts> {
+  const own = () => ({ ops_address: places?.opsAddress ?? null, ...factsOfBackups(backups) })
+  const rest = askForAll === undefined ? own() : await askForAll()
+  return { process_id: processId, address: places?.address ?? null, ...rest }
+}
+
+export type Offered = Readonly<Record<string, ControlOperation>>
+
+/**
+ * What those who run the vault may have done; and what a rotation has left to do when its process
+ * ended is ended.
+ */
+export function administer(
+  serving: AdministeredVault,
+  opened: OpenedFolder,
+  deps: Deps,
+  { aheadMs: clockAheadMs }: Clock,
+): Offered {
+  const { sharing, logging } = serving
+  const { log } = logging
+  const { store, ring, masterKeyFile } = opened
+  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
+  const isShared = sharing !== undefined || opened.database !== undefined
+  const server = () => factsOf(serving)
+  const vault = { deps, store, ring, clockAheadMs, server, isShared, replaceMasterKey }
+  const reseal = makeResealer(vault)
+  if (ring.keyring().dataKeys.length > 1) {
+    reseal().then(
+      ({ rows, damaged }) => log('resealed', { rows, damaged }),
+      () => log('reseal_failed'),
+    )
+  }
+  const challenges = makeChallenges(deps)
+  const operations = Object.entries(makeOperations(vault, reseal)).map(
+    ([name, operation]) => [name, admitted(vault, challenges, operation)] as const,
+  )
+  return { ...Object.fromEntries(operations), challenge: async () => challenges.issue() }
+}

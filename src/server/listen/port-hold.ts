@@ -1,0 +1,82 @@
+/**
+ * A port that one instance holds for its workers, so that no second instance shares it with them.
+ *
+ * Workers listen on one port by SO_REUSEPORT, which the kernel lets every process of the same user
+ * join: another instance would take half of the requests. So the process that starts the workers
+ * keeps a socket of its own on that address which does not listen. To listen is what two cannot do
+ * on one address, so it does that first, and only then lets others share; a second instance is
+ * refused as long as that socket is there, also while no worker listens. Processes of other users
+ * may neither share the port nor take any name that would keep this one from starting, and the
+ * kernel ends it all with the process. Only for Linux. Source: socket(7), SO_REUSEPORT;
+ * shutdown(2).
+ * @module
+ */
+import { FFIType, ptr } from 'bun:ffi'
+import { isIPv6 } from 'node:net'
+import { inet6Bytes } from '../../lib/ip.ts'
+import { findInLibc } from '../../lib/libc.ts'
+
+const { i32, ptr: pointer } = FFIType
+const calls = {
+  socket: { args: [i32, i32, i32], returns: i32 },
+  bind: { args: [i32, pointer, i32], returns: i32 },
+  listen: { args: [i32, i32], returns: i32 },
+  setsockopt: { args: [i32, i32, i32, pointer, i32], returns: i32 },
+  shutdown: { args: [i32, i32], returns: i32 },
+  close: { args: [i32], returns: i32 },
+} as const
+
+const inet = 2
+const inet6 = 10
+const stream = 1
+const closeOnExec = 0o2_000_000
+const ofSocket = 1
+const reuseAddress = 2
+const reusePort = 15
+const ofInet6 = 41
+const inet6Only = 26
+const forReading = 0
+
+/** `sockaddr_in`: family u16 · port u16be · address 4 · 8 zeros. */
+function encodeInet(host: string, port: number): Uint8Array {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUInt16LE(inet, 0)
+  bytes.writeUInt16BE(port, 2)
+  bytes.set(host.split('.').map(Number), 4)
+  return bytes
+}
+
+/** `sockaddr_in6`: family u16 · port u16be · flow u32 · address 16 · scope u32. */
+function encodeInet6(host: string, port: number): Uint8Array {
+  const bytes = Buffer.alloc(28)
+  bytes.writeUInt16LE(inet6, 0)
+  bytes.writeUInt16BE(port, 2)
+  bytes.set(inet6Bytes(host), 8)
+  return bytes
+}
+
+/**
+ * Holds an address until the process has ended.
+ * @param host an IP address without a zone
+ * @returns whether it could be had: nobody else listens there or holds it
+ */
+export function holdPort(host: string, port: number): boolean {
+  const libc = findInLibc(calls)
+  if (libc === undefined) return false
+  const isSix = isIPv6(host)
+  const socket = libc.socket(isSix ? inet6 : inet, stream | closeOnExec, 0)
+  const set = (level: number, option: number, value: number) =>
+    libc.setsockopt(socket, level, option, ptr(new Int32Array([value])), 4) === 0
+  const address = isSix ? encodeInet6(host, port) : encodeInet(host, port)
+  // Connections that have ended keep an address for a minute, but not from who asks to reuse it.
+  const isHeld =
+    set(ofSocket, reuseAddress, 1) &&
+    (!isSix || set(ofInet6, inet6Only, 0)) &&
+    libc.bind(socket, ptr(address), address.length) === 0 &&
+    libc.listen(socket, 1) === 0 &&
+    set(ofSocket, reuseAddress, 0) &&
+    set(ofSocket, reusePort, 1) &&
+    libc.shutdown(socket, forReading) === 0
+  if (!isHeld) libc.close(socket)
+  return isHeld
+}

@@ -1,0 +1,82 @@
+/**
+ * A vault to try things on: one tenant, and an application of each type.
+ *
+ * Its master key is never written: what is left of it opens for nobody.
+ * @module
+ */
+import { composeApplication } from '../../applications/application-service.ts'
+import type { CreateApplicationBody } from '../../applications/schema.ts'
+import type { AnswerNotice, Deps } from '../../deps.ts'
+import { mayHold, tokenPermissions } from '../../rules/permissions.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { openLmdbStore, type LmdbOptions } from '../../store/lmdb/lmdb-store.ts'
+import { createVault, openVaultKeys } from '../../vault/vault.ts'
+import { makeScheduler } from '../../lib/waiting.ts'
+import type { Clock } from './clock.ts'
+import { randomBytes } from './system.ts'
+
+export interface DemoVault {
+  readonly deps: Deps
+  readonly tenantId: string
+  readonly management: Secret
+  /** Reveals. */
+  readonly private: Secret
+  /** May only create and update. */
+  readonly public: Secret
+}
+
+export interface DemoParts
+  extends
+    Pick<Deps, 'settings' | 'elapsedMs' | 'log'>,
+    Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
+  readonly observe?: Deps['observe'] | undefined
+  /** As `Deps.explain`, and it is given what it looks at. */
+  readonly explain?: ((deps: Deps, answered: AnswerNotice) => void) | undefined
+  readonly clock: Clock
+}
+
+const privateApplication: CreateApplicationBody = {
+  name: 'Demo backend',
+  type: 'private',
+  permissions: [...tokenPermissions],
+  rules: [{ priority: 1, container: '/', transform: 'reveal', permissions: [...tokenPermissions] }],
+}
+
+const publicApplication: CreateApplicationBody = {
+  name: 'Demo browser',
+  type: 'public',
+  permissions: tokenPermissions.filter(permission => mayHold('public', permission)),
+}
+
+async function addApplication(
+  deps: Deps,
+  tenantId: string,
+  body: CreateApplicationBody,
+): Promise<Secret> {
+  const { key, row } = composeApplication(deps, tenantId, undefined, body)
+  await deps.store.write([{ insert: row }])
+  return key
+}
+
+/** @param path of a folder that is empty but for a lock */
+export async function makeDemoVault(path: string, parts: DemoParts): Promise<DemoVault> {
+  const { settings, elapsedMs, log, observe, explain, clock, ...files } = parts
+  const { now, settled } = clock
+  const masterKey = randomBytes(32)
+  const store = await openLmdbStore({ path, ...files })
+  const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
+  const keys = await openVaultKeys(store, masterKey)
+  masterKey.fill(0)
+  const turns = makeScheduler(elapsedMs)
+  const observed = observe === undefined ? {} : { observe }
+  const times = { now, settled, elapsedMs, turns }
+  const deps: Deps = { store, keys, ...times, randomBytes, log, settings, ...observed }
+  const explained = explain && { explain: (answered: AnswerNotice) => explain(deps, answered) }
+  return {
+    deps: { ...deps, ...explained },
+    tenantId,
+    management: key,
+    private: await addApplication(deps, tenantId, privateApplication),
+    public: await addApplication(deps, tenantId, publicApplication),
+  }
+}

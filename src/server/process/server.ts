@@ -1,0 +1,149 @@
+/**
+ * A listening vault: the server, the upkeep beside it, and its orderly end.
+ *
+ * @module
+ */
+import { buildApp, type App } from '../listen/app.ts'
+import type { Address, TcpAddress, TlsFiles } from '../../settings/config.ts'
+import type { Deps } from '../../deps.ts'
+import { drainMsMax, storeCloseMsMax } from '../../limits/operation-limits.ts'
+import type { OperatedStore } from '../../store/operated.ts'
+import { startSweeping, startWritingKeyUses } from '../../vault/upkeep.ts'
+import type { HandedSocket } from '../listen/handed-socket.ts'
+import { explainListening } from '../listen/listen-failure.ts'
+import {
+  listenAtSocket,
+  listenOnHanded,
+  listenOnPort,
+  removeSocket,
+  type Listener as PlainListening,
+} from '../listen/listen.ts'
+import { listenWithTls } from '../listen/listen-tls.ts'
+import { wallMs } from './system.ts'
+
+/** Where requests come in. */
+export interface ServerListener extends PlainListening {
+  /** Takes away the file of a socket. */
+  readonly clear: () => void
+}
+
+/** What answers requests, and the upkeep beside it. */
+export interface Answering {
+  readonly app: App
+  /** Lets the requests under way end within a bound, and closes the store. */
+  readonly end: (listening?: ServerListener) => Promise<void>
+}
+
+export interface RunningServer {
+  readonly address: string
+  /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
+  stop(): Promise<void>
+}
+
+/** How a process serves that is one of several on the same port and store. */
+export interface Sharing {
+  /** Exactly one of them does. */
+  readonly sweeps: boolean
+}
+
+export interface ServerOptions {
+  /** `undefined` for a process that has port and store for itself. */
+  readonly sharing?: Sharing | undefined
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles | undefined
+  /** What to listen on in place of the address. */
+  readonly handed?: HandedSocket | undefined
+}
+
+async function listen(
+  listener: App['listener'],
+  { log }: Pick<Deps, 'log'>,
+  address: Address,
+  { sharing, tls: files, handed }: ServerOptions,
+): Promise<PlainListening> {
+  const isShared = sharing !== undefined
+  if (handed !== undefined) {
+    if (files === undefined) return listenOnHanded(listener, handed)
+    const { keepAliveSeconds } = address as Partial<TcpAddress>
+    const asked = {
+      ...handed.address,
+      ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
+    }
+    return listenWithTls(listener, asked, { files, handed, isShared, log, wallMs })
+  }
+  if ('socket' in address) return listenAtSocket(listener, address)
+  if (files === undefined) return listenOnPort(listener, address, isShared)
+  return listenWithTls(listener, address, { files, isShared, log, wallMs })
+}
+
+async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<PlainListening> {
+  try {
+    return await listen(...asked)
+  } catch (error) {
+    throw await explainListening(error, asked[2])
+  }
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export async function startListening(
+  listener: App['listener'],
+  deps: Pick<Deps, 'log'>,
+  address: Address,
+  options: ServerOptions,
+): Promise<ServerListener> {
+  const listening = await listenOrExplain(listener, deps, address, options)
+  const clear = (): void => {
+    if ('socket' in address) removeSocket(address.socket)
+  }
+  return { ...listening, clear }
+}
+
+/** Leaves no timer, which would keep the program of a test with a vault. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const waited = new Promise(resolve => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, waited]).finally(() => clearTimeout(timer))
+}
+
+/** @param isSweeper as `startSweeping` takes it, and what comes behind */
+export function startAnswering(
+  deps: Deps,
+  app: App,
+  isSweeper?: () => boolean,
+  scrub?: OperatedStore['scrub'],
+): Answering {
+  const stopSweeping = startSweeping(deps, isSweeper, scrub)
+  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
+  return {
+    app,
+    async end(listening) {
+      stopSweeping()
+      stopWritingKeyUses()
+      const stopped = app.drain().then(() => listening?.stop())
+      await atMost(drainMsMax, stopped)
+      listening?.clear()
+      // A store that cannot commit does not close either: what it answered is on disk all the same.
+      await atMost(storeCloseMsMax, deps.store.close())
+    },
+  }
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export async function startServer(
+  deps: Deps,
+  address: Address,
+  options: ServerOptions = {},
+): Promise<RunningServer> {
+  const app = buildApp(deps)
+  const listening = await startListening(app.listener, deps, address, options)
+  const answering = startAnswering(deps, app)
+  return { address: listening.address, stop: () => answering.end(listening) }
+}
+
+/** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */
+export const untilSignalled = (signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> =>
+  new Promise(resolve => {
+    for (const signal of signals) process.on(signal, () => resolve(signal))
+  })

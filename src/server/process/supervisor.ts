@@ -1,0 +1,213 @@
+/**
+ * The supervisor: keeps so many workers running, and ends them together.
+ *
+ * A worker that ends by itself, whatever way, is started again: at once, then after longer and
+ * longer pauses when it does so again and again. One that never came to listen ends the instance,
+ * so that the service manager learns of it; once it did, the others serve on without it, and
+ * it is tried for ever. A worker is only started when the one before it is gone, so there is never
+ * more than one of each index.
+ * @module
+ */
+import type { Log } from '../../deps.ts'
+import {
+  workerReadyMsMax,
+  workerReloadMs,
+  workerRestartMsMax,
+  workerRestartMsMin,
+  workerStartsMax,
+  workerSteadyMs,
+  workerStopMsMax,
+} from '../../limits/operation-limits.ts'
+import { afterTurning } from '../../lib/waiting.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
+
+export interface SupervisorParts {
+  readonly start: (index: number) => WorkerProcess
+  /** Lets the others look again at what one that is gone may have left them waiting for. */
+  readonly wakeOthers: () => void
+  readonly elapsedMs: () => number
+  readonly log: Log
+  /** What a worker serves on for when it was told to end. */
+  readonly drainMs: number
+}
+
+export interface Supervisor {
+  /** Resolves when all workers listen for the first time. */
+  readonly isReady: Promise<unknown>
+  /** Rejects with a CommandFailure when a worker cannot be started for the first time. */
+  readonly failed: Promise<never>
+  /** Has each worker that listens read its certificates anew, one after the other. */
+  reload(): Promise<void>
+  /** The workers that listen now. */
+  readonly listening: () => readonly WorkerProcess[]
+  /** Of each worker, how often it was started again. */
+  readonly restarts: () => readonly number[]
+  readonly isStopping: () => boolean
+  /** Whether each worker that listens has said within that time that it is well. */
+  readonly isWell: (silentMsMax: number) => boolean
+  /** Ends all workers, in order or else by force; resolves when none is left. */
+  stop(): Promise<void>
+}
+
+interface SupervisorState {
+  readonly running: Set<WorkerProcess>
+  /** Of those, the ones that listen. */
+  readonly ready: Set<WorkerProcess>
+  /** Of each worker. */
+  readonly restarts: number[]
+  /** How often workers were to read their certificates anew. */
+  reloads: number
+  /** Resolves when no worker is to be started any more. */
+  readonly stopping: PromiseWithResolvers<void>
+  isStopping: boolean
+}
+
+/** How long after the `count`th short life in a row the next one begins. */
+const restartMsOf = (count: number): number =>
+  Math.min(workerRestartMsMax, workerRestartMsMin * 2 ** Math.min(count, 30))
+
+interface WorkerLife {
+  /** Whether it came to listen. */
+  readonly wasReady: boolean
+  readonly livedMs: number
+}
+
+/** By which the processor or the runtime ends a process, as at a damaged page of the store. */
+const nativeSignals = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
+
+const adviceFor = (end: WorkerEnd): { readonly text?: string } =>
+  'signal' in end && nativeSignals.includes(end.signal)
+    ? { text: 'a damaged page may have ended it: coffer verify --online looks at all of them' }
+    : {}
+
+const factsOf = (end: WorkerEnd) =>
+  'signal' in end ? { signal: end.signal } : { exit_code: end.exitCode }
+
+/** @returns whether it listens; one that hangs before it does is ended */
+async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
+  const callOff = afterTurning(workerReadyMsMax, () => {
+    onOverdue()
+    worker.signal('SIGKILL')
+  })
+  const wasReady = await worker.isReady
+  callOff()
+  return wasReady
+}
+
+/** One life of a worker, from its start to its end. */
+async function live(
+  { start, wakeOthers, elapsedMs, log }: SupervisorParts,
+  state: SupervisorState,
+  index: number,
+  onReady: () => void,
+): Promise<WorkerLife> {
+  const startedMs = elapsedMs()
+  let worker: WorkerProcess
+  try {
+    worker = start(index)
+  } catch (error) {
+    // Such as no room for one more process, which may pass.
+    log('worker_not_started', { worker: index, cause: systemCodeOf(error) ?? 'unknown' })
+    return { wasReady: false, livedMs: 0 }
+  }
+  state.running.add(worker)
+  const { reloads } = state
+  const wasReady = await becomeReady(worker, () => log('worker_overdue', { worker: index }))
+  if (wasReady) {
+    state.ready.add(worker)
+    // It may have read what stood there before.
+    if (state.reloads !== reloads) worker.signal(reloadSignal)
+    onReady()
+  }
+  const end = await worker.ended
+  state.running.delete(worker)
+  state.ready.delete(worker)
+  wakeOthers()
+  if (!state.isStopping) log('worker_ended', { worker: index, ...factsOf(end), ...adviceFor(end) })
+  return { wasReady, livedMs: elapsedMs() - startedMs }
+}
+
+/** @throws CommandFailure when its first starts, too many in a row, have failed */
+async function keepRunning(
+  parts: SupervisorParts,
+  state: SupervisorState,
+  index: number,
+  onReady: () => void,
+): Promise<void> {
+  let shortLives = 0
+  let failedStarts = 0
+  let wasEverReady = false
+  while (!state.isStopping) {
+    const { wasReady, livedMs } = await live(parts, state, index, onReady)
+    if (state.isStopping) return
+    wasEverReady ||= wasReady
+    failedStarts = wasReady ? 0 : failedStarts + 1
+    if (failedStarts === workerStartsMax) {
+      if (!wasEverReady) {
+        throw new CommandFailure('a worker ends before it listens, again and again: stopped')
+      }
+      // The others serve on, and what is in the way may pass.
+      parts.log('worker_missing', { worker: index })
+    }
+    if (livedMs >= workerSteadyMs) shortLives = 0
+    await Promise.race([Bun.sleep(restartMsOf(shortLives)), state.stopping.promise])
+    shortLives += 1
+    state.restarts[index] = (state.restarts[index] ?? 0) + 1
+  }
+}
+
+async function stopAll({ running }: SupervisorState, drainMs: number): Promise<void> {
+  const left = [...running]
+  for (const worker of left) worker.signal('SIGTERM')
+  const ended = Promise.all(left.map(worker => worker.ended))
+  const inOrder = await Promise.race([ended, Bun.sleep(workerStopMsMax + drainMs)])
+  if (inOrder !== undefined) return
+  for (const worker of running) worker.signal('SIGKILL')
+  await ended
+}
+
+/** A process that does not listen yet would end by it, and reads the files in a moment anyway. */
+const reloadSignal = 'SIGHUP'
+
+async function reloadAll(state: SupervisorState): Promise<void> {
+  state.reloads += 1
+  for (const worker of state.ready) {
+    worker.signal(reloadSignal)
+    await Bun.sleep(workerReloadMs)
+  }
+}
+
+/** Starts the workers 0 to `count` - 1. */
+export function makeSupervisor(count: number, parts: SupervisorParts): Supervisor {
+  const state: SupervisorState = {
+    running: new Set(),
+    ready: new Set(),
+    restarts: Array.from({ length: count }, () => 0),
+    reloads: 0,
+    stopping: Promise.withResolvers(),
+    isStopping: false,
+  }
+  const failed = Promise.withResolvers<never>()
+  // The process that stops the workers may no longer wait for it.
+  failed.promise.catch(() => {})
+  const ready = Array.from({ length: count }, (_, index) => {
+    const first = Promise.withResolvers<void>()
+    keepRunning(parts, state, index, first.resolve).catch(failed.reject)
+    return first.promise
+  })
+  return {
+    isReady: Promise.all(ready),
+    failed: failed.promise,
+    reload: () => reloadAll(state),
+    listening: () => [...state.ready],
+    restarts: () => state.restarts,
+    isStopping: () => state.isStopping,
+    isWell: silentMsMax => [...state.ready].every(worker => worker.silentMs() <= silentMsMax),
+    async stop() {
+      state.isStopping = true
+      state.stopping.resolve()
+      await stopAll(state, parts.drainMs)
+    },
+  }
+}

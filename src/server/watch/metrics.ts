@@ -1,0 +1,257 @@
+/**
+ * What a serving process tells Prometheus of itself: numbers by names of ours, and nothing that a
+ * caller sent or the store holds.
+ * @module
+ */
+import { Gauge, Registry, type Histogram } from 'prom-client'
+import type { AnswerEvent } from '../../deps.ts'
+import type { StoreFigures } from '../../store/operated.ts'
+import type { DatabaseFigures } from '../../store/postgres/counters.ts'
+import type { MaybeLater } from '../../lib/waiting.ts'
+import { latencyBucketsSeconds } from '../../limits/operation-limits.ts'
+import { addBackupMetrics } from '../backup/backup-metrics.ts'
+import type { BackupSchedule } from '../backup/schedule.ts'
+import { addDatabaseMetrics } from './database-metrics.ts'
+import {
+  addCounter,
+  addLabelledGauge,
+  gaugeAdder,
+  numbersOf,
+  secondsOf,
+  type AddGauge,
+  type Lines,
+  type Numbers,
+} from './metric-kinds.ts'
+import { makeProcessMetrics } from './process-metrics.ts'
+
+/** What is read when somebody asks; of store and keys nothing is there while it is sealed. */
+export interface Gauges {
+  readonly requestsInFlight: () => number
+  /** Absent where the store is in a database of others. */
+  readonly fileBytes: () => number | undefined
+  /** Absent while a database of others does not answer. */
+  readonly store: () => MaybeLater<StoreFigures | undefined>
+  /** Milliseconds since which a row that is due is still there; 0 where none is. Absent as that. */
+  readonly sweepLagMs: () => MaybeLater<number | undefined>
+  /** Of a store in a database of others. */
+  readonly database: () => DatabaseFigures | undefined
+  readonly freeBytes: () => number | undefined
+  /** How many data keys stand, and the age of the current one; that is absent where unknown. */
+  readonly keys: () => { readonly count: number; readonly ageMs: number } | undefined
+  /** How far destruction stays behind the clock. */
+  readonly clockBehindMs: () => number | undefined
+  /** Source: `Clock.aheadMs`. */
+  readonly clockAheadMs: () => number | undefined
+  /** When the certificate of the server ends, Unix time; absent without TLS. */
+  readonly certificateUntilMs: () => number | undefined
+  /** By the name of each check, whether it fails. */
+  readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
+}
+
+/** Source: build.ts. */
+interface Build {
+  readonly version: string
+  readonly build: string
+}
+
+export interface Metrics {
+  /** Counts one answer. */
+  readonly observe: (seen: AnswerEvent, elapsedMs: number) => void
+  readonly numbers: () => Promise<Numbers>
+}
+
+const nowhere = 'none'
+
+function addStoreGauges(add: AddGauge, gauges: Gauges): void {
+  add('coffer_store_rows', 'rows given so far, also those that are gone', async () => {
+    const figures = await gauges.store()
+    return figures === undefined ? undefined : figures.nextOrdinal - 1
+  })
+  add(
+    'coffer_store_tail_rows',
+    'rows that are not folded yet',
+    async () => (await gauges.store())?.waiting,
+  )
+  add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
+  add(
+    'coffer_store_used_bytes',
+    'the database without free pages',
+    async () => (await gauges.store())?.usedBytes,
+  )
+  add(
+    'coffer_store_commits',
+    'commits since the store was made',
+    async () => (await gauges.store())?.commits,
+  )
+}
+
+/** What of the store a process counts for itself. */
+function addWrites(registry: Registry, { store }: Gauges): void {
+  const help = 'writes, of which a commit has several'
+  const described = { name: 'coffer_store_writes_total', help, labelNames: [] }
+  addCounter(registry, described, async () => {
+    const figures = await store()
+    return figures === undefined ? [] : [[{}, figures.writes]]
+  })
+}
+
+function addClockGauges(add: AddGauge, gauges: Gauges): void {
+  add('coffer_clock_behind_seconds', 'how far destruction stays behind the clock', () =>
+    secondsOf(gauges.clockBehindMs()),
+  )
+  add('coffer_clock_ahead_seconds', 'how far the vault is ahead of the clock of its machine', () =>
+    secondsOf(gauges.clockAheadMs()),
+  )
+}
+
+function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
+  const add = gaugeAdder(registry)
+  const info = { name: 'coffer_info', help: 'the build', labelNames: ['version', 'build'] as const }
+  new Gauge({ ...info, aggregator: 'max', registers: [registry] }).set({ ...build }, 1)
+  add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight, 'sum')
+  addStoreGauges(add, gauges)
+  addWrites(registry, gauges)
+  add('coffer_sweep_lag_seconds', 'since when a row that has expired is still there', async () =>
+    secondsOf(await gauges.sweepLagMs()),
+  )
+  add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes, 'min')
+  add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys()?.count)
+  add('coffer_data_key_age_seconds', 'age of the current data key', () =>
+    secondsOf(gauges.keys()?.ageMs),
+  )
+  addClockGauges(add, gauges)
+  add(
+    'coffer_tls_certificate_end_time_seconds',
+    'when the certificate of the server ends, Unix time',
+    () => secondsOf(gauges.certificateUntilMs()),
+    'min',
+  )
+  addChecks(registry, gauges.checks)
+  addDatabaseMetrics(registry, gauges.database)
+}
+
+/*
+ * What is counted of answers: plain numbers, which the library is given when somebody asks. Its own
+ * counting digests the labels of each answer anew, which took a sixth of a read.
+ */
+
+/** Of one operation. */
+interface Counted {
+  readonly byStatus: Map<number, number>
+  /** Answers by the first bound that they keep within; the last has none. */
+  readonly byDuration: number[]
+  seconds: number
+}
+
+const makeCounted = (): Counted => ({
+  byStatus: new Map(),
+  byDuration: Array.from({ length: latencyBucketsSeconds.length + 1 }, () => 0),
+  seconds: 0,
+})
+
+const addOne = <K>(counts: Map<K, number>, key: K): void =>
+  void counts.set(key, (counts.get(key) ?? 0) + 1)
+
+function addDuration(counted: Counted, seconds: number): void {
+  let at = 0
+  while (seconds > (latencyBucketsSeconds[at] ?? Infinity)) at += 1
+  counted.byDuration[at] = (counted.byDuration[at] ?? 0) + 1
+  counted.seconds += seconds
+}
+
+const durations = 'coffer_request_duration_seconds'
+
+/** In the form in which the library prints: each bucket has those of the ones before as well. */
+function valuesOf(operation: string, { byDuration, seconds }: Counted) {
+  let count = 0
+  const buckets = byDuration.map((some, at) => {
+    count += some
+    const le = latencyBucketsSeconds[at] ?? '+Inf'
+    return { metricName: `${durations}_bucket`, labels: { operation, le }, value: count }
+  })
+  const whole = [
+    { metricName: `${durations}_sum`, labels: { operation }, value: seconds },
+    { metricName: `${durations}_count`, labels: { operation }, value: count },
+  ]
+  return [...buckets, ...whole]
+}
+
+function addAnswers(
+  registry: Registry,
+  operations: ReadonlyMap<string, Counted>,
+  refused: ReadonlyMap<string, number>,
+): void {
+  addCounter(
+    registry,
+    {
+      name: 'coffer_requests_total',
+      help: 'answers, by operation and status',
+      labelNames: ['operation', 'status'] as const,
+    },
+    function* () {
+      for (const [operation, { byStatus }] of operations) {
+        for (const [status, count] of byStatus) {
+          yield [{ operation, status: String(status) }, count]
+        }
+      }
+    },
+  )
+  addCounter(
+    registry,
+    {
+      name: 'coffer_refusals_total',
+      help: 'answers that are errors, by kind',
+      labelNames: ['kind'] as const,
+    },
+    function* () {
+      for (const [kind, count] of refused) yield [{ kind }, count]
+    },
+  )
+  const told = {
+    name: durations,
+    help: 'from the head of a request to its answer',
+    type: 'histogram',
+    aggregator: 'sum',
+    get: async () => ({ ...told, values: [...operations].flatMap(pair => valuesOf(...pair)) }),
+  }
+  // All that the library asks of a metric that it prints; it can be given no counts of its own.
+  registry.registerMetric(told as unknown as Histogram)
+}
+
+/** 1 where it fails, as on `/readyz`. */
+export function addChecks(registry: Registry, read: Gauges['checks']): void {
+  const help = '1 where the check of this name fails, of those of /readyz'
+  const labelNames = ['check'] as const
+  const described = { name: 'coffer_check_failed', help, labelNames, aggregator: 'max' } as const
+  addLabelledGauge(registry, described, function* (): Lines<'check'> {
+    for (const [check, fails] of read()) yield [{ check }, Number(fails)]
+  })
+}
+
+interface OfProcess {
+  /** Its name, of several. */
+  readonly worker?: string | undefined
+  /** Those that it makes. */
+  readonly backups?: BackupSchedule | undefined
+}
+
+/** Of names of operations, statuses and kinds of errors alone: there are few of each. */
+export function makeMetrics(build: Build, gauges: Gauges, { worker, backups }: OfProcess): Metrics {
+  const registry = new Registry()
+  if (backups !== undefined) addBackupMetrics(registry, backups)
+  const operations = new Map<string, Counted>()
+  const refused = new Map<string, number>()
+  addAnswers(registry, operations, refused)
+  addGauges(registry, build, gauges)
+  const registries = [registry, makeProcessMetrics(worker)]
+  return {
+    observe({ operation = nowhere, status, refusal, startedMs }, elapsedMs) {
+      let counted = operations.get(operation)
+      if (counted === undefined) operations.set(operation, (counted = makeCounted()))
+      addOne(counted.byStatus, status)
+      addDuration(counted, (elapsedMs - startedMs) / 1_000)
+      if (refusal !== undefined) addOne(refused, refusal)
+    },
+    numbers: () => numbersOf(registries),
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * The listener for operators: whether the vault lives, whether it may be sent requests, and
+ * numbers. It asks for no key, and holds nothing of a token.
+ * @module
+ */
+import { isIP } from 'node:net'
+import type { TcpAddress } from '../../settings/config.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { describeError } from '../../http/problem.ts'
+import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
+import type { MaybeLater } from '../../lib/waiting.ts'
+import { explainListening, opsFlags } from '../listen/listen-failure.ts'
+import { inUrl } from '../listen/listen.ts'
+import type { PrintedNumbers } from './metric-kinds.ts'
+import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts'
+
+/** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
+type TakeShare = (text: Uint8Array) => Promise<object>
+
+/** `uri-host [ ":" port ]`, an address of IPv6 between brackets (RFC 9110 section 7.2). */
+const hostPattern = /^(?:\[([^[\]]*:[^[\]]*)\]|([^:[\]]+))(?::(\d{0,5}))?$/
+const portMax = 65_535
+
+/**
+ * Whether a `Host` is one that no page of another site can have its browser send: an address, a
+ * name of this machine itself, or the host that was set. Any other name may be of a site that has
+ * it lead here (DNS rebinding). Without one it is no browser (RFC 9112 section 3.2).
+ */
+function isOwnHost(host: string | null, configured: string): boolean {
+  if (host === null) return true
+  const [whole, inet6, name = '', port = ''] = hostPattern.exec(host.toLowerCase()) ?? []
+  if (whole === undefined || Number(port) > portMax) return false
+  if ((inet6 ?? name) === configured.toLowerCase()) return true
+  if (inet6 !== undefined) return isIP(inet6) === 6 && !inet6.includes('%')
+  return isIP(name) === 4 || name === 'localhost'
+}
+
+/** Nothing of the host before it is read: not every name that may be set is one of a URL. */
+const pathOf = (url: string): string => /^(?:http:\/\/[^/?]*)?([^?]*)/.exec(url)?.[1] ?? ''
+
+/** What no page of another site may ask for, even if it cannot read the answer. */
+function refusalOf({ headers }: Request, configured: string): Response | undefined {
+  if (!isOwnHost(headers.get('host'), configured)) {
+    return say(421, 'ask by an address, localhost or the host that --ops-host names')
+  }
+  const isForeign = headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site'
+  return isForeign ? say(403, 'no page of another site asks here') : undefined
+}
+
+/** A caller who asks while it is under way gets the same: asking more often is no more work. */
+function oneForAll<T>(ask: () => MaybeLater<T>): () => Promise<T> {
+  let asking: Promise<T> | undefined
+  return () =>
+    (asking ??= (async () => ask())().finally(() => {
+      asking = undefined
+    }))
+}
+
+export interface OpsServer {
+  readonly address: string
+  readonly stop: () => Promise<void>
+}
+
+const otherVault = new ApiError('invalid_request', 'these shares do not open this vault')
+
+const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+
+const say = (status: number, text: string): Response =>
+  new Response(`${text}\n`, { status, headers: plain })
+
+function readiness(failing: Failing): Response {
+  const names = failing.join(', ')
+  if (!mayBeSent(failing)) return say(503, `not ready: ${names}`)
+  return say(200, failing.length === 0 ? 'ready' : `ready, but: ${names}`)
+}
+
+const liveness = (isAlive: boolean): Response =>
+  isAlive ? say(200, 'alive') : say(503, 'a worker does not answer')
+
+const json = (status: number, facts: object): Response =>
+  Response.json(facts, { status, headers: { 'cache-control': 'no-store' } })
+
+/** What is wrong with a share is told; all else might be of the machine. */
+async function unseal(request: Request, take: TakeShare): Promise<Response> {
+  if (request.method !== 'POST') return say(405, 'expected POST')
+  // A page of any origin may have a browser on this machine send it.
+  if (request.headers.has('origin')) return say(403, 'no browser unseals a vault')
+  const text = new Uint8Array(await request.arrayBuffer())
+  try {
+    return json(200, await take(text))
+  } catch (error) {
+    const { kind, message } = error instanceof ApiError ? error : otherVault
+    return json(describeError(new ApiError(kind, message)).status, { failed: message })
+  }
+}
+
+/**
+ * A server keeps what it received last where it receives the next: after a share it is sent what is
+ * longer, and none.
+ */
+async function coverReceived(address: string): Promise<void> {
+  const body = '-'.repeat(coverBytes)
+  const init = { method: 'POST', body, redirect: 'manual', proxy: false }
+  // It may be ending, and holds nothing then.
+  await fetch(address, init as RequestInit).catch(() => undefined)
+}
+
+async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Response> {
+  const { text, contentType } = await print()
+  return new Response(text, { headers: { ...plain, 'content-type': contentType } })
+}
+
+/** What is answered at each path; much that asks at once is no more work than one. */
+function answersOf(told: ProcessReport): Readonly<Record<string, () => Promise<Response>>> {
+  const isAlive = oneForAll(told.isAlive)
+  const failing = oneForAll(told.failing)
+  const print = oneForAll(async () => {
+    // Loaded only where somebody asks for it.
+    const { printNumbers } = await import('./metric-kinds.ts')
+    return printNumbers(await told.numbers())
+  })
+  return {
+    '/healthz': async () => liveness(await isAlive()),
+    '/readyz': async () => readiness(await failing()),
+    '/metrics': () => tellNumbers(print),
+  }
+}
+
+/** @throws the system's own error when the address cannot be had */
+export function startOps(
+  { host: hostname, port }: TcpAddress,
+  told: ProcessReport,
+  takeShare?: TakeShare,
+): OpsServer {
+  const answers = answersOf(told)
+  const server = Bun.serve({
+    hostname,
+    port,
+    reusePort: false,
+    development: false,
+    maxRequestBodySize: shareTextBytesMax,
+    fetch(request) {
+      const { method, url } = request
+      const refusal = refusalOf(request, hostname)
+      if (refusal !== undefined) return refusal
+      const path = pathOf(url).replace(/(?<=.)\/$/, '')
+      if (path === '/sys/unseal' && takeShare !== undefined) {
+        return unseal(request, takeShare).finally(() => coverReceived(address))
+      }
+      const answer = answers[path]
+      if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')
+      if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
+      return answer()
+    },
+    // The server's own answer would print what was thrown.
+    error: () => say(500, 'this cannot be told'),
+  })
+  const address = `http://${inUrl(server.hostname)}:${server.port}`
+  return {
+    address,
+    stop: () => server.stop(true),
+  }
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export async function listenOps(
+  address: TcpAddress,
+  told: ProcessReport,
+  takeShare?: TakeShare,
+): Promise<OpsServer> {
+  try {
+    return startOps(address, told, takeShare)
+  } catch (error) {
+    throw await explainListening(error, address, opsFlags)
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * Groups of writes, whatever the engine: what becomes of each, decided in memory one after the
+ * other, each against what the ones before have left.
+ *
+ * A draft of a group holds the effects of every change set that was accepted so far. Each set works
+ * on a draft of its own above that and joins it only as a whole, so a refused set leaves no trace.
+ * Nothing here reaches an engine: it is given what stands, and puts what the draft says.
+ * @module
+ */
+import { invariant, type ApiError } from '../../lib/errors.ts'
+import type { Change, Digest, NewRow, WriteOutcome } from '../contract.ts'
+import { encodeRow } from './row-format.ts'
+import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
+
+/** A row that is to be written, with its bytes. */
+export interface PreparedRow extends KeyedRow {
+  readonly value: Uint8Array
+}
+
+/** Who holds a unique now; nobody, when it was given up. */
+interface Holding {
+  readonly unique: Digest
+  readonly ordinal: number | undefined
+}
+
+/** What is stored, as one transaction sees it. Each may throw `storage_corrupt`. */
+export interface StoredState {
+  readonly rowAt: (ordinal: number) => KeyedRow | undefined
+  /** The ordinal of the row that holds a unique. */
+  readonly holderOf: (unique: Digest, key: string) => number | undefined
+}
+
+export interface GroupDraft {
+  readonly standing: StoredState
+  /** Told of the moves of each set that is accepted, before they join; it may refuse by a throw. */
+  readonly onAccepted: (moves: ReadonlyMap<number, RowMove>) => void
+  nextOrdinal: number
+  generation: number
+  /** Rows as they will be; `undefined` for a removed one. */
+  readonly rows: Map<number, PreparedRow | undefined>
+  readonly holdings: Map<string, Holding>
+}
+
+/** How one set changes a row: from what it was before the set to what it is after. */
+export interface RowMove {
+  readonly from: KeyedRow | undefined
+  readonly to: PreparedRow | undefined
+}
+
+interface SetDraft {
+  readonly group: GroupDraft
+  nextOrdinal: number
+  generation: number
+  readonly moves: Map<number, RowMove>
+  /** Rows that get other parts and are what they were in everything else. */
+  readonly resealed: Map<number, PreparedRow>
+  readonly holdings: Map<string, Holding>
+  /** Of the inserted and replaced rows, in the order of their changes. */
+  readonly ordinals: number[]
+}
+
+/** @param from where ordinals and the generation go on from */
+export const makeGroupDraft = (
+  from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
+  standing: StoredState,
+  onAccepted: GroupDraft['onAccepted'],
+): GroupDraft => ({ ...from, standing, onAccepted, rows: new Map(), holdings: new Map() })
+
+const makeSetDraft = (group: GroupDraft): SetDraft => ({
+  group,
+  nextOrdinal: group.nextOrdinal,
+  generation: group.generation,
+  moves: new Map(),
+  resealed: new Map(),
+  holdings: new Map(),
+  ordinals: [],
+})
+
+/** The row as this set sees it. @throws ApiError `storage_corrupt` */
+function currentRow({ group, moves }: SetDraft, ordinal: number): KeyedRow | undefined {
+  const move = moves.get(ordinal)
+  if (move !== undefined) return move.to
+  if (group.rows.has(ordinal)) return group.rows.get(ordinal)
+  return group.standing.rowAt(ordinal)
+}
+
+/** The ordinal of the row that holds a unique, as this set sees it. */
+function currentHolder(draft: SetDraft, key: string, unique: Digest): number | undefined {
+  const holding = draft.holdings.get(key) ?? draft.group.holdings.get(key)
+  if (holding !== undefined) return holding.ordinal
+  return draft.group.standing.holderOf(unique, key)
+}
+
+/** Replaces, adds or takes away a row within the set, and hands its uniques over. */
+function moveRow(
+  draft: SetDraft,
+  ordinal: number,
+  current: KeyedRow | undefined,
+  to: PreparedRow | undefined,
+): void {
+  const earlier = draft.moves.get(ordinal)
+  draft.moves.set(ordinal, { from: earlier === undefined ? current : earlier.from, to })
+  const given = current?.row.uniques
+  current?.uniqueKeys.forEach((key, i) => {
+    const unique = given?.[i]
+    if (unique !== undefined) draft.holdings.set(key, { unique, ordinal: undefined })
+  })
+  to?.uniqueKeys.forEach((key, i) => {
+    const unique = to.row.uniques[i]
+    if (unique !== undefined) draft.holdings.set(key, { unique, ordinal })
+  })
+}
+
+/*
+ * Changes, checked and encoded before they are queued, so that nothing about them can fail later.
+ */
+
+export type PreparedChange =
+  | { readonly kind: 'insert'; readonly row: PreparedRow }
+  | {
+      readonly kind: 'replace'
+      readonly row: PreparedRow
+      readonly ordinal: number
+      readonly ifVersion: number
+    }
+  | { readonly kind: 'reseal'; readonly row: PreparedRow; readonly ordinal: number }
+  | { readonly kind: 'remove'; readonly ordinal: number; readonly ifVersion: number | undefined }
+  | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
+  | { readonly kind: 'bump' }
+
+function prepareRow(row: NewRow): PreparedRow {
+  checkRow(row)
+  return { row, uniqueKeys: row.uniques.map(keyOf), value: encodeRow(row) }
+}
+
+function prepareChange(change: Change): PreparedChange {
+  checkChange(change)
+  if ('insert' in change) return { kind: 'insert', row: prepareRow(change.insert) }
+  if ('replace' in change) {
+    const { ordinal, ifVersion } = change
+    return { kind: 'replace', row: prepareRow(change.replace), ordinal, ifVersion }
+  }
+  if ('reseal' in change) {
+    return { kind: 'reseal', row: prepareRow(change.reseal), ordinal: change.ordinal }
+  }
+  if ('remove' in change) {
+    return { kind: 'remove', ordinal: change.remove, ifVersion: change.ifVersion }
+  }
+  if ('require' in change) {
+    return { kind: 'require', ordinal: change.require, ifVersion: change.ifVersion }
+  }
+  return { kind: 'bump' }
+}
+
+/** @throws ApiError `internal` when a change breaks what `contract.ts` says of it */
+export function prepareChanges(changes: readonly Change[]): PreparedChange[] {
+  checkCount(changes)
+  return changes.map(prepareChange)
+}
+
+/*
+ * Deciding. Source: contract.ts, `Change` and `WriteOutcome`.
+ */
+
+/** What became of one set: an outcome, or why it could not be decided. */
+export type SetResult = { readonly outcome: WriteOutcome } | { readonly fault: ApiError }
+
+type Refused = Extract<WriteOutcome, { readonly ok: false }>
+
+const versionMoved = (at: number): Refused => ({ ok: false, at, reason: 'version_moved' })
+
+/** @param own the ordinal of the row that is replaced, which may hold them already */
+function refuseTaken(draft: SetDraft, row: PreparedRow, at: number, own?: number): Refused | void {
+  for (const [i, key] of row.uniqueKeys.entries()) {
+    const unique = row.row.uniques[i]
+    invariant(unique !== undefined, 'a row has a key for each unique')
+    const ordinal = currentHolder(draft, key, unique)
+    if (ordinal !== undefined && ordinal !== own) {
+      return { ok: false, at, reason: 'unique_taken', unique, ordinal }
+    }
+  }
+}
+
+function rowAt(draft: SetDraft, ordinal: number, ifVersion: number): KeyedRow | undefined {
+  const current = currentRow(draft, ordinal)
+  return current?.row.version === ifVersion ? current : undefined
+}
+
+function insertRow(draft: SetDraft, row: PreparedRow, at: number): Refused | void {
+  const refused = refuseTaken(draft, row, at)
+  if (refused) return refused
+  const ordinal = draft.nextOrdinal
+  draft.nextOrdinal += 1
+  moveRow(draft, ordinal, undefined, row)
+  draft.ordinals.push(ordinal)
+}
+
+function replaceRow(
+  draft: SetDraft,
+  { row, ordinal, ifVersion }: Extract<PreparedChange, { kind: 'replace' }>,
+  at: number,
+): Refused | void {
+  const current = rowAt(draft, ordinal, ifVersion)
+  if (current === undefined) return versionMoved(at)
+  invariant(current.uniqueKeys[0] === row.uniqueKeys[0], 'a row keeps its first unique')
+  const refused = refuseTaken(draft, row, at, ordinal)
+  if (refused) return refused
+  moveRow(draft, ordinal, current, row)
+  draft.ordinals.push(ordinal)
+}
+
+const hasHeaderOf = (a: KeyedRow, b: KeyedRow): boolean =>
+  a.row.deadlineMs === b.row.deadlineMs &&
+  a.uniqueKeys.join() === b.uniqueKeys.join() &&
+  termKeysOf(a).join() === termKeysOf(b).join()
+
+function resealRow(
+  draft: SetDraft,
+  { row, ordinal }: Extract<PreparedChange, { kind: 'reseal' }>,
+  at: number,
+): Refused | void {
+  invariant(!draft.moves.has(ordinal), 'a row is not moved and resealed at once')
+  const current = rowAt(draft, ordinal, row.row.version)
+  if (current === undefined) return versionMoved(at)
+  invariant(hasHeaderOf(current, row), 'a resealed row has the header that it had')
+  draft.resealed.set(ordinal, row)
+}
+
+function removeRow(
+  draft: SetDraft,
+  { ordinal, ifVersion }: Extract<PreparedChange, { kind: 'remove' }>,
+  at: number,
+): Refused | void {
+  const current = currentRow(draft, ordinal)
+  if (ifVersion !== undefined && current?.row.version !== ifVersion) return versionMoved(at)
+  if (current !== undefined) moveRow(draft, ordinal, current, undefined)
+}
+
+function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refused | void {
+  switch (change.kind) {
+    case 'insert':
+      return insertRow(draft, change.row, at)
+    case 'replace':
+      return replaceRow(draft, change, at)
+    case 'reseal':
+      return resealRow(draft, change, at)
+    case 'remove':
+      return removeRow(draft, change, at)
+    case 'require':
+      return rowAt(draft, change.ordinal, change.ifVersion) ? undefined : versionMoved(at)
+    case 'bump':
+      draft.generation += 1
+  }
+}
+
+/** Hands the effects of an accepted set to its group. */
+function joinGroup(draft: SetDraft): void {
+  const { group, moves, resealed, holdings, nextOrdinal, generation } = draft
+  group.onAccepted(moves)
+  for (const [ordinal, { to }] of moves) group.rows.set(ordinal, to)
+  for (const [ordinal, row] of resealed) group.rows.set(ordinal, row)
+  for (const [key, holding] of holdings) group.holdings.set(key, holding)
+  group.nextOrdinal = nextOrdinal
+  group.generation = generation
+}
+
+function decideSet(group: GroupDraft, changes: readonly PreparedChange[]): WriteOutcome {
+  const draft = makeSetDraft(group)
+  for (const [at, change] of changes.entries()) {
+    const refused = applyChange(draft, change, at)
+    if (refused) return refused
+  }
+  joinGroup(draft)
+  return { ok: true, ordinals: draft.ordinals }
+}
+
+/**
+ * Decides one set; its faults, such as a row that is damaged, are its own and harm no other.
+ * @param faultOf of what an engine throws
+ */
+export function applySet(
+  group: GroupDraft,
+  changes: readonly PreparedChange[],
+  faultOf: (error: unknown) => ApiError,
+): SetResult {
+  try {
+    return { outcome: decideSet(group, changes) }
+  } catch (error) {
+    return { fault: faultOf(error) }
+  }
+}

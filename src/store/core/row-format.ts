@@ -1,0 +1,189 @@
+/**
+ * Rows as bytes, whatever the engine.
+ * @module
+ */
+import { crc32 } from 'node:zlib'
+import { makeScratch, makeSlabs, readU32, writeU32 } from '../../lib/bytes.ts'
+import { assertStored, attempt, invariant } from '../../lib/errors.ts'
+import { headerScratchBytes, rowSlabBytes } from '../../limits/work-limits.ts'
+import type { Glimpse, NewRow, Row } from '../contract.ts'
+import { glimpseBytes, rowBytesMax, rowPartsMax } from './limits.ts'
+import {
+  clearHeaderBytes,
+  readClearHeader,
+  termsOf,
+  uniquesOf,
+  writeClearHeader,
+  type ClearHeader,
+} from './row.ts'
+
+/*
+ * Values of the table of rows, in every engine: everything of a row but its ordinal, its key.
+ *
+ * Layout: format u8 (2) · count of parts u8 · CRC-32 of the clear header, u32 · the clear header
+ * (`store/core/row.ts`) · each part, as its length u32 and its bytes; all big endian. Every row has
+ * exactly one form: what decodes encodes to the same bytes.
+ *
+ * The checksum is for headers that are read without their parts, which authenticate them: of the
+ * newest rows a header is all that leads to them, and a flipped bit of it must not hide one.
+ */
+
+/** Of these bytes. */
+const rowFormat = 2
+const partCountAt = 1
+const checksumAt = 2
+export const headerAt = 6
+const lengthBytes = 4
+
+/** For views of rows: of new bytes, the engine's own, or copies, each first one costs a buffer. */
+const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
+const headerScratch = makeScratch(headerScratchBytes)
+
+/** @param row  within the bounds that `checkRow` states */
+export function encodeRow(row: NewRow): Uint8Array {
+  const header = headerScratch(clearHeaderBytes(row))
+  writeClearHeader(header, 0, row)
+  const partsAt = headerAt + header.length
+  const size = row.parts.reduce((sum, part) => sum + lengthBytes + part.length, partsAt)
+  const value = roomFor(size)
+  value[0] = rowFormat
+  value[partCountAt] = row.parts.length
+  writeU32(value, checksumAt, crc32(header))
+  value.set(header, headerAt)
+  let at = partsAt
+  for (const part of row.parts) {
+    writeU32(value, at, part.length)
+    value.set(part, at + lengthBytes)
+    at += lengthBytes + part.length
+  }
+  invariant(at === value.length, 'an encoded row fills its bytes')
+  return value
+}
+
+function readFirstParts(value: Uint8Array, from: number, count: number) {
+  const parts: Uint8Array[] = []
+  let at = from
+  while (parts.length < count) {
+    assertStored(at + lengthBytes <= value.length, 'a row as long as its parts')
+    const length = readU32(value, at)
+    at += lengthBytes
+    assertStored(length <= rowBytesMax && at + length <= value.length, 'parts within their row')
+    parts.push(value.subarray(at, at + length))
+    at += length
+  }
+  return { parts, end: at }
+}
+
+/** @throws ApiError `storage_corrupt` unless they fill the bytes */
+function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
+  const { parts, end } = readFirstParts(value, from, count)
+  assertStored(end === value.length, 'nothing after the last part of a row')
+  return parts
+}
+
+/**
+ * The header of a row, without a look at its parts: a view of what was given.
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a row
+ */
+export function findRowHeader(value: Uint8Array): ClearHeader {
+  const [known, partCount = 0] = value
+  assertStored(known === rowFormat && partCount <= rowPartsMax, 'a row of a known format')
+  return readClearHeader(value, headerAt)
+}
+
+/** Whether that header is what was written there. */
+export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolean =>
+  crc32(clear) === readU32(value, checksumAt)
+
+function copyOf(value: Uint8Array): Uint8Array {
+  const copy = roomFor(value.length)
+  copy.set(value)
+  return copy
+}
+
+/** @param parts  what is read of them, given where they begin and how many there are */
+function rowIn(
+  copy: Uint8Array,
+  ordinal: number,
+  parts: (from: number, count: number) => Uint8Array[],
+): Row {
+  const header = findRowHeader(copy)
+  assertStored(isSoundHeader(copy, header), 'a header as it was written')
+  const { clear, version, deadlineMs } = header
+  const row = {
+    ordinal,
+    version,
+    clear,
+    parts: parts(headerAt + clear.length, copy[partCountAt] ?? 0),
+    // A reader of a token asks for none of them.
+    get uniques() {
+      return uniquesOf(clear)
+    },
+    get terms() {
+      return termsOf(clear)
+    },
+  }
+  return deadlineMs === undefined ? row : Object.assign(row, { deadlineMs })
+}
+
+/**
+ * @param value  as read; copied
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a row
+ */
+export function decodeRow(value: Uint8Array, ordinal: number): Row {
+  const copy = copyOf(value)
+  return rowIn(copy, ordinal, (from, count) => readParts(copy, from, count))
+}
+
+/** What of a row is in a glimpse of it. */
+interface GlimpseExtent {
+  readonly parts: number
+  /** Where the last of them ends. */
+  readonly end: number
+}
+
+/**
+ * The first parts of a row, as far as they end within `glimpseBytes`, but never less than one.
+ * @param value  its beginning, or all of it
+ * @param parts  no more of them
+ * @returns `undefined` where these bytes are too few for the first one
+ */
+export function glimpseExtentOf(value: Uint8Array, parts: number): GlimpseExtent | undefined {
+  const header = attempt(() => findRowHeader(value))
+  if (header === undefined) return undefined
+  let end = headerAt + header.clear.length
+  let count = 0
+  while (count < Math.min(parts, value[partCountAt] ?? 0)) {
+    const valueAt = end + lengthBytes
+    const next = valueAt <= value.length ? valueAt + readU32(value, end) : Infinity
+    if (count > 0 && next > glimpseBytes) break
+    if (next > value.length) return undefined
+    end = next
+    count += 1
+  }
+  return { parts: count, end }
+}
+
+/**
+ * A row whole where it is a short one, else as far as `glimpseExtentOf` says: no more is copied.
+ * @param value  as read: all of it, or its beginning
+ * @param size  of the whole row, in bytes
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a row
+ */
+export function decodeGlimpse(
+  value: Uint8Array,
+  size: number,
+  ordinal: number,
+  parts: number,
+): Glimpse {
+  if (size <= glimpseBytes) return decodeRow(value, ordinal)
+  const reach = glimpseExtentOf(value, parts)
+  assertStored(reach !== undefined, 'a row as long as its parts')
+  const copy = copyOf(value.subarray(0, reach.end))
+  let partCount = 0
+  const row = rowIn(copy, ordinal, (from, count) => {
+    partCount = count
+    return readFirstParts(copy, from, reach.parts).parts
+  })
+  return Object.assign(row, { partCount })
+}

@@ -1,0 +1,264 @@
+/**
+ * Rows, whatever the engine: the clear header as bytes, and what every write must bring.
+ * @module
+ */
+import { deadlineMsMax, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import {
+  ordinalMax,
+  rowBytesMax,
+  rowPartsMax,
+  rowTermsMax,
+  rowUniquesMax,
+  rowVersionMax,
+  writeChangesMax,
+} from './limits.ts'
+import { assertStored, invariant } from '../../lib/errors.ts'
+import { hexOf, readU32, readU48, writeU32, writeU48 } from '../../lib/bytes.ts'
+import type { Change, Digest, NewRow, Row } from '../contract.ts'
+
+/*
+ * The clear header of a row: version, deadline, uniques and terms, in exactly one form.
+ *
+ * What seals a row binds its values to these bytes, and an engine may keep them as they are.
+ * Layout, big endian: has deadline u8 (0, 1) · version u32 · deadline u48 (0 when there is none) ·
+ * counts of uniques and terms u16 each · uniques, 32 bytes each · terms, 16 bytes each. A row at
+ * version 3 without deadline, with one unique and two terms, begins
+ * `00 00000003 000000000000 0001 0002`.
+ */
+
+type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
+
+const versionAt = 1
+const deadlineAt = 5
+const uniqueCountAt = 11
+const termCountAt = 13
+/** Of a header, where its uniques begin. */
+export const uniquesAt = 15
+
+const sizeFor = (uniques: number, terms: number): number =>
+  uniquesAt + uniques * uniqueBytes + terms * termBytes
+
+/** Of a header, where its terms begin. */
+export const termsAt = ({ uniques }: Pick<Header, 'uniques'>): number => sizeFor(uniques.length, 0)
+
+export const clearHeaderBytes = ({ uniques, terms }: Header): number =>
+  sizeFor(uniques.length, terms.length)
+
+function writeCount(target: Uint8Array, at: number, count: number): void {
+  target[at] = count >>> 8
+  target[at + 1] = count
+}
+
+const readCount = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+
+/** @param target has room for `clearHeaderBytes` from `at` on */
+export function writeClearHeader(target: Uint8Array, at: number, row: Header): void {
+  target[at] = row.deadlineMs === undefined ? 0 : 1
+  writeU32(target, at + versionAt, row.version)
+  writeU48(target, at + deadlineAt, row.deadlineMs ?? 0)
+  writeCount(target, at + uniqueCountAt, row.uniques.length)
+  writeCount(target, at + termCountAt, row.terms.length)
+  let next = at + uniquesAt
+  for (const digests of [row.uniques, row.terms]) {
+    for (const digest of digests) {
+      target.set(digest, next)
+      next += digest.length
+    }
+  }
+}
+
+function readDigests(bytes: Uint8Array, from: number, count: number, size: number): Digest[] {
+  const digests: Digest[] = []
+  for (let at = from; digests.length < count; at += size)
+    digests.push(bytes.subarray(at, at + size))
+  return digests
+}
+
+/** `undefined` stands for no deadline. */
+function readDeadline(bytes: Uint8Array, at: number): number | undefined {
+  const hasDeadline = bytes[at]
+  const deadlineMs = readU48(bytes, at + deadlineAt)
+  assertStored(
+    hasDeadline === 1 || (hasDeadline === 0 && deadlineMs === 0),
+    'a row that says whether it has a deadline',
+  )
+  return hasDeadline === 1 ? deadlineMs : undefined
+}
+
+/** What is read of a header at once; its digests are cut out only when somebody asks for them. */
+export interface ClearHeader {
+  /** The bytes themselves: a view of what was read. */
+  readonly clear: Uint8Array
+  readonly version: number
+  readonly deadlineMs: number | undefined
+}
+
+/**
+ * @param at where the header begins: to cut it out twice would cost more than to read it
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a header
+ */
+export function readClearHeader(bytes: Uint8Array, at: number): ClearHeader {
+  assertStored(bytes.length >= at + uniquesAt, 'a row with a header')
+  const uniqueCount = readCount(bytes, at + uniqueCountAt)
+  const termCount = readCount(bytes, at + termCountAt)
+  const version = readU32(bytes, at + versionAt)
+  assertStored(
+    version > 0 && uniqueCount > 0 && uniqueCount <= rowUniquesMax && termCount <= rowTermsMax,
+    'a row within its bounds',
+  )
+  const end = at + sizeFor(uniqueCount, termCount)
+  assertStored(end <= bytes.length, 'a row as long as its digests')
+  return { clear: bytes.subarray(at, end), version, deadlineMs: readDeadline(bytes, at) }
+}
+
+export const uniquesOf = (clear: Uint8Array): Digest[] =>
+  readDigests(clear, uniquesAt, readCount(clear, uniqueCountAt), uniqueBytes)
+
+export const termsOf = (clear: Uint8Array): Digest[] => {
+  return readDigests(clear, termsAtOf(clear), readCount(clear, termCountAt), termBytes)
+}
+
+/** What is told of a digest: its key for a Map, as `hexOf` gives it, and its first byte. */
+type VisitDigest = (key: string, first: number) => void
+
+function eachBetween(
+  clear: Uint8Array,
+  from: number,
+  to: number,
+  size: number,
+  visit: VisitDigest,
+): void {
+  if (from === to) return
+  // One text for all: cutting it costs less than a view and a text for each.
+  const hex = hexOf(clear.subarray(from, to))
+  for (let at = from; at < to; at += size) {
+    visit(hex.slice((at - from) * 2, (at - from + size) * 2), clear[at] ?? 0)
+  }
+}
+
+const termsAtOf = (clear: Uint8Array): number => sizeFor(readCount(clear, uniqueCountAt), 0)
+
+export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
+  eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
+
+/** Where the uniques, the terms and the end of a header are that begins at `at`. */
+export function digestsAt(bytes: Uint8Array, at: number) {
+  const uniques = readCount(bytes, at + uniqueCountAt)
+  const terms = readCount(bytes, at + termCountAt)
+  return {
+    uniques: at + uniquesAt,
+    terms: at + sizeFor(uniques, 0),
+    end: at + sizeFor(uniques, terms),
+  }
+}
+
+/** @param at where the header begins */
+export const versionOf = (bytes: Uint8Array, at = 0): number => readU32(bytes, at + versionAt)
+
+function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Digest): boolean {
+  for (let at = from; at < to; at += digest.length) {
+    if (isAt(bytes, at, digest)) return true
+  }
+  return false
+}
+
+/** Whether one of the uniques of a header is this one; cuts nothing out. */
+export const holdsUnique = ({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean =>
+  holdsBetween(clear, uniquesAt, termsAtOf(clear), unique)
+
+/** The same of its terms. */
+export const holdsTerm = ({ clear }: Pick<ClearHeader, 'clear'>, term: Digest): boolean =>
+  holdsBetween(clear, termsAtOf(clear), clear.length, term)
+
+/** Of every row: none is without one. */
+export const firstUniqueOf = ({ clear }: Pick<ClearHeader, 'clear'>): Digest =>
+  clear.subarray(uniquesAt, uniquesAt + uniqueBytes)
+
+function isAt(bytes: Uint8Array, at: number, digest: Digest): boolean {
+  for (let i = 0; i < digest.length; i += 1) {
+    if (bytes[at + i] !== digest[i]) return false
+  }
+  return true
+}
+
+/** A row as a store gives it back. */
+export function storedRow(ordinal: number, row: NewRow): Row {
+  const clear = new Uint8Array(clearHeaderBytes(row))
+  writeClearHeader(clear, 0, row)
+  return { ...row, ordinal, clear }
+}
+
+/*
+ * What every write must bring, whatever the engine: told before it is queued, so that a bad call
+ * refuses itself and harms no other. Source: contract.ts, `Change`.
+ */
+
+/** A row with its uniques as texts, in the same order: keys for Maps and Sets. */
+export interface KeyedRow {
+  readonly row: NewRow
+  readonly uniqueKeys: readonly string[]
+}
+
+const isWithin = (value: number, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && value >= min && value <= max
+
+/** The text of a digest; equal digests, and no others, give equal texts. */
+export const keyOf = (digest: Digest): string => hexOf(digest)
+
+export const keyRow = (row: NewRow): KeyedRow => ({ row, uniqueKeys: row.uniques.map(keyOf) })
+
+/** The texts of the terms of a row, in the same order: few rows need them. */
+export const termKeysOf = ({ row: { terms } }: KeyedRow): readonly string[] => terms.map(keyOf)
+
+const areApart = (keys: readonly unknown[]): boolean => new Set(keys).size === keys.length
+
+function checkDigests(digests: readonly Digest[], bytes: number): void {
+  invariant(
+    digests.every(digest => digest.length === bytes),
+    'uniques have 32 bytes and terms 16',
+  )
+  // Those that begin otherwise are others: all of them are seldom looked at.
+  const areOthers = areApart(digests.map(digest => readU32(digest, 0)))
+  invariant(areOthers || areApart(digests.map(keyOf)), 'a row names no digest twice')
+}
+
+/** @throws ApiError `internal` when a row breaks a bound or names a digest twice */
+export function checkRow(row: NewRow): void {
+  const { uniques, terms, parts, version, deadlineMs } = row
+  invariant(isWithin(uniques.length, 1, rowUniquesMax), 'a row has uniques, within their bound')
+  invariant(terms.length <= rowTermsMax, 'the terms of a row are within their bound')
+  invariant(parts.length <= rowPartsMax, 'the parts of a row are within their bound')
+  invariant(isWithin(version, 1, rowVersionMax), 'a row version is a positive u32')
+  invariant(
+    deadlineMs === undefined || isWithin(deadlineMs, 0, deadlineMsMax),
+    'a deadline is in whole milliseconds since 1970, below 2^48',
+  )
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  invariant(bytes <= rowBytesMax, 'the bytes of a row are within their bound')
+  checkDigests(uniques, uniqueBytes)
+  checkDigests(terms, termBytes)
+}
+
+const checkOrdinal = (ordinal: number): void =>
+  invariant(isWithin(ordinal, 0, ordinalMax), 'an ordinal is a whole number below 2^48')
+
+/** Everything about a change but its row. @throws ApiError `internal` */
+export function checkChange(change: Change): void {
+  if ('insert' in change) {
+    invariant(change.insert.version === 1, 'an inserted row has version 1')
+  } else if ('replace' in change) {
+    checkOrdinal(change.ordinal)
+    invariant(change.replace.version === change.ifVersion + 1, 'a replaced row is one version on')
+  } else if ('reseal' in change) {
+    checkOrdinal(change.ordinal)
+  } else if ('remove' in change) {
+    checkOrdinal(change.remove)
+  } else if ('require' in change) {
+    checkOrdinal(change.require)
+  }
+}
+
+/** @throws ApiError `internal` when one write brings more than a transaction may hold */
+export const checkCount = (changes: readonly Change[]): void =>
+  invariant(changes.length <= writeChangesMax, 'the changes of a write are within their bound')

@@ -1,0 +1,43 @@
+/**
+ * Writes that wait, whatever the engine: as many as one transaction may hold go together.
+ * @module
+ */
+import { ApiError } from '../../lib/errors.ts'
+import type { WriteOutcome } from '../contract.ts'
+import type { PreparedChange, SetResult } from './decide-change.ts'
+import { groupCommitBytesMax, groupCommitChangesMax } from './limits.ts'
+
+export type ChangeSet = readonly PreparedChange[]
+
+export interface Waiter {
+  readonly changes: ChangeSet
+  readonly resolve: (outcome: WriteOutcome) => void
+  readonly reject: (fault: ApiError) => void
+}
+
+function bytesOf(changes: ChangeSet): number {
+  let bytes = 0
+  for (const change of changes) if ('row' in change) bytes += change.row.value.length
+  return bytes
+}
+
+/** As many of the first waiters as one transaction may hold; always at least one. */
+export function takeGroup(waiting: Waiter[]): Waiter[] {
+  let changes = 0
+  let bytes = 0
+  const end = waiting.findIndex((waiter, at) => {
+    changes += waiter.changes.length
+    bytes += bytesOf(waiter.changes)
+    return at > 0 && (changes > groupCommitChangesMax || bytes > groupCommitBytesMax)
+  })
+  return waiting.splice(0, end < 0 ? waiting.length : end)
+}
+
+export function answerGroup(group: readonly Waiter[], results: readonly SetResult[]): void {
+  group.forEach(({ resolve, reject }, i) => {
+    const result = results[i]
+    if (result === undefined) reject(new ApiError('internal', 'a change set was not decided'))
+    else if ('fault' in result) reject(result.fault)
+    else resolve(result.outcome)
+  })
+}

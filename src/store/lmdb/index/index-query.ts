@@ -1,0 +1,159 @@
+/**
+ * Pages and due rows, from chunks of ordinals.
+ * @module
+ */
+import { isMatch } from '../../core/queries.ts'
+import type { Query, RowPage, Row, PageWindow } from '../../contract.ts'
+import {
+  readChunk,
+  countKeyOf,
+  type ChunkCounts,
+  deadlinesOfStore,
+  termsOfStore,
+  walkChunks,
+} from './postings.ts'
+import {
+  emptySet,
+  subtract,
+  unite,
+  uniteAll,
+  type PlaceSet,
+  countOf,
+  eachPlace,
+} from '../../core/place-set.ts'
+import {
+  evaluateChunk,
+  namedChunks,
+  ordinalOf,
+  planQuery,
+  selectOrdinals,
+  type Matches,
+  type PlanReads,
+  type QueryPlan,
+} from '../../core/plan.ts'
+import type { StoreState } from '../environment.ts'
+import { decodeDeadline, dueRange } from '../layout.ts'
+import { liveChunksOf } from './live-chunks.ts'
+import {
+  placesInTail,
+  type IndexedEnvironment,
+  readUnique,
+  readHeldRow,
+  readIndexedRow,
+} from './tail.ts'
+import { assertStored, attempt } from '../../../lib/errors.ts'
+
+/** What a plan reads: what is folded, and the tail. */
+const readsOf = (environment: IndexedEnvironment): PlanReads => ({
+  holderOf: unique => readUnique(environment, unique)?.ordinal,
+  placesOf: (term, chunk) =>
+    unite(
+      readChunk(termsOfStore(environment), term, chunk),
+      placesInTail(environment, term, chunk),
+    ),
+})
+
+/** The chunks in which a plan can match, newest first. */
+function candidateChunks({ environment, plan, nextOrdinal }: Snapshot): readonly number[] {
+  const named = namedChunks(plan)
+  if (named !== undefined) return [...named].sort((a, b) => b - a)
+  return liveChunksOf(environment, environment.live, nextOrdinal)
+}
+
+/*
+ * Pages and due rows: one synchronous pass each, so that it sees one state of the store.
+ *
+ * Only rows of the window are read; everything else is counted on chunks of ordinals. Each row that
+ * comes back is checked against the query by its own header: an index that says more than the rows
+ * never shows one. Source: contract.ts, `page` and `due`.
+ */
+
+/** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
+function readExpired(environment: IndexedEnvironment, nowMs: number): Map<number, PlaceSet> {
+  const sets = new Map<number, PlaceSet[]>()
+  const range = dueRange(nowMs)
+  if (range === undefined) return new Map()
+  for (const { chunk, set } of walkChunks(deadlinesOfStore(environment), range)) {
+    const known = sets.get(chunk)
+    if (known === undefined) sets.set(chunk, [set])
+    else known.push(set)
+  }
+  return new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)]))
+}
+
+/** A question at one state of the store. */
+interface Snapshot {
+  readonly environment: IndexedEnvironment
+  readonly nextOrdinal: number
+  readonly counts: ChunkCounts
+  readonly key: string | undefined
+  readonly reads: PlanReads
+  readonly plan: QueryPlan
+  readonly expired: ReadonlyMap<number, PlaceSet>
+}
+
+function matchChunk({ reads, counts, key, plan, expired }: Snapshot, chunk: number): Matches {
+  const removed = expired.get(chunk)
+  let set: PlaceSet | undefined
+  const places = (): PlaceSet =>
+    (set ??= subtract(evaluateChunk(reads, plan, chunk), removed ?? emptySet))
+  if (removed !== undefined) return { count: countOf(places()), places }
+  const known = counts.get(key, chunk)
+  if (known !== undefined) return { count: known, places }
+  const count = countOf(places())
+  counts.keep(key, chunk, count)
+  return { count, places }
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function readPage(
+  environment: IndexedEnvironment,
+  { nextOrdinal }: StoreState,
+  counts: ChunkCounts,
+  query: Query,
+  window: PageWindow,
+): RowPage {
+  const reads = readsOf(environment)
+  const plan = planQuery(reads, query)
+  const expired = readExpired(environment, window.nowMs)
+  const asked = { environment, nextOrdinal, counts, key: countKeyOf(query), reads, plan, expired }
+  const { ordinals, total } = selectOrdinals(candidateChunks(asked), window, chunk =>
+    matchChunk(asked, chunk),
+  )
+  const rows = ordinals.map(ordinal => {
+    const row = readIndexedRow(environment, ordinal)
+    const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs
+    assertStored(isMatch(query, row) && !isGone, 'rows that are what the index says of them')
+    return row
+  })
+  return { rows, total }
+}
+
+/** `undefined` for a row that is damaged, or that the index is wrong about. */
+function readDueRow(
+  environment: IndexedEnvironment,
+  ordinal: number,
+  deadlineMs: number,
+): Row | undefined {
+  const row = attempt(() => readHeldRow(environment, ordinal))
+  return row?.deadlineMs === deadlineMs ? row : undefined
+}
+
+/**
+ * Earliest deadline first, then by ordinal. Damaged rows are stepped over, so that one of them does
+ * not keep all others from ending; `integrity` reports them.
+ */
+export function readDue(environment: IndexedEnvironment, nowMs: number, limit: number): Row[] {
+  const due: Row[] = []
+  const range = dueRange(nowMs)
+  if (range === undefined || limit === 0) return due
+  for (const { shared, chunk, set } of walkChunks(deadlinesOfStore(environment), range)) {
+    const deadlineMs = decodeDeadline(shared)
+    for (const low of eachPlace(set)) {
+      const row = readDueRow(environment, ordinalOf(chunk, low), deadlineMs)
+      if (row !== undefined) due.push(row)
+      if (due.length === limit) return due
+    }
+  }
+  return due
+}

@@ -1,0 +1,214 @@
+/**
+ * Writing a new store from rows that come in order, all of them folded: the parts that every way to
+ * such a store shares, and the way from a store of another engine.
+ *
+ * Rows keep their ordinals, headers and sealed parts. Each table is written in the order of its
+ * keys, so that its pages are full.
+ * @module
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { bytesOfHex } from '../../../lib/bytes.ts'
+import { ownerOnlyFolder } from '../../../lib/files.ts'
+import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
+import type { Digest, Row } from '../../contract.ts'
+import { compactBatchBytes } from '../../core/limits.ts'
+import { encodePlaceSet } from '../../core/place-set.ts'
+import { chunkOf, lowOf } from '../../core/plan.ts'
+import { encodeRow } from '../../core/row-format.ts'
+import { eachTerm } from '../../core/row.ts'
+import {
+  encodeState,
+  openEnvironment,
+  rewriteMeta,
+  stateKey,
+  takePut,
+  type LmdbEnvironment,
+  type Put,
+} from '../environment.ts'
+import {
+  addPlace,
+  encodeDeadlineKey,
+  encodeTermKey,
+  placeSetOf,
+  type ChunkPlaces,
+} from '../index/postings.ts'
+import { encodeDeadline, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
+import { syncFile } from './compact-copy.ts'
+
+/** A row as it is put, and the header that its terms are in. */
+interface BuiltRow {
+  readonly ordinal: number
+  readonly bytes: Uint8Array
+  readonly clear: Uint8Array
+}
+
+/** Puts of rows, and of the terms of each chunk of them behind its last row. */
+function makeRowPuts(to: LmdbEnvironment) {
+  let chunk = -1
+  let terms = new Map<string, ChunkPlaces>()
+
+  /** As entries of the index, in the order of their keys. */
+  function* endChunk(): Generator<Put> {
+    for (const key of [...terms.keys()].sort()) {
+      const value = encodePlaceSet(placeSetOf(terms.get(key)))
+      yield { table: to.terms, key: encodeTermKey(bytesOfHex(key), chunk), value, isLast: true }
+    }
+    terms = new Map()
+  }
+
+  return {
+    /** Of the row that follows those before it. */
+    *next({ ordinal, bytes, clear }: BuiltRow): Generator<Put> {
+      if (chunkOf(ordinal) !== chunk) {
+        yield* endChunk()
+        chunk = chunkOf(ordinal)
+      }
+      eachTerm(clear, term => terms.set(term, addPlace(terms.get(term), lowOf(ordinal))))
+      yield { table: to.rows, key: encodeRowKey(ordinal), value: bytes, isLast: true }
+    },
+    end: endChunk,
+  }
+}
+
+/** All of them, in transactions that the engine can keep in memory. */
+function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
+  const putBatch = (): boolean => {
+    for (let bytes = 0; bytes < compactBatchBytes;) {
+      const next = puts.next()
+      if (next.done === true) return false
+      takePut(next.value)
+      bytes += next.value.key.length + (next.value.value?.length ?? 0)
+    }
+    return true
+  }
+  while (root.transactionSync(putBatch));
+}
+
+/** What a store is at whose rows are all folded. */
+function putState(to: LmdbEnvironment, nextOrdinal: number, generation: number): void {
+  const state = {
+    nextOrdinal,
+    generation,
+    foldedTo: nextOrdinal,
+    foldingTo: nextOrdinal,
+    foldedPrefixes: 0,
+    movesFrom: 0,
+    movesTo: 0,
+    movesOfFold: 0,
+  }
+  to.root.transactionSync(() => {
+    rewriteMeta(to)
+    to.meta.putSync(stateKey, encodeState(state))
+  })
+}
+
+/**
+ * @param to a folder that does not exist; what is in it when this resolves is on disk
+ */
+async function buildStore(
+  to: string,
+  fill: (made: LmdbEnvironment) => void | Promise<void>,
+): Promise<void> {
+  mkdirSync(to, { mode: ownerOnlyFolder })
+  const made = openEnvironment(to)
+  try {
+    await fill(made)
+  } finally {
+    await made.root.close()
+  }
+  syncFile(join(to, 'data.mdb'))
+}
+
+interface UniqueEntry extends RowVersion {
+  readonly unique: Digest
+}
+
+interface DeadlineEntry {
+  readonly deadlineMs: number
+  readonly ordinal: number
+}
+
+/** All of a store that nobody writes to, some at a time, in the order of what comes first here. */
+export interface StoreSource {
+  readonly nextOrdinal: number
+  readonly generation: number
+  /** By ordinal. */
+  readonly rows: () => AsyncIterable<readonly Row[]>
+  /** By unique. */
+  readonly uniques: () => AsyncIterable<readonly UniqueEntry[]>
+  /** By deadline, then by ordinal. */
+  readonly deadlines: () => AsyncIterable<readonly DeadlineEntry[]>
+}
+
+async function buildRows(
+  source: StoreSource,
+  to: LmdbEnvironment,
+  progress: BeginProgress,
+): Promise<void> {
+  const done = progress(source.nextOrdinal, 'copying')
+  const puts = makeRowPuts(to)
+  function* putsOf(rows: readonly Row[]): Generator<Put> {
+    for (const row of rows) {
+      yield* puts.next({ ordinal: row.ordinal, bytes: encodeRow(row), clear: row.clear })
+    }
+  }
+  for await (const rows of source.rows()) {
+    putAll(putsOf(rows), to)
+    done(rows.at(-1)?.ordinal ?? 0)
+  }
+  putAll(puts.end(), to)
+}
+
+async function buildUniques(source: StoreSource, to: LmdbEnvironment): Promise<void> {
+  const put = ({ unique, ...at }: UniqueEntry): Put => {
+    return { table: to.uniques, key: unique, value: encodeRowVersion(at), isLast: true }
+  }
+  for await (const entries of source.uniques()) putAll(entries.map(put).values(), to)
+}
+
+/** Rows of one deadline follow each other, by their chunks. */
+async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise<void> {
+  let held: { readonly deadlineMs: number; readonly chunk: number } | undefined
+  let places: ChunkPlaces | undefined
+  function* endChunk(): Generator<Put> {
+    if (held === undefined) return
+    const key = encodeDeadlineKey(encodeDeadline(held.deadlineMs), held.chunk)
+    yield {
+      table: to.deadlines,
+      key,
+      value: encodePlaceSet(placeSetOf(places)),
+      isLast: true,
+    }
+  }
+  function* putsOf(entries: readonly DeadlineEntry[]): Generator<Put> {
+    for (const { deadlineMs, ordinal } of entries) {
+      const chunk = chunkOf(ordinal)
+      if (held?.deadlineMs !== deadlineMs || held.chunk !== chunk) {
+        yield* endChunk()
+        held = { deadlineMs, chunk }
+        places = undefined
+      }
+      places = addPlace(places, lowOf(ordinal))
+    }
+  }
+  for await (const entries of source.deadlines()) putAll(putsOf(entries), to)
+  putAll(endChunk(), to)
+}
+
+/**
+ * A store with what another one has, of whatever engine.
+ * @param to as of `buildStore`
+ * @throws whatever the source throws; the engine's or the system's own error
+ */
+export const buildStoreFrom = (
+  source: StoreSource,
+  to: string,
+  progress: BeginProgress = noProgress,
+): Promise<void> =>
+  buildStore(to, async made => {
+    await buildRows(source, made, progress)
+    await buildUniques(source, made)
+    await buildDeadlines(source, made)
+    putState(made, source.nextOrdinal, source.generation)
+  })

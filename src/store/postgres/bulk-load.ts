@@ -1,0 +1,124 @@
+/**
+ * Filling the tables of a new store with the rows of another one, which keep their ordinals.
+ *
+ * Until it has ended the format of the tables is none, so that nobody serves half of a vault. Each
+ * step is one transaction: what was cut off goes on behind the last row that is there.
+ * @module
+ */
+import { uniqueBytes } from '../../limits/work-limits.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { Row } from '../contract.ts'
+import { fillFoldRows, fillMsMax } from '../core/limits.ts'
+import { encodeRow, headerAt } from '../core/row-format.ts'
+import { termsAt, uniquesAt } from '../core/row.ts'
+import { foldOnce } from './postgres-fold.ts'
+import { arrayOf, type Pool } from './pool.ts'
+import { untilReplicated } from './replication.ts'
+import {
+  databaseFormat,
+  fillingFormat,
+  leftFormat,
+  makeTables,
+  readFormat,
+  type Tables,
+} from './schema.ts'
+
+/**
+ * Tables to be filled: made where there are none, or those that a fill has left that was cut off.
+ * @returns the ordinal from which on rows are missing
+ * @throws ApiError `conflict` where there is a vault; DatabaseError
+ */
+export async function beginFilling(pool: Pool, tables: Tables): Promise<number> {
+  const format = await readFormat(pool, tables)
+  if (format === undefined) {
+    await makeTables(pool, tables, fillMsMax, fillingFormat)
+  } else if (format === leftFormat) {
+    throw new ApiError('conflict', 'a vault has left its tables there: drop their schema first')
+  } else if (format !== fillingFormat) {
+    throw new ApiError('conflict', 'the database has a vault')
+  }
+  const [row] = await pool.query(`SELECT coalesce(max(ordinal), -1) FROM ${tables.rows}`)
+  return Number(row?.[0]) + 1
+}
+
+const fillText = ({ rows, uniques, recent }: Tables): string => `
+WITH given AS MATERIALIZED (
+  SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::int[], $7::int[],
+    $8::int[]) WITH ORDINALITY g(ordinal, version, deadline, at, size, terms_at, terms_size, i)
+), put_rows AS (
+  INSERT INTO ${rows} SELECT ordinal, version, deadline, substring($1::bytea FROM at FOR size)
+  FROM given
+), put_uniques AS (
+  INSERT INTO ${uniques}
+  SELECT substring($1::bytea FROM u.at FOR ${uniqueBytes}), ($2::bigint[])[u.i], ($3::bigint[])[u.i]
+  FROM unnest($9::int[], $10::int[]) u(i, at)
+)
+INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR terms_size) FROM given`
+
+/** Puts rows that follow those that are there. @throws DatabaseError */
+export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
+  const values = rows.map(encodeRow)
+  const at: number[] = []
+  let next = 1
+  for (const value of values) {
+    at.push(next)
+    next += value.length
+  }
+  const headersAt = at.map(each => each + headerAt)
+  const uniques = rows.flatMap((row, i) =>
+    row.uniques.map((_, n) => [i + 1, (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes] as const),
+  )
+  await pool.query(
+    fillText(tables),
+    [
+      Buffer.concat(values),
+      arrayOf(rows.map(({ ordinal }) => ordinal)),
+      arrayOf(rows.map(({ version }) => version)),
+      arrayOf(rows.map(({ deadlineMs }) => deadlineMs ?? null)),
+      arrayOf(at),
+      arrayOf(values.map(({ length }) => length)),
+      arrayOf(rows.map((row, i) => (headersAt[i] ?? 0) + termsAt(row))),
+      arrayOf(rows.map(({ terms }) => terms.length * 16)),
+      arrayOf(uniques.map(([i]) => i)),
+      arrayOf(uniques.map(([, from]) => from)),
+    ],
+    fillMsMax,
+  )
+}
+
+/** Folds what was filled, all but a rest. @throws DatabaseError */
+export async function foldFilled(pool: Pool, tables: Tables, rest: number): Promise<void> {
+  for (;;) {
+    const [row] = await pool.query(`SELECT count(*) FROM ${tables.recent}`)
+    if (Number(row?.[0]) <= rest) return
+    await foldOnce(pool, tables, fillFoldRows, fillMsMax)
+  }
+}
+
+/**
+ * All rows are there: the next one comes behind them.
+ * @param last the highest ordinal that was ever given
+ * @throws DatabaseError
+ */
+export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: number): Promise<void> {
+  await pool.query('SELECT setval($1::regclass, $2::bigint)', [ordinals, Math.max(1, last)])
+  await pool.query(`ANALYZE ${rows}`, [], fillMsMax)
+}
+
+interface FilledState {
+  readonly generation: number
+  /** Of the clock; 0 where there is none. */
+  readonly markMs: number
+}
+
+/** From here on the tables are those of a vault, wherever they have to be. @throws DatabaseError */
+export async function endFilling(
+  pool: Pool,
+  { state }: Tables,
+  { generation, markMs }: FilledState,
+): Promise<void> {
+  const text = `UPDATE ${state}
+SET format = ${databaseFormat}, generation = $1::bigint, clock_ms = $2::bigint`
+  await pool.query(text, [generation, markMs])
+  await untilReplicated(pool.query)
+}

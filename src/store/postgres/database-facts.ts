@@ -1,0 +1,91 @@
+/**
+ * What a database is like as a vault finds it: facts, for a person who is to be told what of them
+ * is wrong. Nothing is changed, and no table of a vault is needed.
+ * @module
+ */
+import { skewOf } from './database-clock.ts'
+import type { Cells, Pool } from './pool.ts'
+import { maySee } from './replication.ts'
+import type { Tables } from './schema.ts'
+
+export interface DatabaseFacts {
+  /** As PostgreSQL counts: 150018 is 15.18. */
+  readonly version: number
+  readonly isStandby: boolean
+  /** By name, in the units of the database. */
+  readonly settings: Readonly<Record<string, string>>
+  /** That this user may have at once; 0 is not known. */
+  readonly connectionsMax: number
+  /** By how much the clock of this machine is ahead. */
+  readonly skewMs: number
+  /** Of the connection to the database, which a pool may stand in. */
+  readonly tls: string | undefined
+  readonly isOnOneMachine: boolean
+  /** Whether this user is told how far standbys are. */
+  readonly maySeeStandbys: boolean
+}
+
+const examinedSettings = [
+  'default_transaction_read_only',
+  'synchronous_commit',
+  'synchronous_standby_names',
+  'fsync',
+  'full_page_writes',
+  'statement_timeout',
+  'enable_seqscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'jit',
+  'idle_in_transaction_session_timeout',
+] as const
+
+/** A superuser is bound by no limit of a role or a database. */
+const factsText = `SELECT
+current_setting('server_version_num')::int,
+pg_is_in_recovery(),
+CASE WHEN r.rolsuper THEN current_setting('max_connections')::int ELSE LEAST(
+  current_setting('max_connections')::int
+    - current_setting('superuser_reserved_connections')::int
+    - coalesce(current_setting('reserved_connections', true)::int, 0),
+  CASE WHEN r.rolconnlimit >= 0 THEN r.rolconnlimit END,
+  CASE WHEN d.datconnlimit >= 0 THEN d.datconnlimit END
+) END,
+(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+(SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl),
+coalesce(inet_client_addr() = inet_server_addr(), true),
+${maySee}
+FROM pg_roles r, pg_database d
+WHERE r.rolname = current_user AND d.datname = current_database()`
+
+const settingsText = `SELECT name, setting FROM pg_settings WHERE name = ANY ($1::text[])`
+
+const settingsIn = (rows: readonly Cells[]): DatabaseFacts['settings'] =>
+  Object.fromEntries(rows.map(([name, setting]) => [String(name), String(setting)]))
+
+/** @throws DatabaseError */
+export async function examine(pool: Pool, wallMs: () => number): Promise<DatabaseFacts> {
+  const settings = await pool.query(settingsText, [`{${examinedSettings.join(',')}}`])
+  const beforeMs = wallMs()
+  const [row = []] = await pool.query(factsText)
+  const [version, isStandby, connectionsMax, theirMs, tls, isOnOneMachine, maySeeStandbys] = row
+  return {
+    version: Number(version),
+    isStandby: isStandby === true,
+    settings: settingsIn(settings),
+    connectionsMax: Number(connectionsMax ?? 0),
+    skewMs: skewOf(beforeMs, Number(theirMs), wallMs()),
+    tls: typeof tls === 'string' ? tls : undefined,
+    isOnOneMachine: isOnOneMachine === true,
+    maySeeStandbys: maySeeStandbys === true,
+  }
+}
+
+/**
+ * By how much the mark of the clock that vaults keep there is ahead of the clock of the database.
+ * @throws DatabaseError
+ */
+export async function markAheadMs(pool: Pool, { state }: Tables): Promise<number> {
+  const text = 'clock_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+  const [row] = await pool.query(`SELECT ${text} FROM ${state}`)
+  return Number(row?.[0] ?? 0)
+}

@@ -1,0 +1,341 @@
+/**
+ * The PostgreSQL engine of the store: tables that many vaults share, on any number of machines.
+ *
+ * Reads and writes go by pools of their own. Each waits for a database that is gone, within a
+ * bound; then it is refused, and nothing else happens.
+ * Source: docs/many-machines.md.
+ * @module
+ */
+import { hexOf } from '../../lib/bytes.ts'
+import { ApiError } from '../../lib/errors.ts'
+import type { BeginProgress } from '../../lib/progress.ts'
+import type { Store } from '../contract.ts'
+import { prepareChanges } from '../core/decide-change.ts'
+import {
+  databaseFullMs,
+  eraOrdinals,
+  foldRowsMin,
+  lookConnections,
+  pageConnections,
+  receiptHoursMax,
+  writeConnections,
+  writeLanes,
+} from '../core/limits.ts'
+import type { OperatedStore, StoreFigures } from '../operated.ts'
+import { checkDue, checkQuery, checkUnique, checkWindow } from '../core/queries.ts'
+import type { DatabaseAddress } from './address.ts'
+import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
+import { openDatabaseClock, type DatabaseClock } from './database-clock.ts'
+import type { DatabaseFigures } from './counters.ts'
+import { startFolding } from './postgres-fold.ts'
+import { inspectTables } from './inspect-tables.ts'
+import { forgetLeases, isAlone, keepLease } from './lease.ts'
+import { makeLooker } from './lookup-batch.ts'
+import { readPage } from './query-page.ts'
+import { openPool, type Pool } from './pool.ts'
+import { everyRow, firstOrdinalOf, persist, readsOf } from './retried-reads.ts'
+import { makeWritePool } from './replication.ts'
+import { assertFormat, hasLeft, tablesIn, type Tables } from './schema.ts'
+import { faultOf } from './database-error.ts'
+import { makeWriteQueue } from './write/postgres-commit.ts'
+
+export interface PostgresOptions {
+  readonly address: DatabaseAddress
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly wallMs: () => number
+  readonly elapsedMs: () => number
+  /** How many rows wait before they are folded, and how often is looked, so that a test sees it. */
+  readonly foldRows?: number
+  readonly foldLookMs?: number
+  readonly bounds?: Partial<DatabaseTimeouts>
+  readonly onSkew?: (skewMs: number, isRight: boolean) => void
+  readonly onFoldTrouble?: (state: string | undefined) => void
+}
+
+export interface PostgresStore extends OperatedStore {
+  readonly clock: DatabaseClock
+  /** Whether this vault sweeps for all. */
+  readonly isSweeper: () => boolean
+  /** Whether no other process has it open, or had until its lease ends. @throws DatabaseError */
+  readonly isAlone: () => Promise<boolean>
+  /** Whether the database has answered lately, and takes writes. */
+  readonly isReachable: () => boolean
+  /** Whether it had no space for a write within `databaseFullMs`. */
+  readonly isFull: () => boolean
+  /** Of this process, for metrics: no database is asked. */
+  readonly databaseFigures: () => DatabaseFigures
+}
+
+const holderBytes = 16
+const clockIsOff =
+  'the clock of this machine is off by more than 5 s from that of the database: set it right'
+
+/** Pools, each for work of one kind; and what reads by them. */
+function openPools(
+  { address, elapsedMs }: PostgresOptions,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
+  const open = (connections: number): Pool => openPool(address, connections, bounds)
+  const pools = {
+    look: open(lookConnections),
+    page: open(pageConnections),
+    write: makeWritePool(open(writeConnections), elapsedMs, bounds.connectMs),
+  }
+  const persisting = { elapsedMs, msMax: bounds.readMs }
+  return {
+    ...pools,
+    persisting,
+    reads: readsOf(pools, tables, persisting),
+    async close() {
+      await Promise.all(Object.values(pools).map(pool => pool.close().catch(() => {})))
+    },
+  }
+}
+
+type Pools = ReturnType<typeof openPools>
+
+/** Receipts of vaults that are gone; one that is not makes its own anew. */
+const forgetText = ({ receipts }: Tables): string =>
+  `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
+
+/** @throws ApiError, DatabaseError with nothing left open */
+async function begin(
+  options: PostgresOptions,
+  pools: Pools,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
+  const { wallMs, elapsedMs, onSkew = () => {} } = options
+  const { look: pool, write, reads } = pools
+  try {
+    await assertFormat(pool, tables)
+    await write.query(forgetText(tables))
+    await forgetLeases(write, tables)
+    const clock = await openDatabaseClock({
+      pool,
+      writer: write,
+      tables,
+      wallMs,
+      elapsedMs,
+      onSkew,
+      bounds,
+    })
+    return { clock, firstOrdinal: await firstOrdinalOf(reads) }
+  } catch (error) {
+    await pools.close()
+    throw error
+  }
+}
+
+/** What is done for all vaults by one of them. */
+function startTogether(
+  options: PostgresOptions,
+  pools: Pools,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
+  const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldTrouble = () => {} } = options
+  const holder = randomBytes(holderBytes)
+  const leased = { pool: pools.look, tables, holder, elapsedMs, bounds }
+  // Of each its own, by which others know of it.
+  const present = keepLease(`open ${hexOf(holder)}`, leased)
+  const sweeping = keepLease('sweep', leased)
+  const folding = keepLease('fold', leased)
+  const folder = startFolding({
+    pool: pools.write,
+    tables,
+    lease: folding,
+    rowsMin: foldRows ?? foldRowsMin,
+    ...(foldLookMs === undefined ? {} : { everyMs: foldLookMs }),
+    onTrouble: onFoldTrouble,
+  })
+  return {
+    sweeping,
+    folding,
+    folder,
+    isAlone: () => isAlone(leased),
+    async close() {
+      await folder.close()
+      await Promise.all([present, sweeping, folding].map(lease => lease.close()))
+    },
+  }
+}
+
+function openWriter(
+  options: PostgresOptions,
+  { write: pool }: Pools,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
+  const { randomBytes, elapsedMs } = options
+  return makeWriteQueue(
+    Array.from({ length: writeLanes }, () => ({
+      pool,
+      tables,
+      writer: randomBytes(holderBytes),
+      bounds,
+      elapsedMs,
+    })),
+  )
+}
+
+/** When the database had no space last: it tells nobody how much it has. */
+function watchSpace(elapsedMs: () => number) {
+  let fullMs = -Infinity
+  return {
+    isFull: () => elapsedMs() - fullMs < databaseFullMs,
+    async noted<T>(write: Promise<T>): Promise<T> {
+      try {
+        return await write
+      } catch (error) {
+        if (error instanceof ApiError && error.kind === 'storage_full') fullMs = elapsedMs()
+        throw error
+      }
+    },
+  }
+}
+
+/** Everything of an open store. */
+interface Parts extends Awaited<ReturnType<typeof begin>> {
+  readonly pools: Pools
+  readonly tables: Tables
+  readonly bounds: DatabaseTimeouts
+  readonly together: ReturnType<typeof startTogether>
+  readonly queue: ReturnType<typeof openWriter>
+  readonly space: ReturnType<typeof watchSpace>
+}
+
+/** What features ask of it. */
+function storeOf(
+  { pools, tables, clock, queue, space, firstOrdinal, bounds }: Parts,
+  assertOpen: () => void,
+) {
+  const { reads, page, persisting } = pools
+  const { elapsedMs } = persisting
+  const looker = makeLooker(tables, { ask: reads.look, firstOrdinal, elapsedMs, bounds })
+  let highest = firstOrdinal
+  const see = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
+  /** Others would call expired what this one calls live. */
+  const assertRight = (): void => {
+    assertOpen()
+    if (clock.hasLeft()) throw new ApiError('unavailable', hasLeft)
+    if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
+  }
+  const store: Omit<Store, 'close'> = {
+    async find(unique) {
+      checkUnique(unique)
+      assertRight()
+      const row = await looker.find(unique)
+      if (row !== undefined) see(row.ordinal)
+      return row
+    },
+    async glance(unique, parts) {
+      checkUnique(unique)
+      assertRight()
+      const row = await looker.glance(unique, parts)
+      if (row !== undefined) see(row.ordinal)
+      return row
+    },
+    async page(query, window) {
+      checkQuery(query)
+      checkWindow(window)
+      assertRight()
+      return persist(persisting, msLeft => readPage(page, tables, query, window, msLeft))
+    },
+    async write(changes) {
+      assertRight()
+      const outcome = await space.noted(queue.submit(prepareChanges(changes)))
+      if (outcome.ok) outcome.ordinals.forEach(see)
+      return outcome
+    },
+    async rowsFrom(ordinal, limit) {
+      assertRight()
+      return (await reads.rowsFrom(ordinal, limit)).rows
+    },
+    async due(nowMs, limit) {
+      checkDue(nowMs, limit)
+      assertRight()
+      return reads.due(nowMs, limit)
+    },
+    async generation(isPatient) {
+      assertRight()
+      return looker.generation(isPatient)
+    },
+    era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
+  }
+  return store
+}
+
+/** What an operator asks beside that. */
+function operationsOf({ pools, tables, queue }: Parts) {
+  const { reads, page } = pools
+  return {
+    integrity: (progress?: BeginProgress) =>
+      inspectTables(page, tables, progress).catch((error: unknown) => {
+        throw faultOf(error)
+      }),
+    // Files of a database are not in reach.
+    scrub: async () => undefined,
+    async figures(): Promise<StoreFigures> {
+      const [last, bytes, waiting] = await reads.figures()
+      return {
+        writes: queue.writes(),
+        usedBytes: Number(bytes),
+        nextOrdinal: Number(last) + 1,
+        waiting: Number(waiting),
+      }
+    },
+    everyRow: () => everyRow(reads),
+  }
+}
+
+const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFigures => ({
+  pools: {
+    look: pools.look.figures(),
+    page: pools.page.figures(),
+    write: pools.write.figures(),
+  },
+  ...queue.figures(),
+  ...together.folder.figures(),
+  leases: { sweep: together.sweeping.isHeld(), fold: together.folding.isHeld() },
+  skewMs: clock.skewMs(),
+  silentMs: clock.silentMs(),
+})
+
+/**
+ * Opens the store of a database.
+ * @throws ApiError `not_found` where there is no vault, `conflict` where it is of another format;
+ *   DatabaseError
+ */
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
+  const tables = tablesIn(options.address.schema)
+  const bounds = { ...defaultTimeouts, ...options.bounds }
+  const pools = openPools(options, tables, bounds)
+  const begun = await begin(options, pools, tables, bounds)
+  const { clock } = begun
+  const together = startTogether(options, pools, tables, bounds)
+  const queue = openWriter(options, pools, tables, bounds)
+  const space = watchSpace(options.elapsedMs)
+  const parts: Parts = { ...begun, pools, tables, bounds, together, queue, space }
+  let closing: Promise<void> | undefined
+  const assertOpen = (): void => {
+    if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
+  }
+  async function close(): Promise<void> {
+    await queue.close()
+    await Promise.all([together.close(), clock.close()])
+    await pools.close()
+  }
+  return {
+    ...storeOf(parts, assertOpen),
+    ...operationsOf(parts),
+    clock,
+    isSweeper: () => together.sweeping.isHeld() && clock.isRight() && !clock.hasLeft(),
+    isAlone: together.isAlone,
+    isReachable: clock.isAnswered,
+    isFull: space.isFull,
+    databaseFigures: () => databaseFiguresOf(parts),
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Pages and due rows: the index of a query is read by one statement, its rows by another, both in
+ * one transaction that sees one state. What matches is worked out here, as in the other engine.
+ * @module
+ */
+import { assertStored } from '../../lib/errors.ts'
+import { termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import type { Digest, RowPage, PageWindow, Query, Row } from '../contract.ts'
+import { chunkOrdinals, pageTermsSentMax } from '../core/limits.ts'
+import {
+  countOf,
+  decodePlaceSet,
+  emptySet,
+  subtract,
+  unite,
+  type PlaceSet,
+} from '../core/place-set.ts'
+import {
+  chunkOf,
+  evaluateChunk,
+  namedChunks,
+  planQuery,
+  selectOrdinals,
+  setsByChunk,
+  type PlanReads,
+} from '../core/plan.ts'
+import { isMatch } from '../core/queries.ts'
+import { decodeRow, headerAt } from '../core/row-format.ts'
+import { keyOf, uniquesAt } from '../core/row.ts'
+import { keysIn, nthOf, packDigests } from './packed-parameters.ts'
+import { arrayOf, type Cells, type Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+
+/*
+ * What a query names, and what the database has of it.
+ */
+
+interface Named {
+  readonly terms: readonly Digest[]
+  readonly uniques: readonly Digest[]
+}
+
+function namesOf(query: Query): Named {
+  const terms = new Map<string, Digest>()
+  const uniques = new Map<string, Digest>()
+  const visit = (part: Query): void => {
+    if ('term' in part) terms.set(keyOf(part.term), part.term)
+    else if ('unique' in part) uniques.set(keyOf(part.unique), part.unique)
+    else if ('from' in part) [part.from, part.except].forEach(visit)
+    else if (!('ordinals' in part)) ('all' in part ? part.all : part.any).forEach(visit)
+  }
+  visit(query)
+  return { terms: [...terms.values()], uniques: [...uniques.values()] }
+}
+
+/** Kinds of rows of the answer: number, chunk or ordinal, bytes. */
+const kinds = { chunk: 0, recent: 1, expired: 2, unique: 3, wide: 4 } as const
+
+/** Ordinals behind each other, 8 bytes each, big endian. */
+const packedOrdinals = "string_agg(int8send(ordinal), '')"
+
+/** Of few terms the recent rows that have them; of many all of these, to be looked at here. */
+const recentText = ({ recent }: Tables, isWide: boolean): string =>
+  isWide
+    ? `SELECT ${kinds.wide}, 0, ordinal, terms FROM ${recent}`
+    : `SELECT ${kinds.recent}, i, 0::bigint, ${packedOrdinals}
+FROM terms JOIN ${recent} ON position(term IN terms) > 0 GROUP BY i`
+
+const indexText = (tables: Tables, isWide: boolean): string => `
+WITH terms AS MATERIALIZED (
+  SELECT i, ${nthOf('$1', 'i', termBytes)} AS term
+  FROM generate_series(1, $2::int) i
+), named AS MATERIALIZED (
+  SELECT i, ${nthOf('$3', 'i', uniqueBytes)} AS digest
+  FROM generate_series(1, $4::int) i
+)
+SELECT ${kinds.chunk} AS kind, i, c.chunk::bigint, c.places
+FROM (SELECT (last_value / ${chunkOrdinals})::int AS last FROM ${tables.ordinals}) o
+CROSS JOIN generate_series(0, o.last) n
+CROSS JOIN terms
+JOIN ${tables.chunks} c ON c.chunk = n AND c.term = terms.term
+UNION ALL
+${recentText(tables, isWide)}
+UNION ALL
+SELECT ${kinds.expired}, 0, 0, ${packedOrdinals} FROM ${tables.rows} WHERE deadline_ms <= $5::bigint
+UNION ALL
+SELECT ${kinds.unique}, i, u.ordinal, NULL FROM named JOIN ${tables.uniques} u USING (digest)`
+
+function unpackOrdinals(bytes: unknown): number[] {
+  if (!(bytes instanceof Uint8Array)) return []
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const ordinals: number[] = []
+  for (let at = 0; at < bytes.length; at += 8) ordinals.push(Number(view.getBigInt64(at)))
+  return ordinals
+}
+
+/** Sets by chunk, of each term. */
+interface Index {
+  readonly terms: ReadonlyMap<string, Map<number, PlaceSet>>
+  readonly holders: ReadonlyMap<string, number>
+  readonly expired: ReadonlyMap<number, PlaceSet>
+}
+
+function addOrdinals(sets: Map<number, PlaceSet>, ordinals: Iterable<number>): void {
+  for (const [chunk, set] of setsByChunk(ordinals)) {
+    sets.set(chunk, unite(sets.get(chunk) ?? emptySet, set))
+  }
+}
+
+/** Recent rows by the terms that they have, of those that are asked for. */
+function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readonly Cells[]): void {
+  const found = new Map<string, number[]>()
+  for (const [, , ordinal, bytes] of rows) {
+    if (!(bytes instanceof Uint8Array)) continue
+    for (const key of keysIn(bytes, termBytes)) {
+      if (!terms.has(key)) continue
+      const list = found.get(key)
+      if (list === undefined) found.set(key, [Number(ordinal)])
+      else list.push(Number(ordinal))
+    }
+  }
+  for (const [key, ordinals] of found) addOrdinals(terms.get(key) ?? new Map(), ordinals)
+}
+
+function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
+  const sets = terms.map(() => new Map<number, PlaceSet>())
+  const byTerm = new Map(terms.map((term, i) => [keyOf(term), sets[i] ?? new Map()]))
+  const holders = new Map<string, number>()
+  let expired: ReadonlyMap<number, PlaceSet> = new Map()
+  // Chunks come first: what is recent is added to them.
+  for (const [kind, i, at, bytes] of answer) {
+    const own = sets[Number(i) - 1]
+    if (kind === kinds.chunk && bytes instanceof Uint8Array) {
+      own?.set(Number(at), decodePlaceSet(bytes))
+    }
+  }
+  for (const [kind, i, at, bytes] of answer) {
+    const own = sets[Number(i) - 1]
+    const unique = uniques[Number(i) - 1]
+    if (kind === kinds.recent && own !== undefined) addOrdinals(own, unpackOrdinals(bytes))
+    if (kind === kinds.expired) expired = setsByChunk(unpackOrdinals(bytes))
+    if (kind === kinds.unique && unique !== undefined) holders.set(keyOf(unique), Number(at))
+  }
+  addWide(
+    byTerm,
+    answer.filter(([kind]) => kind === kinds.wide),
+  )
+  return { terms: byTerm, holders, expired }
+}
+
+/*
+ * From the index to a page.
+ */
+
+/** Those of all terms and uniques that are named: what matches is in one of them. */
+const chunksIn = ({ terms, holders }: Pick<Index, 'terms' | 'holders'>): ReadonlySet<number> =>
+  new Set([
+    ...[...terms.values()].flatMap(sets => [...sets.keys()]),
+    ...[...holders.values()].map(chunkOf),
+  ])
+
+function select({ terms, holders, expired }: Index, query: Query, window: PageWindow) {
+  const reads: PlanReads = {
+    holderOf: unique => holders.get(keyOf(unique)),
+    placesOf: (term, chunk) => terms.get(keyOf(term))?.get(chunk) ?? emptySet,
+  }
+  const plan = planQuery(reads, query)
+  const chunks = namedChunks(plan) ?? chunksIn({ terms, holders })
+  const newestFirst = [...chunks].sort((a, b) => b - a)
+  return selectOrdinals(newestFirst, window, chunk => {
+    const set = subtract(evaluateChunk(reads, plan, chunk), expired.get(chunk) ?? emptySet)
+    return { count: countOf(set), places: () => set }
+  })
+}
+
+/** Rows by their ordinals, in the order of these. @throws ApiError `storage_corrupt` */
+function inOrder(ordinals: readonly number[], answer: readonly Cells[]): Row[] {
+  const found = new Map(answer.map(cells => [Number(cells[0]), cells]))
+  return ordinals.map(ordinal => {
+    const [, value, version] = found.get(ordinal) ?? []
+    assertStored(value instanceof Uint8Array, 'a row for each place')
+    const row = decodeRow(value, ordinal)
+    assertStored(row.version === Number(version), 'a row that its unique leads to, at its version')
+    return row
+  })
+}
+
+/**
+ * Each with the version that its first unique names, as in a look-up of it: terms tell neither an
+ * older version of a row nor one that was removed. The subquery is one look at the key of the
+ * table for each row, whatever is known of its size.
+ */
+const rowsText = ({ rows, uniques }: Tables): string => `SELECT ordinal, value, (
+  SELECT u.version FROM ${uniques} u
+  WHERE u.digest = substring(r.value FROM ${headerAt + uniquesAt + 1} FOR ${uniqueBytes})
+    AND u.ordinal = r.ordinal
+) FROM ${rows} r WHERE ordinal = ANY($1::bigint[])`
+
+/** @throws DatabaseError; ApiError `storage_corrupt` where the index says what rows do not */
+export async function readPage(
+  pool: Pool,
+  tables: Tables,
+  query: Query,
+  window: PageWindow,
+  msMax: number,
+): Promise<RowPage> {
+  const named = namesOf(query)
+  const { terms, uniques } = named
+  const text = indexText(tables, terms.length > pageTermsSentMax)
+  return pool.hold(msMax, async ({ send }) => {
+    const begun = send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const packed = packDigests(terms, termBytes)
+    const digests = packDigests(uniques, uniqueBytes)
+    const asked = send(text, [packed, terms.length, digests, uniques.length, window.nowMs])
+    const [, answer] = await Promise.all([begun, asked])
+    const { ordinals, total } = select(indexOf(named, answer), query, window)
+    const reading = ordinals.length === 0 ? [] : send(rowsText(tables), [arrayOf(ordinals)])
+    const [cells] = await Promise.all([reading, send('COMMIT')])
+    const rows = inOrder(ordinals, cells)
+    for (const row of rows) {
+      const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs
+      assertStored(isMatch(query, row) && !isGone, 'rows that are what the index says of them')
+    }
+    return { rows, total }
+  })
+}

@@ -1,0 +1,125 @@
+/**
+ * Statements that read, asked again while nobody answers, within a bound.
+ * @module
+ */
+import { setTimeout } from 'node:timers/promises'
+import { ApiError } from '../../lib/errors.ts'
+import type { Row } from '../contract.ts'
+import {
+  databaseRetryMsMax,
+  databaseRetryMsMin,
+  inspectRows,
+  ordinalMax,
+  waitingRowsCountedMax,
+} from '../core/limits.ts'
+import { decodeRow } from '../core/row-format.ts'
+import type { Cells, Parameter, Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+import { faultOf, databaseErrorOf } from './database-error.ts'
+
+/** How long is asked. */
+export interface Persisting {
+  readonly elapsedMs: () => number
+  readonly msMax: number
+  readonly onRetry?: () => void
+}
+
+/**
+ * The same once more, while nobody answers, within a bound.
+ * @param work is told how much of that is left
+ * @throws ApiError
+ */
+export async function persist<T>(
+  { elapsedMs, msMax, onRetry }: Persisting,
+  work: (msLeft: number) => Promise<T>,
+): Promise<T> {
+  const until = elapsedMs() + msMax
+  for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
+    try {
+      return await work(Math.max(1, until - elapsedMs()))
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      const { kind } = databaseErrorOf(error)
+      const isPassing = kind === 'lost' || kind === 'again'
+      if (!isPassing || elapsedMs() + waitMs > until) throw faultOf(error)
+    }
+    onRetry?.()
+    await setTimeout(waitMs)
+  }
+}
+
+const bigintMin = '-9223372036854775808'
+
+const rowsIn = (cells: readonly Cells[]): Row[] =>
+  cells.flatMap(([ordinal, value]) => {
+    try {
+      return value instanceof Uint8Array ? [decodeRow(value, Number(ordinal))] : []
+    } catch {
+      // What is no row is passed over: `integrity` names it.
+      return []
+    }
+  })
+
+export function readsOf(
+  pools: { readonly look: Pool; readonly page: Pool },
+  tables: Tables,
+  persisting: Persisting,
+) {
+  const { rows, ordinals, recent } = tables
+  const look = (text: string, parameters: readonly Parameter[], msMax: number) =>
+    persist({ ...persisting, msMax }, msLeft => pools.look.query(text, parameters, msLeft))
+  // Behind pages it may wait, which tells nothing of the database.
+  const ask = (text: string, parameters: readonly Parameter[]) =>
+    persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
+  const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
+WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
+ORDER BY deadline_ms, ordinal LIMIT $2::int`
+  // A damaged row may stand above all ordinals, where numbers are not exact: a walk would never get
+  // behind it.
+  const fromText = `SELECT ordinal, value FROM ${rows}
+WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
+  const figuresText = `SELECT
+(SELECT last_value FROM ${ordinals}),
+(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relkind = 'r'),
+(SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
+  return {
+    look,
+    async due(nowMs: number, limit: number) {
+      const due: Row[] = []
+      let behind: readonly string[] = [bigintMin, bigintMin]
+      // Also where rows that say otherwise fill the first of them.
+      for (let count = limit; ; count = inspectRows) {
+        const cells = await ask(dueText, [nowMs, count, ...behind])
+        // What is due is removed for good, so a row has to say itself that it is.
+        due.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
+        if (due.length >= limit || cells.length < count) return due.slice(0, limit)
+        behind = (cells.at(-1) ?? []).slice(2).map(String)
+      }
+    },
+    rowsFrom: async (ordinal: number, limit: number) => {
+      const cells = await ask(fromText, [ordinal, limit])
+      return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
+    },
+    figures: async () => (await ask(figuresText, [tables.schema]))[0] ?? [],
+  }
+}
+
+export type Reads = ReturnType<typeof readsOf>
+
+/** All rows, oldest first. */
+export async function* everyRow({ rowsFrom }: Reads): AsyncGenerator<Row> {
+  for (let from = 0; ;) {
+    const { rows, last } = await rowsFrom(from, inspectRows)
+    yield* rows
+    if (last === undefined) return
+    from = Number(last) + 1
+  }
+}
+
+/** Of the row that is read in place of one that is not there. */
+export async function firstOrdinalOf({ rowsFrom }: Reads): Promise<number> {
+  const { last } = await rowsFrom(0, 1)
+  return Number(last ?? 0)
+}

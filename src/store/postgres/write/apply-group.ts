@@ -1,0 +1,179 @@
+/**
+ * Putting what a group has become: a few statements for all of it, each with arrays.
+ *
+ * Uniques that change hands are removed before the others are put. Inserted rows get their
+ * ordinals from the sequence, in the statement that puts them.
+ * @module
+ */
+import { uniqueBytes } from '../../../limits/work-limits.ts'
+import type { Digest, NewRow } from '../../contract.ts'
+import type { GroupDraft, PreparedRow } from '../../core/decide-change.ts'
+import { keyOf } from '../../core/row.ts'
+import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
+import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
+import { sendCommit, untilLanded } from './landed-commits.ts'
+import type { Tables } from '../schema.ts'
+import { DatabaseError } from '../database-error.ts'
+import { changeChunks, termMoves } from './term-chunks.ts'
+import { deadlinesOf, insertParameters, insertText, type By } from './insert-statement.ts'
+import { placeholderFrom, type Stood } from './lock-rows.ts'
+
+/** What becomes of rows and uniques. */
+interface Puts {
+  readonly inserted: readonly PreparedRow[]
+  readonly updated: readonly (readonly [ordinal: number, row: PreparedRow])[]
+  readonly removed: readonly number[]
+  /** Given up, or to be held by another row. */
+  readonly freed: readonly Digest[]
+  /** Of a row that keeps them, at its new version. */
+  readonly kept: readonly Held[]
+  /** New ones of rows that were there. */
+  readonly taken: readonly Held[]
+}
+
+interface Held {
+  readonly unique: Digest
+  readonly ordinal: number
+  readonly version: number
+}
+
+const heldBy = (ordinal: number, { uniques, version }: NewRow): Held[] =>
+  uniques.map(unique => ({ unique, ordinal, version }))
+
+function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
+  const inserted: PreparedRow[] = []
+  const updated: (readonly [number, PreparedRow])[] = []
+  const removed: number[] = []
+  for (const [ordinal, row] of [...rows].sort(([a], [b]) => a - b)) {
+    if (row === undefined) removed.push(ordinal)
+    else if (ordinal >= placeholderFrom) inserted.push(row)
+    else updated.push([ordinal, row])
+  }
+  const before = new Map<string, number>()
+  const freed: Digest[] = []
+  for (const ordinal of [...updated.map(([each]) => each), ...removed]) {
+    const keys = new Set(rows.get(ordinal)?.uniqueKeys)
+    const { row, uniqueKeys = [] } = stood.rows.get(ordinal) ?? {}
+    const uniques = row?.uniques ?? []
+    uniqueKeys.forEach((key, i) => {
+      const unique = uniques[i]
+      before.set(key, ordinal)
+      if (unique !== undefined && !keys.has(key)) freed.push(unique)
+    })
+  }
+  const held = updated.flatMap(([ordinal, { row }]) => heldBy(ordinal, row))
+  const isKept = ({ unique, ordinal }: Held): boolean => before.get(keyOf(unique)) === ordinal
+  return {
+    inserted,
+    updated,
+    removed,
+    freed,
+    kept: held.filter(isKept),
+    taken: held.filter(each => !isKept(each)),
+  }
+}
+
+const nthDigest = nthOf('$1', 'i', uniqueBytes)
+
+type Send = DatabaseSession['send']
+
+function putUniques(send: Send, tables: Tables, { freed, kept, taken }: Puts) {
+  const sent: Promise<unknown>[] = []
+  const { uniques } = tables
+  if (freed.length > 0) {
+    const text = `DELETE FROM ${uniques} u USING generate_series(1, $2::int) i
+WHERE u.digest = ${nthDigest}`
+    sent.push(send(text, [packDigests(freed, uniqueBytes), freed.length]))
+  }
+  const arrays = (held: readonly Held[]) => [
+    packDigests(
+      held.map(({ unique }) => unique),
+      uniqueBytes,
+    ),
+    arrayOf(held.map(({ ordinal }) => ordinal)),
+    arrayOf(held.map(({ version }) => version)),
+  ]
+  const given = 'unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY g(ordinal, version, i)'
+  if (kept.length > 0) {
+    const text = `UPDATE ${uniques} u SET version = g.version FROM ${given}
+WHERE u.digest = ${nthDigest}`
+    sent.push(send(text, arrays(kept)))
+  }
+  if (taken.length > 0) {
+    const text = `INSERT INTO ${uniques} SELECT ${nthDigest}, ordinal, version FROM ${given}`
+    sent.push(send(text, arrays(taken)))
+  }
+  return sent
+}
+
+function putUpdates(send: Send, { rows, recent }: Tables, { updated, removed }: Puts) {
+  const sent: Promise<unknown>[] = []
+  if (updated.length > 0) {
+    const prepared = updated.map(([, row]) => row)
+    const { bytes, at, sizes } = packValues(prepared.map(({ value }) => value))
+    const text = `UPDATE ${rows} r
+SET version = g.version, deadline_ms = g.deadline, value = substring($1::bytea FROM g.at FOR g.size)
+FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::int[])
+  g(ordinal, version, deadline, at, size)
+WHERE r.ordinal = g.ordinal`
+    sent.push(
+      send(text, [
+        bytes,
+        arrayOf(updated.map(([ordinal]) => ordinal)),
+        arrayOf(prepared.map(({ row }) => row.version)),
+        deadlinesOf(prepared),
+        arrayOf(at),
+        arrayOf(sizes),
+      ]),
+    )
+  }
+  if (removed.length > 0) {
+    const text = (table: string) => `DELETE FROM ${table} WHERE ordinal = ANY($1::bigint[])`
+    for (const table of [rows, recent]) sent.push(send(text(table), [arrayOf(removed)]))
+  }
+  return sent
+}
+
+const receiptText = ({ receipts }: Tables): string => `UPDATE ${receipts}
+SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{}' WHERE writer = $1::bytea`
+
+function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[], by: By) {
+  if (inserted.length === 0) return send(receiptText(tables), [by.writer, by.number])
+  return send(insertText(tables), insertParameters(inserted, by))
+}
+
+/**
+ * Puts all of a group, and commits it.
+ * @returns the ordinals of the inserted rows, in their order
+ * @throws DatabaseError
+ */
+export async function putGroup(
+  session: DatabaseSession,
+  tables: Tables,
+  draft: GroupDraft,
+  stood: Stood,
+  by: By,
+): Promise<readonly number[]> {
+  const { send } = session
+  const puts = putsOf(draft, stood)
+  const moves = termMoves(draft, stood)
+  // Chunks are locked and read before they are put.
+  const sent: Promise<unknown>[] = await changeChunks(session, tables, moves)
+  sent.push(...putUniques(send, tables, puts), ...putUpdates(send, tables, puts))
+  if (draft.generation > 0) {
+    const text = `UPDATE ${tables.state} SET generation = generation + $1::bigint`
+    sent.push(send(text, [draft.generation]))
+  }
+  const inserting = putInserts(send, tables, puts.inserted, by)
+  const committing = sendCommit(session, tables, by)
+  const [cells, told]: [readonly Cells[], Cells, ...unknown[]] = await Promise.all([
+    inserting,
+    committing,
+    ...sent,
+  ])
+  // Where nothing was inserted the receipt alone was written, which gives no row back. Else it has
+  // landed, and the receipt says as what.
+  if (cells.length !== puts.inserted.length) throw new DatabaseError('lost')
+  await untilLanded(session, told)
+  return cells.map(([ordinal]) => Number(ordinal))
+}

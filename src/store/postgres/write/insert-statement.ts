@@ -1,0 +1,97 @@
+/**
+ * The statement that inserts the rows of a group: as it is, or where nothing stands in its way.
+ * @module
+ */
+import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
+import type { PreparedRow } from '../../core/decide-change.ts'
+import { headerAt } from '../../core/row-format.ts'
+import { termsAt, uniquesAt } from '../../core/row.ts'
+import { packValues } from '../packed-parameters.ts'
+import { arrayOf, type Parameter } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+
+/** Who commits, and which of its groups. */
+export interface By {
+  readonly writer: Uint8Array
+  readonly number: number
+}
+
+export const deadlinesOf = (rows: readonly PreparedRow[]): string =>
+  arrayOf(rows.map(({ row }) => row.deadlineMs ?? null))
+
+/** Each row gets its ordinal from the sequence. Its terms stand within its bytes. */
+const insertsText = (
+  { ordinals, rows, recent, uniques, receipts }: Tables,
+  isClear: string,
+): string => `given AS MATERIALIZED (
+  SELECT g.*, nextval('${ordinals}') AS ordinal
+  FROM unnest($4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[]) WITH ORDINALITY
+    g(at, size, deadline, terms_at, terms_size, i) ${isClear}
+), ids AS MATERIALIZED (
+  SELECT array_agg(ordinal ORDER BY i) AS list FROM given
+), put_rows AS (
+  INSERT INTO ${rows} SELECT ordinal, 1, deadline, substring($3::bytea FROM at FOR size) FROM given
+), put_uniques AS (
+  INSERT INTO ${uniques}
+  SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ids.list[u.i], 1
+  FROM unnest($9::int[], $10::int[]) u(i, at), ids WHERE ids.list IS NOT NULL
+  ORDER BY 1
+), put_recent AS (
+  INSERT INTO ${recent}
+  SELECT ordinal, substring($3::bytea FROM terms_at FOR terms_size) FROM given
+), put_receipt AS (
+  UPDATE ${receipts} SET number = $2::bigint, used_at = clock_timestamp(), ordinals = ids.list
+  FROM ids WHERE writer = $1::bytea AND ids.list IS NOT NULL
+)
+SELECT ordinal FROM given ORDER BY i`
+
+/** @returns in a row each the ordinals, in the order of the rows */
+export const insertText = (tables: Tables): string => `WITH ${insertsText(tables, '')}`
+
+/**
+ * The same, but nothing of it unless this group is a new one of its writer, the rows that it
+ * requires stand at the versions that it requires, and nobody holds one of its uniques.
+ *
+ * Its receipt is locked first, then those rows, as by `stand`. A unique that somebody takes
+ * meanwhile fails the statement.
+ */
+export const insertWhereClearText = (tables: Tables): string => `
+WITH receipt AS MATERIALIZED (
+  SELECT FROM ${tables.receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
+), required AS MATERIALIZED (
+  SELECT ordinal, version FROM ${tables.rows}
+  WHERE ordinal = ANY($11::bigint[]) AND EXISTS (SELECT FROM receipt)
+  ORDER BY ordinal FOR SHARE
+), clear AS MATERIALIZED (
+  SELECT FROM receipt
+  WHERE coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}') = $12::bigint[]
+  AND NOT EXISTS (
+    SELECT FROM unnest($10::int[]) at
+    JOIN ${tables.uniques} ON digest = substring($3::bytea FROM at FOR ${uniqueBytes})
+  )
+), ${insertsText(tables, 'WHERE EXISTS (SELECT FROM clear)')}`
+
+/** $1 to $10 of both. */
+export function insertParameters(inserted: readonly PreparedRow[], by: By): readonly Parameter[] {
+  const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
+  const headersAt = at.map(each => each + headerAt)
+  const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
+  const uniquesOf = inserted.flatMap(({ row }, i) =>
+    row.uniques.map((_, n) => ({
+      i: i + 1,
+      at: (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes,
+    })),
+  )
+  return [
+    by.writer,
+    by.number,
+    bytes,
+    arrayOf(at),
+    arrayOf(sizes),
+    deadlinesOf(inserted),
+    arrayOf(termsFrom),
+    arrayOf(inserted.map(({ row }) => row.terms.length * termBytes)),
+    arrayOf(uniquesOf.map(({ i }) => i)),
+    arrayOf(uniquesOf.map(each => each.at)),
+  ]
+}

@@ -1,0 +1,146 @@
+/**
+ * What stands in the database of a group of writes: read and locked by the first statements of its
+ * transaction, so that nobody moves it before the commit.
+ *
+ * Rows that change are locked first, then those that are only required, each in the order of their
+ * ordinals. The latter are shared: the credential of many writes is one row. A unique that nobody
+ * holds is not locked; where another vault takes it meanwhile, the insert fails and the group
+ * begins again.
+ * @module
+ */
+import type { Digest } from '../../contract.ts'
+import type { PreparedChange, StoredState } from '../../core/decide-change.ts'
+import { uniqueBytes } from '../../../limits/work-limits.ts'
+import { assertStored } from '../../../lib/errors.ts'
+import { decodeRow } from '../../core/row-format.ts'
+import { keyOf, keyRow, storedRow, type KeyedRow } from '../../core/row.ts'
+import { nthOf, packDigests } from '../packed-parameters.ts'
+import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+
+/** Ordinals from here on stand for those that the database gives: the first, the second … */
+export const placeholderFrom = 2 ** 50
+
+/** What a group asks for. */
+interface Asked {
+  /** Rows that may change. */
+  readonly touched: readonly number[]
+  /** Rows that must stand, and do not change. */
+  readonly required: readonly number[]
+  readonly uniques: readonly Digest[]
+}
+
+function askedBy(sets: readonly (readonly PreparedChange[])[]): Asked {
+  const touched = new Set<number>()
+  const required = new Set<number>()
+  const uniques = new Map<string, Digest>()
+  for (const change of sets.flat()) {
+    if (change.kind === 'require') required.add(change.ordinal)
+    else if ('ordinal' in change) touched.add(change.ordinal)
+    if (!('row' in change) || change.kind === 'reseal') continue
+    const { row, uniqueKeys } = change.row
+    row.uniques.forEach((unique, i) => uniques.set(uniqueKeys[i] ?? '', unique))
+  }
+  return {
+    touched: [...touched],
+    required: [...required].filter(ordinal => !touched.has(ordinal)),
+    uniques: [...uniques.values()],
+  }
+}
+
+/** What was committed last by a writer. */
+interface Receipt {
+  readonly number: number
+  readonly ordinals: readonly number[]
+}
+
+export interface Stood {
+  /** `undefined` where this writer has none yet. */
+  readonly receipt: Receipt | undefined
+  readonly standing: StoredState
+  /** Those of the touched rows whose terms are in no chunk yet. */
+  readonly recent: ReadonlySet<number>
+  /** Touched rows as stored. */
+  readonly rows: ReadonlyMap<number, KeyedRow>
+}
+
+/** Of a required row nothing but its version is asked for. */
+export const requiredRow = (ordinal: number, version: number): KeyedRow =>
+  keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
+
+/** @throws ApiError `storage_corrupt`: none must not be taken for "nothing has landed" */
+export function numbersOf(value: unknown): readonly number[] {
+  const isList = Array.isArray(value) || ArrayBuffer.isView(value)
+  assertStored(isList, 'the ordinals of a receipt')
+  return Array.from(value as unknown as ArrayLike<unknown>, Number)
+}
+
+const receiptOf = ([cells]: readonly Cells[]): Receipt | undefined =>
+  cells && { number: Number(cells[0]), ordinals: numbersOf(cells[1]) }
+
+function lockTexts({ receipts, rows, recent, uniques }: Tables) {
+  const unique = nthOf('$1', 'i', uniqueBytes)
+  const those = 'WHERE ordinal = ANY($1::bigint[]) ORDER BY ordinal'
+  return {
+    receipt: `SELECT number, ordinals FROM ${receipts} WHERE writer = $1 FOR UPDATE`,
+    touched: `SELECT ordinal, value FROM ${rows} ${those} FOR UPDATE`,
+    required: `SELECT ordinal, version FROM ${rows} ${those} FOR SHARE`,
+    recent: `SELECT ordinal FROM ${recent} ${those} FOR UPDATE`,
+    uniques: `SELECT u.digest, u.ordinal FROM generate_series(1, $2::int) i
+JOIN ${uniques} u ON u.digest = ${unique}`,
+  }
+}
+
+const readRows = (cells: readonly Cells[]): Map<number, KeyedRow> =>
+  new Map(
+    cells.map(([ordinal, value]) => {
+      assertStored(value instanceof Uint8Array, 'a row with bytes')
+      return [Number(ordinal), keyRow(decodeRow(value, Number(ordinal)))]
+    }),
+  )
+
+/**
+ * Begins a transaction, and locks what a group asks for.
+ * @throws DatabaseError; ApiError `storage_corrupt`
+ */
+export async function stand(
+  { send }: DatabaseSession,
+  tables: Tables,
+  writer: Uint8Array,
+  sets: readonly (readonly PreparedChange[])[],
+): Promise<Stood> {
+  const texts = lockTexts(tables)
+  const { touched, required, uniques } = askedBy(sets)
+  const some = (ordinals: readonly number[], text: string) =>
+    ordinals.length === 0 ? [] : send(text, [arrayOf(ordinals)])
+  const packed = packDigests(uniques, uniqueBytes)
+  const [, receipt, locked, shared, fresh, held] = await Promise.all([
+    send('BEGIN'),
+    send(texts.receipt, [writer]),
+    some(touched, texts.touched),
+    some(required, texts.required),
+    some(touched, texts.recent),
+    uniques.length === 0 ? [] : send(texts.uniques, [packed, uniques.length]),
+  ])
+  const rows = readRows(locked)
+  const shares = new Map(shared.map(([ordinal, version]) => [Number(ordinal), Number(version)]))
+  const holders = new Map(
+    held.map(([digest, ordinal]) => [
+      digest instanceof Uint8Array ? keyOf(digest) : '',
+      Number(ordinal),
+    ]),
+  )
+  const requiredAt = (ordinal: number): KeyedRow | undefined => {
+    const version = shares.get(ordinal)
+    return version === undefined ? undefined : requiredRow(ordinal, version)
+  }
+  return {
+    receipt: receiptOf(receipt),
+    rows,
+    recent: new Set(fresh.map(([ordinal]) => Number(ordinal))),
+    standing: {
+      rowAt: ordinal => rows.get(ordinal) ?? requiredAt(ordinal),
+      holderOf: (_, key) => holders.get(key),
+    },
+  }
+}

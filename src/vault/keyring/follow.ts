@@ -1,0 +1,45 @@
+/**
+ * A store whose rows can be unsealed: where one names a data key that this process does not know,
+ * the keyring is read again before the row is given.
+ *
+ * Over an engine that answers at once, what unseals a value reads the keyring again; unsealing
+ * cannot wait for one that has to be waited for, so it is read here. Source: docs/decisions.md,
+ * "Keys".
+ * @module
+ */
+import { keyNumberOf } from '../../crypto/seal.ts'
+import type { Row, Store } from '../../store/contract.ts'
+import { isKeyringRow, type LiveKeyring } from './live-keyring.ts'
+
+const isKnown = (ring: LiveKeyring, row: Row): boolean => {
+  const [head] = row.parts
+  if (head === undefined || isKeyringRow(row)) return true
+  const number = keyNumberOf(head)
+  return ring.keyring().dataKeys.some(entry => entry.number === number)
+}
+
+export function withKeyringRefresh<S extends Store>(store: S, ring: LiveKeyring): S {
+  async function known<T>(value: T, rows: readonly Row[]): Promise<T> {
+    if (!rows.every(row => isKnown(ring, row))) await ring.refresh()
+    return value
+  }
+  return {
+    ...store,
+    async find(unique) {
+      const row = await store.find(unique)
+      return known(row, row === undefined ? [] : [row])
+    },
+    async page(query, window) {
+      const page = await store.page(query, window)
+      return known(page, page.rows)
+    },
+    async rowsFrom(ordinal, limit) {
+      const rows = await store.rowsFrom(ordinal, limit)
+      return known(rows, rows)
+    },
+    async due(nowMs, limit) {
+      const rows = await store.due(nowMs, limit)
+      return known(rows, rows)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * All that an operator may have a vault do, by name.
+ * @module
+ */
+import { applicationKeyOperations } from './app-key-operations.ts'
+import { applicationOperations } from './app-operations.ts'
+import { keyOperations, type Resealer } from './key-operations.ts'
+import { logOperations } from './log-operations.ts'
+import type { Administered, Operations } from './operator-operation.ts'
+import { sessionOperations } from './session-operations.ts'
+import { statusOperations } from './status-operation.ts'
+
+export const makeOperations = (vault: Administered, reseal: Resealer): Operations => ({
+  ...applicationOperations(vault),
+  ...applicationKeyOperations(vault),
+  ...sessionOperations(vault),
+  ...keyOperations(vault, reseal),
+  ...statusOperations(vault),
+  ...logOperations(vault),
+})

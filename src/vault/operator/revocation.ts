@@ -1,0 +1,95 @@
+/**
+ * Ends every API key and every session of a vault that nobody serves: in one of a backup those are
+ * live again that were revoked since.
+ *
+ * Applications stay with their grants and rules, and without a key, so that each can be given a new
+ * one. What idempotency keys have kept stays as well: it holds no key (contract section 1).
+ * @module
+ */
+import { heldKeys } from '../../applications/api-keys.ts'
+import { unsealApplication } from '../../applications/application-record.ts'
+import {
+  composeManager,
+  replacement,
+  type NewApplication,
+} from '../../applications/application-service.ts'
+import type { Deps } from '../../deps.ts'
+import { attempt, invariant } from '../../lib/errors.ts'
+import { stepsOf } from '../keyring/reseal.ts'
+import { tenantsMax } from '../../limits/operation-limits.ts'
+import type { ReportDone } from '../../lib/progress.ts'
+import { unsealSession } from '../../sessions/session-record.ts'
+import type { Change, Row } from '../../store/contract.ts'
+import { listTenants } from '../../tenants/tenant-record.ts'
+import { nobody } from './operator.ts'
+
+type Revoking = Pick<Deps, 'store' | 'keys' | 'randomBytes' | 'now'>
+
+/** What was ended, and the keys that were made. */
+export interface Revoked {
+  readonly keys: number
+  readonly sessions: number
+  /** One for each tenant. */
+  readonly managers: readonly NewApplication[]
+}
+
+interface Ending {
+  readonly keys: number
+  readonly sessions: number
+  readonly change: Change
+}
+
+/** Of a head and one value, as applications and sessions have them; tokens have more. */
+const partsOfRecord = 2
+
+/** @returns `undefined` for a row that is neither an application with a key nor a session */
+function endingOf(deps: Revoking, row: Row): Ending | undefined {
+  if (row.parts.length !== partsOfRecord) return undefined
+  const stored = attempt(() => unsealApplication(deps.keys, row))
+  if (stored !== undefined) {
+    const keys = heldKeys(row, stored.record).length
+    const record = { ...stored.record, modifiedBy: nobody, modifiedAtMs: deps.now() }
+    const change = replacement(deps, stored, record, [])
+    return keys === 0 ? undefined : { keys, sessions: 0, change }
+  }
+  const isSession = attempt(() => unsealSession(deps.keys, row)) !== undefined
+  const change = { remove: row.ordinal, ifVersion: row.version }
+  return isSession ? { keys: 0, sessions: 1, change } : undefined
+}
+
+async function land({ store }: Revoking, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return
+  const { ok } = await store.write(changes)
+  invariant(ok, 'nobody else writes to a vault whose keys are all revoked')
+}
+
+/** A management application of each tenant, which may do all that one may. */
+async function addManagers(deps: Revoking): Promise<readonly NewApplication[]> {
+  const tenants = await listTenants(deps.store, deps.keys, tenantsMax)
+  const name = 'Management application of a restore'
+  const made = tenants.map(({ id }) => composeManager(deps, id, nobody, name))
+  await land(deps, [...made.map(({ row: insert }) => ({ insert })), { bumpGeneration: true }])
+  return made
+}
+
+/**
+ * Cut off in between, some keys are revoked: the vault is one that counts only after this.
+ * @param onRow is told the ordinals of rows that were looked at
+ * @throws ApiError `storage_full`, or as the store
+ */
+export async function revokeEverything(deps: Revoking, onRow: ReportDone): Promise<Revoked> {
+  const sum = { keys: 0, sessions: 0 }
+  for await (const rows of stepsOf(deps.store)) {
+    const endings = rows.flatMap(row => endingOf(deps, row) ?? [])
+    await land(
+      deps,
+      endings.map(({ change }) => change),
+    )
+    for (const { keys, sessions } of endings) {
+      sum.keys += keys
+      sum.sessions += sessions
+    }
+    onRow(rows.at(-1)?.ordinal ?? 0)
+  }
+  return { ...sum, managers: await addManagers(deps) }
+}
