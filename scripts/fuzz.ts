@@ -21,7 +21,7 @@ interface Module {
   readonly load: () => Promise<{ readonly target: Target }>
 }
 
-const json = 'src/json/*.ts'
+const json = 'src/lib/json/*.ts'
 
 const modules: Readonly<Record<string, Module>> = {
   expression: {
@@ -41,7 +41,7 @@ const modules: Readonly<Record<string, Module>> = {
     load: () => import('./fuzz/targets/instants.ts'),
   },
   http: {
-    files: ['src/{gate,tokens,applications,sessions,records,permissions,tenants}/**/*.ts'],
+    files: ['src/{http,tokens,applications,sessions,records,permissions,tenants}/**/*.ts'],
     load: () => import('./fuzz/targets/http.ts'),
   },
   wire: { files: [], load: () => import('./fuzz/targets/wire.ts') },

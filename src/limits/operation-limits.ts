@@ -241,7 +241,7 @@ export const workerSteadyMs = 60_000
 export const workerStartsMax = 5
 
 // The clock
-/** decision: a clock that is corrected moves by less, a wrong one by more (server/process/clock.ts). */
+/** decision: a clock that is corrected moves by less, a wrong one by more (`clock.ts`). */
 export const clockStepMsMax = 60_000
 /** decision: how long a clock that jumped ahead must stand before anything is destroyed by it. */
 export const clockHoldMs = 60 * 60 * 1_000

@@ -2,8 +2,8 @@
  * A backup as a file: a database and what is known of it, encrypted under a key that only the
  * master key gives.
  *
- * Layout: `coffer backup 1\n` · salt 32 · check 32, then chunks (`crypto/chunk-seal.ts`) of 1 MiB and
- * their tags, the last one shorter. What they hold: length of the manifest u32 · manifest as JSON ·
+ * Layout: `coffer backup 1\n` · salt 32 · check 32, then chunks (`crypto/chunk-seal.ts`) of 1 MiB
+ * and their tags, the last one shorter. What they hold: length of the manifest u32 · manifest as JSON ·
  * the database. The check follows from salt and master key, so that another key is told from
  * damage; the master key follows from nothing in here.
  * @module

@@ -3,8 +3,8 @@
  *
  * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is. That
  * lets in every program of one user, so an operation asks for more where that would be too little
- * (`vault/operator/operator-proof.ts`). `POST /<operation>` with a JSON object is answered by lines of
- * JSON: `{"progress": …}` any number of times, then `{"done": …}` or `{"failed": "…"}`.
+ * (`vault/operator/operator-proof.ts`). `POST /<operation>` with a JSON object is answered by lines
+ * of JSON: `{"progress": …}` any number of times, then `{"done": …}` or `{"failed": "…"}`.
  * @module
  */
 import { closeSync, constants, openSync, unlinkSync, lstatSync } from 'node:fs'

@@ -26,7 +26,7 @@ interface Ban {
   readonly imports: RegExp
 }
 
-const terminal = ['src/main.ts', 'src/cli', 'src/serve']
+const terminal = ['src/main.ts', 'src/cli', 'src/server']
 const system = [
   'src/server/process/system.ts',
   'src/deps.ts',

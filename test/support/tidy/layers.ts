@@ -1,5 +1,5 @@
 /**
- * Who may import whom: main → cli → serve → app → features → gate → deps → core → leaves, never
+ * Who may import whom: main → cli → server → app → features → http → deps → core → leaves, never
  * upward, never sideways between features, never in a ring; and which package has its home where.
  *
  * Source: docs/decisions.md, "Code layout".
@@ -15,39 +15,30 @@ interface Layer {
 }
 
 /** Pure: what is known of values, texts and rights. */
-const domainFolders = ['src/rules', 'src/language', 'src/json']
+const domainFolders = ['src/rules', 'src/language', 'src/lib/json']
 
-const core = ['records', 'store', 'crypto', 'domain', 'leaves']
+const core = ['records', 'store', 'crypto', 'settings', 'domain', 'leaves']
 
 const layers: readonly Layer[] = [
   {
     name: 'main',
     paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts', 'src/testing'],
-    imports: ['cli', 'client', 'serve', 'app', 'features', 'deps', ...core, 'build'],
+    imports: ['cli', 'client', 'server', 'app', 'features', 'deps', ...core, 'version'],
   },
   {
     name: 'cli',
     paths: ['src/cli'],
-    imports: ['serve', 'client', 'app', 'features', 'deps', ...core, 'build'],
+    imports: ['server', 'client', 'app', 'features', 'deps', ...core, 'version'],
   },
   {
-    name: 'serve',
-    paths: ['src/serve', 'src/settings/config.ts'],
-    imports: ['app', 'gate', 'features', 'deps', ...core, 'build'],
+    name: 'server',
+    paths: ['src/server'],
+    imports: ['app', 'http', 'features', 'deps', ...core, 'version'],
   },
   {
     name: 'app',
-    paths: [
-      'src/coffer.ts',
-      'src/vault/vault.ts',
-      'src/keyring',
-      'src/administration',
-      'src/vault/verify-rows.ts',
-      'src/vault/upkeep.ts',
-      'src/vault/expiry.ts',
-      'src/documentation',
-    ],
-    imports: ['gate', 'features', 'deps', ...core, 'build'],
+    paths: ['src/coffer.ts', 'src/vault', 'src/http/documentation'],
+    imports: ['http', 'features', 'deps', ...core, 'version'],
   },
   // Bundled for browsers: it knows nothing of the server but its shapes, which are printed for it.
   { name: 'client', paths: ['src/client'], imports: [] },
@@ -64,7 +55,7 @@ const layers: readonly Layer[] = [
     ],
     imports: [],
   },
-  { name: 'gate', paths: ['src/gate'], imports: ['deps', ...core] },
+  { name: 'http', paths: ['src/http'], imports: ['deps', ...core] },
   // deps.ts holds types alone: what a service is handed. So it stands below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
   {
@@ -72,43 +63,24 @@ const layers: readonly Layer[] = [
     paths: ['src/records'],
     imports: ['crypto', 'src/store/contract.ts', 'src/store/core/row.ts', 'leaves'],
   },
-  { name: 'build', paths: ['src/lib/version.ts'], imports: ['package.json'] },
+  { name: 'version', paths: ['src/lib/version.ts'], imports: ['package.json'] },
   { name: 'store', paths: ['src/store'], imports: ['leaves'] },
   { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },
-  {
-    name: 'domain',
-    paths: domainFolders,
-    imports: ['leaves'],
-  },
-  {
-    name: 'leaves',
-    paths: [
-      'src/limits/limits.ts',
-      'src/limits/operation-limits.ts',
-      'src/limits/setting-limits.ts',
-      'src/limits/work-limits.ts',
-      'src/lib/errors.ts',
-      'src/lib/secret.ts',
-      'src/lib/bytes.ts',
-      'src/lib/files.ts',
-      'src/lib/schemas.ts',
-      'src/settings/setting-formats.ts',
-      'src/settings/setting-kinds.ts',
-      'src/settings/settings.ts',
-      'src/settings/serving-settings.ts',
-      'src/lib/ip.ts',
-      'src/lib/libc.ts',
-      'src/lib/maps.ts',
-      'src/lib/spelling.ts',
-      'src/lib/progress.ts',
-      'src/lib/waiting.ts',
-    ],
-    imports: [],
-  },
+  { name: 'settings', paths: ['src/settings'], imports: ['domain', 'leaves'] },
+  { name: 'domain', paths: domainFolders, imports: ['leaves'] },
+  { name: 'leaves', paths: ['src/lib', 'src/limits'], imports: [] },
 ]
 
 /** Every other folder of src is a feature. Of the store a feature knows the contract only. */
-const featureImports = ['deps', 'records', 'src/store/contract.ts', 'crypto', 'domain', 'leaves']
+const featureImports = [
+  'deps',
+  'records',
+  'src/store/contract.ts',
+  'crypto',
+  'settings',
+  'domain',
+  'leaves',
+]
 
 function layerOf(path: string): Layer | undefined {
   const known = layers.find(layer => isBelow(path, layer.paths))
@@ -116,8 +88,8 @@ function layerOf(path: string): Layer | undefined {
   const [, feature, file] = path.split('/')
   if (feature === undefined || file === undefined) return undefined
   const paths = [`src/${feature}`]
-  // Routes and filters are written in the words of the gate; the rest of a feature knows none.
-  const transport = /(?:^|\/|-)(?:routes|filters)\.ts$/.test(path) ? ['src/gate'] : []
+  // Routes and filters are written in the words of HTTP; the rest of a feature knows none.
+  const transport = /(?:^|\/|-)(?:routes|filters)\.ts$/.test(path) ? ['src/http'] : []
   return { name: 'features', paths, imports: [...featureImports, ...transport] }
 }
 
@@ -165,11 +137,11 @@ const homes: readonly Home[] = [
   // Routes are plugins of the framework; the rest of a feature knows none.
   {
     packages: /^elysia$/,
-    paths: ['src/server/listen/app.ts', 'src/coffer.ts', 'src/gate'],
+    paths: ['src/server/listen/app.ts', 'src/coffer.ts', 'src/http'],
     files: routeFiles,
   },
-  { packages: /^@elysiajs\/.*$/, paths: ['src/documentation'] },
-  { packages: /^swagger-ui-dist$/, paths: ['src/documentation'] },
+  { packages: /^@elysiajs\/.*$/, paths: ['src/http/documentation'] },
+  { packages: /^swagger-ui-dist$/, paths: ['src/http/documentation'] },
   {
     packages: /^prom-client$/,
     paths: [

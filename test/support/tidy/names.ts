@@ -32,6 +32,26 @@ function checkTypes({ sources }: Project): string[] {
   )
 }
 
+/** Names that say what a file is to its folder. */
+const namesOfFolders: readonly string[] = ['routes.ts', 'schema.ts', 'limits.ts', 'index.ts']
+
+/** Programs that are shipped apart: a name stands once in each, and once in the server. */
+const programs = ['src/client/', 'src/elements/', 'src/testing/']
+
+function checkFileNames({ sources }: Project): string[] {
+  const first = new Map<string, string>()
+  const own = sources.map(({ path }) => path).filter(path => path.startsWith('src/'))
+  return own.flatMap(path => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (namesOfFolders.includes(name)) return []
+    const key = `${programs.find(folder => path.startsWith(folder)) ?? ''}${name}`
+    const other = first.get(key)
+    first.set(key, other ?? path)
+    return other === undefined ? [] : [`${path}: ${other} is called so as well`]
+  })
+}
+
 export const nameRules: readonly Rule[] = [
+  { name: 'a file has a name of its own', check: checkFileNames },
   { name: 'an exported type has a name of its own', check: checkTypes },
 ]
