@@ -24,7 +24,16 @@ function namedIn(page: string): readonly string[] {
   return [...new Set([...named].map(([, path]) => path ?? ''))]
 }
 
-const places = ['', 'src', 'src/tokens', 'src/tokens/write', 'src/store/lmdb/write']
+const places = [
+  '',
+  'src',
+  'src/limits',
+  'src/settings',
+  'src/tokens',
+  'src/tokens/write',
+  'src/store/lmdb',
+  'src/store/lmdb/write',
+]
 
 /** In a list of one folder's files only the first is named with its folder. */
 const isThere = (path: string): boolean =>

@@ -2,7 +2,7 @@
  * What an expression means, as plain data: literal text and outputs, an output being one operand
  * and the filters that it passes through.
  *
- * A tree is made by `parse.ts` alone, and the tests print it back. It holds no position
+ * A tree is made by `parse-expression.ts` alone, and the tests print it back. It holds no position
  * and no reference to code. Source: contract section 6.
  * @module
  */

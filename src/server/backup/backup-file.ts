@@ -3,8 +3,8 @@
  * master key gives.
  *
  * Layout: `coffer backup 1\n` · salt 32 · check 32, then chunks (`crypto/chunk-seal.ts`) of 1 MiB
- * and their tags, the last one shorter. What they hold: length of the manifest u32 · manifest as JSON ·
- * the database. The check follows from salt and master key, so that another key is told from
+ * and their tags, the last one shorter. What they hold: length of the manifest u32 · manifest as
+ * JSON · the database. The check follows from salt and master key, so that another key is told from
  * damage; the master key follows from nothing in here.
  * @module
  */
