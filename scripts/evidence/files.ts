@@ -2,7 +2,7 @@
  * The files of the project that evidence is made of.
  * @module
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { documents, type Files } from './tables.ts'
 
@@ -12,6 +12,6 @@ const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
 
 export function readEvidenceFiles(): Files {
   const tests = [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: root })]
-  const texts = documents.map(({ file }) => file).filter(file => existsSync(resolve(root, file)))
+  const texts = documents.flatMap(each => each.files)
   return new Map([...texts, ...tests].map(path => [path, read(path)]))
 }

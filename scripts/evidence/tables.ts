@@ -5,28 +5,28 @@
  */
 import { readTags } from './tags.ts'
 
-/** A document with statements, and the page that names their tests. */
-export interface Document {
+/** Documents with statements, and the page that names their tests. */
+interface Documents {
   readonly title: string
-  readonly file: string
+  readonly files: readonly string[]
   readonly page: string
 }
 
-export const documents: readonly Document[] = [
+export const documents: readonly Documents[] = [
   {
     title: 'Interface',
-    file: 'docs/interface.md',
+    files: ['docs/evidence/specification.md', 'docs/interface.md'],
     page: 'docs/evidence/interface.md',
   },
   {
     title: 'Hostile inputs',
-    file: 'docs/hostile-inputs.md',
+    files: ['docs/hostile-inputs.md'],
     page: 'docs/evidence/hostile-inputs.md',
   },
-  { title: 'Security', file: 'SECURITY.md', page: 'docs/evidence/security.md' },
+  { title: 'Security', files: ['SECURITY.md'], page: 'docs/evidence/security.md' },
   {
     title: 'Compatibility',
-    file: 'docs/compatibility.md',
+    files: ['docs/compatibility.md'],
     page: 'docs/evidence/compatibility.md',
   },
 ]
@@ -62,13 +62,16 @@ function readEvidence(files: Files): Evidence {
   return { tests, faults }
 }
 
-const inDocuments = (files: Files): readonly string[] =>
-  documents.flatMap(({ file }) => statementsOf(files.get(file) ?? ''))
+const statementsIn = (files: Files, paths: readonly string[]): readonly string[] =>
+  paths.flatMap(path => statementsOf(files.get(path) ?? ''))
 
 /** @returns what is wrong: a statement without a test, or twice; a tag without a statement */
 export function findFaults(files: Files): readonly string[] {
   const { tests, faults } = readEvidence(files)
-  const ids = inDocuments(files)
+  const ids = statementsIn(
+    files,
+    documents.flatMap(each => each.files),
+  )
   const known = new Set(ids)
   return [
     ...faults,
@@ -86,15 +89,16 @@ const cell = (proof: string): string => `\`${proof.replaceAll('`', "'").replaceA
 export function composePages(files: Files): ReadonlyMap<string, string> {
   const { tests } = readEvidence(files)
   return new Map(
-    documents.map(({ title, file, page }) => {
-      const rows = statementsOf(files.get(file) ?? '').map(id => {
+    documents.map(({ title, files: paths, page }) => {
+      const rows = statementsIn(files, paths).map(id => {
         const proofs = [...new Set(tests.get(id) ?? [])].map(cell)
         return `| ${id} | ${proofs.join('<br>')} |`
       })
+      const names = paths.map(path => `\`${path}\``).join(' and ')
       const text = `# Evidence: ${title}
 
 \`bun scripts/evidence.ts\` makes this page of the tags at the tests. It names the tests that prove
-each statement of \`${file}\`: the file below \`test/\`, the suites, then the test or the row.
+each statement of ${names}: the file below \`test/\`, the suites, then the test or the row.
 
 | Statement | Tests |
 | --- | --- |

@@ -79,6 +79,7 @@ const sections: readonly Section[] = [
   {
     title: 'Evidence',
     entries: [
+      docs('Specification', 'evidence/specification'),
       docs('Tests of the interface', 'evidence/interface'),
       docs('Tests of hostile inputs', 'evidence/hostile-inputs'),
       docs('Tests of security', 'evidence/security'),

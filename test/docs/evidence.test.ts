@@ -20,7 +20,8 @@ test.each(documents)('$page is current: else run bun scripts/evidence.ts', ({ pa
 })
 
 test.each([
-  ['docs/interface.md', 480],
+  ['docs/evidence/specification.md', 140],
+  ['docs/interface.md', 330],
   ['docs/hostile-inputs.md', 150],
   ['SECURITY.md', 75],
   ['docs/compatibility.md', 35],
