@@ -1,9 +1,9 @@
 /**
- * The store contract: all that an engine must implement, and all that a feature may know of one.
+ * The store contract: everything an engine must implement, and everything a feature may rely on.
  *
  * The store is blind and untrusted. It holds sealed bytes and keyed digests, never a plaintext, a
- * name, an id, a metadata value or an API key. One row, all its uniques, terms and its deadline
- * move together or not at all. Source: docs/decisions.md, "The store is blind".
+ * name, an id, a metadata value or an API key. A row, its uniques, its terms and its deadline
+ * change in one atomic step. Source: docs/decisions.md, "The store is blind".
  * @module
  */
 import type { MaybeLater } from '../lib/waiting.ts'
@@ -11,13 +11,13 @@ import type { MaybeLater } from '../lib/waiting.ts'
 /** A keyed digest. 32 bytes for a unique, 16 for a term. */
 export type Digest = Uint8Array
 
-/** What the engine may see of a row beside its sealed parts. All of it is authenticated by them. */
+/** The clear part of a row, which the engine can read. The sealed parts authenticate all of it. */
 export interface RowHeader {
-  /** Held by at most one row at a time. The first one names the row for its whole life. */
+  /** Each is held by at most one row at a time. The first one names the row for its whole life. */
   readonly uniques: readonly Digest[]
-  /** Held by any number of rows; no duplicates within one row. */
+  /** Each is held by any number of rows; no duplicates within one row. */
   readonly terms: readonly Digest[]
-  /** Unix milliseconds from which the row is expired, even before it is removed. */
+  /** Unix milliseconds at which the row expires, even if it is removed later. */
   readonly deadlineMs?: number
 }
 
@@ -27,26 +27,25 @@ export interface NewRow extends RowHeader {
   readonly parts: readonly Uint8Array[]
 }
 
-/** A row of which the last parts may not have been read. */
+/** A row whose last parts may not have been read. */
 export interface Glimpse extends Row {
-  /** How many parts the row has in the store; absent where all are here. */
+  /** Number of parts that the row has in the store; absent if all were read. */
   readonly partCount?: number
 }
 
 export interface Row extends NewRow {
   /**
-   * Ever growing, given at insert, never used twice, perhaps with gaps: newest first is descending
-   * order.
+   * Assigned at insert, ascending, never reused, possibly with gaps; newest first means descending.
    */
   readonly ordinal: number
-  /** The header as it lies in the store, in its one form: what its parts are bound to. */
+  /** The header's stored bytes, in their one canonical form; the parts are bound to them. */
   readonly clear: Uint8Array
 }
 
 /**
- * Boolean algebra over digests. Negation is always relative, and `ordinals` only narrow or widen
- * within what digests bound (an `all` with them, a `from` before them), so that every query is
- * bounded. `ordinals` are given newest first, each once; those without a row match nothing.
+ * Boolean algebra over digests. Negation is always relative, and digests must bound `ordinals` (in
+ * an `all` with them, or in a `from` before them), so every query is bounded. `ordinals` are given
+ * newest first, without duplicates; those without a row match nothing.
  */
 export type Query =
   | { readonly term: Digest }
@@ -57,28 +56,28 @@ export type Query =
   | { readonly from: Query; readonly except: Query }
 
 export interface PageWindow {
-  /** Rows to pass over, newest first. */
+  /** Rows to skip, newest first. */
   readonly offset: number
   readonly limit: number
-  /** Only rows with an ordinal below this one: where a cursor goes on. */
+  /** Only rows with an ordinal below this one; set when a cursor continues. */
   readonly before?: number
-  /** Rows whose deadline is at or before this instant are left out, also of the total. */
+  /** Rows whose deadline is at or before this instant are left out, also from the total. */
   readonly nowMs: number
-  /** Nobody asks for the total: the walk ends with the window. */
+  /** No total is needed: the walk stops at the end of the window. */
   readonly uncounted?: true
 }
 
 export interface RowPage {
   readonly rows: readonly Row[]
-  /** How many rows match the query in all, whatever the window shows; 0 when it is uncounted. */
+  /** Number of rows that match the query in all, whatever the window shows; 0 if uncounted. */
   readonly total: number
 }
 
 /**
- * One step of a write. The checks are part of it: optimistic concurrency. `reseal` puts other parts
- * in the place of those of a row whose header stays as it is, its version too, so that nothing
- * moves for a reader who has read it. `require` writes nothing and holds only while that row stands
- * at that version; `bumpGeneration` ends every cache that is kept under the old generation.
+ * One step of a write. Its checks are optimistic concurrency control. `reseal` swaps the parts of a
+ * row and keeps its header and version, so readers who have read the row notice nothing. `require`
+ * writes nothing and holds only if that row is still at that version; `bumpGeneration` invalidates
+ * every cache kept under the old generation.
  */
 export type Change =
   | { readonly insert: NewRow }
@@ -89,9 +88,9 @@ export type Change =
   | { readonly bumpGeneration: true }
 
 /**
- * `at` is the index of the refused change. `unique_taken` names the digest and the row that has it,
- * whose ordinal means nothing where this very write would have inserted it;
- * `version_moved` says that the row was replaced or removed since it was read.
+ * `at` is the index of the refused change. `unique_taken` names the digest and the row that holds
+ * it; the ordinal means nothing if this same write would have inserted that row. `version_moved`
+ * means that the row was replaced or removed since it was read.
  */
 export type WriteOutcome =
   | { readonly ok: true; readonly ordinals: readonly number[] }
@@ -106,40 +105,39 @@ export type WriteOutcome =
 
 export interface Store {
   /**
-   * Takes as long for a row that is not there as for one that is: refusals must not be told apart.
-   * At once, where the engine need not wait for it.
+   * Takes the same time for a missing row as for a present one, so refusals look alike. Synchronous
+   * if the engine need not wait.
    * @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree.
    */
   find(unique: Digest): MaybeLater<Row | undefined>
   /**
-   * As `find`, for a verdict over the row: of one of more than `glimpseBytes` no more is kept than
-   * its first `parts`, and of these no more than what ends within so many bytes, but always the
-   * first one; nor is more sent over a network. What is kept of a hidden row must not grow with
-   * what stands behind.
+   * Like `find`, for deciding about the row: of a row larger than `glimpseBytes` it keeps only the
+   * first `parts` that end within that size (always at least one), and sends no more over a
+   * network. Memory kept for a hidden row must not grow with its content.
    * @throws ApiError `storage_corrupt` as `find`, but for the parts that are not read
    */
   glance(unique: Digest, parts: number): MaybeLater<Glimpse | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
   page(query: Query, window: PageWindow): Promise<RowPage>
   /**
-   * All changes or none. Resolves when they are on disk and visible to every later read.
+   * Applies all changes or none. Resolves when they are on disk and visible to every later read.
    * `ordinals` has one entry for each insert and replace, in their order.
    * @throws ApiError `storage_full` for inserts and replaces while room is short
    */
   write(changes: readonly Change[]): Promise<WriteOutcome>
-  /** Rows from that ordinal on, oldest first, of any kind; what is no row is passed over. */
+  /** Rows of any kind from that ordinal on, oldest first; entries that are not rows are skipped. */
   rowsFrom(ordinal: number, limit: number): Promise<readonly Row[]>
   /** Rows whose deadline is at or before `nowMs`, earliest first. */
   due(nowMs: number, limit: number): Promise<readonly Row[]>
   /**
-   * Moves with every `bumpGeneration`, in every process that shares the store. At once where the
-   * engine need not wait for it: each request asks.
-   * @param isPatient whether it is waited for as long as for a write, by the first read of one
+   * Changes with every `bumpGeneration`, in every process that shares the store. Synchronous if the
+   * engine need not wait, because every request asks.
+   * @param isPatient true to wait as long as for a write; for the first read of one
    */
   generation(isPatient?: boolean): MaybeLater<number>
   /**
-   * Grows with the rows, one for some thousands of them, within 32 bits; a hint, which may lag.
-   * Uniques that follow each other are written together: new ones have it behind their first byte.
+   * Grows with the rows, by one per few thousand, within 32 bits; a hint, which may lag. New
+   * uniques carry it behind their first byte, so that neighbours are written together.
    */
   era(): number
   close(): Promise<void>

@@ -1,10 +1,10 @@
 /**
- * Groups of writes, whatever the engine: what becomes of each, decided in memory one after the
- * other, each against what the ones before have left.
+ * Groups of writes, for every engine: decides in memory what becomes of each write, one after the
+ * other, each against the state that the earlier ones left.
  *
- * A draft of a group holds the effects of every change set that was accepted so far. Each set works
- * on a draft of its own above that and joins it only as a whole, so a refused set leaves no trace.
- * Nothing here reaches an engine: it is given what stands, and puts what the draft says.
+ * The draft of a group holds the effects of every change set accepted so far. Each set works on its
+ * own draft on top and joins only as a whole, so a refused set leaves no trace. This code never
+ * reaches an engine: it is given the stored state, and the engine puts what the draft contains.
  * @module
  */
 import { invariant, type ApiError } from '../../lib/errors.ts'
@@ -12,18 +12,18 @@ import type { Change, Digest, NewRow, WriteOutcome } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
 import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
 
-/** A row that is to be written, with its bytes. */
+/** A row to be written, with its bytes. */
 export interface PreparedRow extends KeyedRow {
   readonly value: Uint8Array
 }
 
-/** Who holds a unique now; nobody, when it was given up. */
+/** The row that holds a unique now; `undefined` once it was given up. */
 interface Holding {
   readonly unique: Digest
   readonly ordinal: number | undefined
 }
 
-/** What is stored, as one transaction sees it. Each may throw `storage_corrupt`. */
+/** Stored state, as one transaction sees it. Each may throw `storage_corrupt`. */
 export interface StoredState {
   readonly rowAt: (ordinal: number) => KeyedRow | undefined
   /** The ordinal of the row that holds a unique. */
@@ -32,16 +32,16 @@ export interface StoredState {
 
 export interface GroupDraft {
   readonly standing: StoredState
-  /** Told of the moves of each set that is accepted, before they join; it may refuse by a throw. */
+  /** Called with the moves of each accepted set before they join; it may refuse by throwing. */
   readonly onAccepted: (moves: ReadonlyMap<number, RowMove>) => void
   nextOrdinal: number
   generation: number
-  /** Rows as they will be; `undefined` for a removed one. */
+  /** Rows as they will be; `undefined` if removed. */
   readonly rows: Map<number, PreparedRow | undefined>
   readonly holdings: Map<string, Holding>
 }
 
-/** How one set changes a row: from what it was before the set to what it is after. */
+/** Change of a row by one set: its state before the set and after it. */
 export interface RowMove {
   readonly from: KeyedRow | undefined
   readonly to: PreparedRow | undefined
@@ -52,14 +52,14 @@ interface SetDraft {
   nextOrdinal: number
   generation: number
   readonly moves: Map<number, RowMove>
-  /** Rows that get other parts and are what they were in everything else. */
+  /** Rows whose parts change and nothing else. */
   readonly resealed: Map<number, PreparedRow>
   readonly holdings: Map<string, Holding>
-  /** Of the inserted and replaced rows, in the order of their changes. */
+  /** Ordinals of the inserted and replaced rows, in the order of their changes. */
   readonly ordinals: number[]
 }
 
-/** @param from where ordinals and the generation go on from */
+/** @param from the ordinal and generation to continue from */
 export const makeGroupDraft = (
   from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
   standing: StoredState,
@@ -91,7 +91,7 @@ function currentHolder(draft: SetDraft, key: string, unique: Digest): number | u
   return draft.group.standing.holderOf(unique, key)
 }
 
-/** Replaces, adds or takes away a row within the set, and hands its uniques over. */
+/** Replaces, adds or removes a row within the set, and hands its uniques over. */
 function moveRow(
   draft: SetDraft,
   ordinal: number,
@@ -112,7 +112,7 @@ function moveRow(
 }
 
 /*
- * Changes, checked and encoded before they are queued, so that nothing about them can fail later.
+ * Changes, checked and encoded before they are queued, so that they cannot fail later.
  */
 
 export type PreparedChange =
@@ -152,7 +152,7 @@ function prepareChange(change: Change): PreparedChange {
   return { kind: 'bump' }
 }
 
-/** @throws ApiError `internal` when a change breaks what `contract.ts` says of it */
+/** @throws ApiError `internal` when a change breaks the rules of `contract.ts` */
 export function prepareChanges(changes: readonly Change[]): PreparedChange[] {
   checkCount(changes)
   return changes.map(prepareChange)
@@ -162,14 +162,14 @@ export function prepareChanges(changes: readonly Change[]): PreparedChange[] {
  * Deciding. Source: contract.ts, `Change` and `WriteOutcome`.
  */
 
-/** What became of one set: an outcome, or why it could not be decided. */
+/** Result of one set: an outcome, or the fault that kept it from being decided. */
 export type SetResult = { readonly outcome: WriteOutcome } | { readonly fault: ApiError }
 
 type Refused = Extract<WriteOutcome, { readonly ok: false }>
 
 const versionMoved = (at: number): Refused => ({ ok: false, at, reason: 'version_moved' })
 
-/** @param own the ordinal of the row that is replaced, which may hold them already */
+/** @param own ordinal of the row being replaced, which may already hold them */
 function refuseTaken(draft: SetDraft, row: PreparedRow, at: number, own?: number): Refused | void {
   for (const [i, key] of row.uniqueKeys.entries()) {
     const unique = row.row.uniques[i]
@@ -253,7 +253,7 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
   }
 }
 
-/** Hands the effects of an accepted set to its group. */
+/** Adds the effects of an accepted set to its group. */
 function joinGroup(draft: SetDraft): void {
   const { group, moves, resealed, holdings, nextOrdinal, generation } = draft
   group.onAccepted(moves)
@@ -275,8 +275,8 @@ function decideSet(group: GroupDraft, changes: readonly PreparedChange[]): Write
 }
 
 /**
- * Decides one set; its faults, such as a row that is damaged, are its own and harm no other.
- * @param faultOf of what an engine throws
+ * Decides one set; a fault, such as a damaged row, stays with this set and harms no other.
+ * @param faultOf converts an error that the engine throws
  */
 export function applySet(
   group: GroupDraft,

@@ -1,42 +1,42 @@
 /**
- * The bounds of the store, with their units in their names: as `limits.ts` has all others.
+ * Bounds of the store, with units in their names; all other bounds are in `limits.ts`.
  * @module
  */
 import { bulkLeavesMax, dedupSeatsMax, walkedRowsMax } from '../../limits/limits.ts'
 
 export const chunkOrdinals = 65_536
-/** First bytes of digests: a fold goes through them one after the other. */
+/** First bytes of digests: a fold processes them in order. */
 export const digestPrefixes = 256
 export const chunkArrayEntriesMax = 4_095
-/** decision: of a term in the tail; a bitmap of 8 KiB has more of them, and is no work to read. */
+/** decision: longest list of places of a term in the tail; beyond it, an 8 KiB bitmap is cheap. */
 export const listedPlacesMax = 256
-/** decision: uniques and terms of one row; with more of them a fold begins earlier. */
+/** decision: average uniques and terms per row above which a fold begins earlier. */
 export const foldDigestsPerRow = 16
-/** decision: moves of rows that are not folded; each costs a process that opens the store 1 µs. */
+/** decision: moves of unfolded rows; each adds 1 µs when a process opens the store. */
 export const foldMovesMax = 10_000
-/** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
+/** decision: index entries in one step of a fold; each takes 2 to 3 µs. */
 export const foldPutsWanted = 400
 export const foldPutsMax = 1_500
-/** decision: half of the digests of a row are shared: so the fold is faster than they come. */
+/** decision: half of a row's digests are shared, so the fold outruns the writes. */
 export const foldPutsPerDigest = 1
-/** decision: how many times as many rows, or digests, may stand before writes wait for the fold. */
+/** decision: multiple of the fold's rows or digests that may wait before writes must wait too. */
 export const foldLagMax = 2
-/** decision: of steps that a write then waits for, within `commitMsMax` also on slow disks. */
+/** decision: fold steps that a write then waits for; within `commitMsMax` even on slow disks. */
 export const foldStepsAheadMax = 100
-/** decision: between two steps of a fold that nobody's write brings along. */
+/** decision: pause between fold steps while no writes arrive to carry them. */
 export const foldPauseMs = 10
-/** decision: rows of one era; of more, new uniques would spread over more pages. */
+/** decision: rows of one era; with more, new uniques would spread over more pages. */
 export const eraOrdinals = 4_096
 export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
-/** decision: of the rows of one transaction; their pages and those of indexes come on top. */
+/** decision: row bytes of one transaction; pages of rows and indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
- * The credential and two applications that must stand; of each token its row, who held its id, and
- * its seats; of an idempotency key its row and an expired holder; the keyring.
+ * The credential and two applications, as requirements; per token its row, the former holder of its
+ * id, and its seats; per idempotency key its row and an expired holder; the keyring.
  */
 export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1
-/** decision: nearly every row and every chunk of ordinals is smaller. */
+/** decision: larger than nearly every row and chunk of ordinals. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1
 export const rowVersionMax = 2 ** 32 - 1
@@ -44,127 +44,129 @@ export const rowUniquesMax = 64
 export const rowTermsMax = 512
 export const rowPartsMax = 16
 export const rowBytesMax = 2 * 1024 * 1024
-/** decision: nearly every row is smaller, and read whole at once; of others the beginning is. */
+/** decision: nearly every row is smaller and read whole; of others, only the start is read. */
 export const glimpseBytes = 4 * 1024
-/** decision: its header and the head of what is sealed are within them in every row. */
+/** decision: every row's header and the head of its sealed part fit within it. */
 export const widerGlimpseBytes = 16 * 1024
 export const windowRowsMax = 1_000
-/** decision: the widest is a search, `searchNodesMax` twice, under `rulesMax` rules three times. */
+/**
+ * decision: a search is the largest: `searchNodesMax` twice, under `rulesMax` rules three times.
+ */
 export const queryNodesMax = 100_000
-/** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
+/** decision: two levels for each of `rulesMax` rules, plus the nesting of a search. */
 export const queryDepthMax = 300
 /** @alias */
 export const queryOrdinalsMax = walkedRowsMax
-/** decision: of chunks and queries; each takes 100 to 400 bytes. */
+/** decision: cached counts of chunks and queries; each takes 100 to 400 bytes. */
 export const keptCountsMax = 20_000
-/** decision: operators and terms of a query; wider ones are counted each time. */
+/** decision: operators and terms of a query whose counts are cached; larger ones are recounted. */
 export const countKeyPiecesMax = 12
-/** Of one walk over the store. */
+/** Findings of one walk over the store. */
 export const findingsMax = 10_000
 /**
- * decision: of a file whose pages are all looked at before it is opened, which takes half a second
- * for so much where it is cached, and as long as a disk takes to read it where it is not. Those of
- * a larger one are looked at only after a server that was killed.
+ * decision: largest file whose pages are all checked before it is opened; that takes half a second
+ * if the file is cached, or as long as the disk takes to read it. Larger files are checked only
+ * after a server was killed.
  */
 export const pagesCheckedBytesMax = 1024 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000
 /**
- * decision: what the store's file may grow by, taken from the disk before it is needed; when no
- * more can be had, so much must be left to add, and so much to remove.
+ * decision: room for growth of the store's file, taken from the disk in advance; if no more can be
+ * had, this much must be left to add, and this much to remove.
  */
 export const reserveBytesWanted = 16 * 1024 * 1024
 export const reserveBytesToAddMin = 12 * 1024 * 1024
 export const reserveBytesToRemoveMin = 4 * 1024 * 1024
-/** decision: of entries in one transaction of a copy, which the engine keeps in memory. */
+/** decision: bytes of entries in one transaction of a copy, which the engine keeps in memory. */
 export const compactBatchBytes = 16 * 1024 * 1024
 /**
- * A commit that takes longer will never end: the engine's writer is stuck (hardening L9). Of time
- * in which the event loop turned.
+ * A commit that takes longer will never end: the engine's writer is stuck (hardening L9). Counts
+ * only time in which the event loop turned.
  */
 export const commitMsMax = 5_000
-/** How long a failed commit is asked for its cause. */
+/** Time allowed for learning the cause of a failed commit. */
 export const commitCauseMsMax = 100
-/** How often a group is put, while the engine refuses its commit for the list of free pages. */
+/** Tries of one group while the engine refuses its commit because of its list of free pages. */
 export const commitTriesMax = 3
 /**
- * decision: free pages that the engine has in memory before it stops reading its list of them.
- * While it saves that list it reads more of it only below this, and may then refuse the commit, or
- * crash (docs/evidence/campaigns.md). By itself it is 50,000.
+ * decision: free pages that the engine loads before it stops reading its list of them. While it
+ * saves that list it reads on only below this number, and may then refuse the commit or crash
+ * (docs/evidence/campaigns.md). The engine's default is 50,000.
  */
 export const freePagesLoaded = 2_000
 
-// A database of others (PostgreSQL)
+// An external database (PostgreSQL)
 export const databaseConnectMsMax = 5_000
 export const databaseIdleMs = 0
-/** decision: connections for look-ups, for pages and for writes, apart: none waits for another. */
+/** decision: separate connections for look-ups, pages and writes: none waits for another. */
 export const lookConnections = 2
 export const pageConnections = 4
-/** One more than lanes, for folds. */
+/** The write lanes, plus one for folds. */
 export const writeConnections = 3
-/** Of one vault, at most. */
+/** Most connections of one vault. */
 export const vaultConnections = lookConnections + pageConnections + writeConnections
 export const writeLanes = 2
-/** decision: writes that wait for each lane that is busy, before another one begins. */
+/** decision: writes waiting for each busy lane before another lane starts. */
 export const laneWritesMin = 8
 /**
- * decision: from how many writes on a lane waits one turn of the loop for more, as long as more
- * come; and from when on it goes. Each takes two or three of `groupCommitChangesMax`.
+ * decision: waiting writes from which a lane waits a turn of the loop for more, while more arrive;
+ * and at which it starts at once. Each takes two or three of `groupCommitChangesMax`.
  */
 export const gatheredMin = 32
 export const gatheredMax = 400
-/** decision: of one statement's uniques; a row may have 2 MiB. */
+/** decision: uniques of one statement; a row may have 2 MiB. */
 export const lookUniquesMax = 64
-/** decision: a read that no database answers for so long is refused; a failover may take longer. */
+/** decision: a read unanswered for this long is refused, though a failover may take longer. */
 export const databaseReadMsMax = 5_000
-/** decision: a failover of a frozen machine takes up to 27 s where its lease is 20 s. */
+/** decision: failover from a frozen machine takes up to 27 s with a lease of 20 s. */
 export const databaseWriteMsMax = 30_000
-/** decision: one try of a group, before its connection counts as dead. */
+/** decision: one try of a group, after which its connection counts as dead. */
 export const databaseTryMsMax = 10_000
 /**
- * decision: from when on the database ends a transaction of ours that says nothing: its machine may
- * be gone, and its locks stand in the way of others. Longer than a try.
+ * decision: time after which the database ends an idle transaction: its machine may be gone while
+ * its locks block others. Longer than a try.
  */
 export const databaseAbandonedMs = 15_000
 export const databaseRetryMsMin = 20
-/** decision: between the first two looks at how far standbys are; then twice as long each time. */
+/** decision: delay between the first two checks of standby progress; doubled each time. */
 export const replicatedLookMs = 1
 export const databaseRetryMsMax = 500
-/** decision: of the statement that reads the index of a query; with more, all recent rows come. */
+/** decision: terms that an index-reading statement sends; with more, all recent rows are read. */
 export const pageTermsSentMax = 32
 /** decision: rows that one transaction puts into chunks. */
 export const foldRowsOfDatabase = 2_000
-/** decision: fewer stay as they are; each costs every page. */
+/** decision: with fewer unfolded rows no fold starts; each unfolded row slows every page. */
 export const foldRowsMin = 500
 export const foldLookMs = 200
-/** decision: rows that wait for a fold, as they are told of: more than an alert asks for. */
+/** decision: cap on the count of rows waiting for a fold; above any alert's threshold. */
 export const waitingRowsCountedMax = 100_000
-/** decision: who holds a lease renews it four times within it. */
+/** decision: the holder of a lease renews it four times per period. */
 export const leaseMs = 8_000
 export const leaseRenewMs = 2_000
-/** decision: how often the clock of the database is asked for, and by how much ours may be off. */
+/** decision: interval of reading the database clock, and the largest tolerated skew of our own. */
 export const databaseClockMs = 1_000
 export const clockSkewMsMax = 5_000
-/** By how much two clocks may drift apart, per unit of time. Source: RFC 5905, MAXFREQ. */
+/** Largest drift between two clocks, per unit of time. Source: RFC 5905, MAXFREQ. */
 export const clockDriftMax = 500e-6
-/** In which clocks are told. */
+/** Resolution of reported clocks. */
 export const clockStepMs = 1
-/** decision: from when on a person is told of it who asks. */
+/** decision: skew from which the operator's check reports it. */
 export const clockSkewTellMs = 1_000
-/** decision: from when on the receipt of a writer that is gone is removed. */
+/** decision: age at which a receipt of a vanished writer is removed. */
 export const receiptHoursMax = 24
 /** decision: rows of one step of a walk over a database. */
 export const inspectRows = 1_000
-/** decision: a walk over a billion rows ends within it. */
+/** decision: enough for a walk over a billion rows. */
 export const inspectMsMax = 24 * 60 * 60 * 1_000
 export const databaseSetupMsMax = 60_000
-/** decision: from when on a vault is not ready; a look comes each `databaseClockMs`. */
+/** decision: silence after which a vault is not ready; checked every `databaseClockMs`. */
 export const databaseSilentMsMax = 5_000
-/** decision: how long a vault is not ready after its database had no space for a write. */
+/** decision: time a vault stays not ready after its database had no space for a write. */
 export const databaseFullMs = 10_000
 /** decision: rows of one statement of a fill, and of one fold behind it. */
 export const fillStepRows = 2_000
 export const fillFoldRows = 16_000
 export const fillMsMax = 10 * 60 * 1_000
-/** decision: as long as a lease that nobody holds, and the time in which another vault takes it. */
+/** decision: expiry of a lease that nobody holds, plus the time for another vault to take it. */
 export const leaveWatchMs = leaseMs + 2 * leaseRenewMs
 export const leaveLookMs = 100

@@ -1,10 +1,10 @@
 /**
- * Sets of places within one chunk (0 to 65,535), and the algebra on them.
+ * Sets of places within one chunk (0 to 65,535), and their algebra.
  *
- * A set is a sorted array of u16 while it is small, else a bitmap of 2,048 u32 words. Arrays never
- * have more than 4,095 entries; a bitmap may have any number, so that no operation has to count.
- * Sets are never changed in place once made: operations share their inputs where they can.
- * Source: the idea of roaring bitmaps (Chambi and others, 2014).
+ * A small set is a sorted array of u16, a large one a bitmap of 2,048 u32 words. Arrays have at
+ * most 4,095 entries; a bitmap may have any number, so no operation has to count. Sets are
+ * immutable once made, and operations share their inputs if they can. Source: the idea of roaring
+ * bitmaps (Chambi and others, 2014).
  * @module
  */
 import { chunkArrayEntriesMax, chunkOrdinals } from './limits.ts'
@@ -16,7 +16,7 @@ export type PlaceSet = SmallSet | Bitmap
 
 const wordBits = 32
 const bitmapWords = chunkOrdinals / wordBits
-/** From this ratio of sizes on, looking up each entry beats walking both. */
+/** Above this ratio of sizes, looking up each entry beats walking both. */
 const searchRatio = 32
 
 export const emptySet: SmallSet = new Uint16Array(0)
@@ -54,7 +54,7 @@ export function hasPlace(set: PlaceSet, low: number): boolean {
   return set[lowerBound(set, low)] === low
 }
 
-/** How many places lie below `low`. */
+/** Number of places below `low`. */
 export function countBelow(set: PlaceSet, low: number): number {
   if (low >= chunkOrdinals) return countOf(set)
   if (!isBitmap(set)) return lowerBound(set, low)
@@ -78,7 +78,7 @@ export function placesOf(set: PlaceSet): Uint16Array {
   return places
 }
 
-/** All places, ascending, one at a time: a reader of the first few pays for those. */
+/** All places, ascending, generated one at a time, so that reading only the first few is cheap. */
 export function* eachPlace(set: PlaceSet): Generator<number> {
   if (!isBitmap(set)) return yield* set
   for (let i = 0; i < bitmapWords; i += 1) {
@@ -88,7 +88,7 @@ export function* eachPlace(set: PlaceSet): Generator<number> {
   }
 }
 
-/** A bitmap that the caller may change: always a new one. */
+/** Returns a new bitmap, which the caller may change. */
 export function copyToBitmap(set: PlaceSet): Bitmap {
   if (isBitmap(set)) return set.slice()
   const bitmap = new Uint32Array(bitmapWords)
@@ -108,7 +108,7 @@ function addSet(bitmap: Bitmap, set: PlaceSet): void {
   else for (let i = 0; i < bitmapWords; i += 1) bitmap[i] = (bitmap[i] ?? 0) | (set[i] ?? 0)
 }
 
-/** @param places  any order, each once */
+/** @param places  in any order, without duplicates */
 export function setOf(places: readonly number[]): PlaceSet {
   if (places.length === 0) return emptySet
   if (places.length <= chunkArrayEntriesMax) return new Uint16Array(places).sort()
@@ -117,7 +117,7 @@ export function setOf(places: readonly number[]): PlaceSet {
   return bitmap
 }
 
-/** The places of a small set that are, or are not, in another set: each is looked up. */
+/** Looks up each place of a small set in another one; keeps those that are, or are not, there. */
 function lookUpPlaces(set: SmallSet, other: PlaceSet, wanted: boolean): SmallSet {
   const kept = new Uint16Array(set.length)
   let count = 0
@@ -131,7 +131,7 @@ function lookUpPlaces(set: SmallSet, other: PlaceSet, wanted: boolean): SmallSet
   return kept.subarray(0, count)
 }
 
-/** As `lookUpPlaces`, by walking both sets. */
+/** Like `lookUpPlaces`, but walks both sets. */
 function mergePlaces(set: SmallSet, other: SmallSet, wanted: boolean): SmallSet {
   const kept = new Uint16Array(set.length)
   let count = 0
@@ -187,7 +187,7 @@ export function unite(a: PlaceSet, b: PlaceSet): PlaceSet {
   return all
 }
 
-/** As `unite`, for many: without a new set at each step. */
+/** Like `unite`, for many sets, without a new set at each step. */
 export function uniteAll(sets: readonly PlaceSet[]): PlaceSet {
   const filled = sets.filter(({ length }) => length > 0)
   const [first = emptySet, second = emptySet] = filled
@@ -197,7 +197,7 @@ export function uniteAll(sets: readonly PlaceSet[]): PlaceSet {
   return all
 }
 
-/** What is in `a` and not in `b`. */
+/** Places of `a` that are not in `b`. */
 export function subtract(a: PlaceSet, b: PlaceSet): PlaceSet {
   if (b.length === 0) return a
   if (!isBitmap(a)) return filterPlaces(a, b, false)
@@ -242,17 +242,17 @@ export function pickNewest(set: PlaceSet, below: number, skip: number, limit: nu
 }
 
 /*
- * Place sets on disk: little-endian u16, ascending, up to 4,095 of them, or a bitmap of 8,192
+ * Place sets on disk: up to 4,095 places as little-endian u16, ascending, or a bitmap of 8,192
  * bytes. The length tells them apart. The places 1, 2 and 258 are `01 00 · 02 00 · 02 01`.
  *
- * Every set has exactly one form, so equal sets have equal bytes: the bitmap only from 4,096
- * entries on, and nothing at all for the empty set, whose key is removed.
- * Platforms with big-endian words are not supported, and neither is a move of the file to one.
+ * Every set has exactly one form, so equal sets have equal bytes: the bitmap from 4,096 entries on,
+ * and no entry at all for the empty set, whose key is removed. Big-endian platforms are not
+ * supported, nor is moving the file to one.
  */
 
 const bitmapBytes = bitmapWords * 4
 
-/** `undefined` for the empty set, which has no entry; a view of the set where it has that form. */
+/** `undefined` for the empty set, which has no entry; a view if the set has its stored form. */
 export function encodePlaceSet(set: PlaceSet): Uint8Array | undefined {
   const count = countOf(set)
   if (count === 0) return undefined
@@ -260,10 +260,10 @@ export function encodePlaceSet(set: PlaceSet): Uint8Array | undefined {
   return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 }
 
-/** A view of whole words needs them to begin at a multiple of their size. */
+/** A view of words must start at a multiple of the word size. */
 const isAligned = (bytes: Uint8Array, size: number): boolean => bytes.byteOffset % size === 0
 
-/** @throws ApiError `storage_corrupt` when the length is none that is ever written */
+/** @throws ApiError `storage_corrupt` when the length is one that is never written */
 export function decodePlaceSet(value: Uint8Array): PlaceSet {
   if (value.length === bitmapBytes) {
     const bytes = isAligned(value, 4) ? value : Uint8Array.from(value)
@@ -278,7 +278,7 @@ export function decodePlaceSet(value: Uint8Array): PlaceSet {
   return new Uint16Array(bytes.buffer, bytes.byteOffset, count)
 }
 
-/** Whether a decoded set is in its one form: ascending, and a bitmap only when it must be one. */
+/** True if a decoded set is in its one form: ascending, and a bitmap only if it must be one. */
 export function isCanonical(set: PlaceSet): boolean {
   if (isBitmap(set)) return countOf(set) > chunkArrayEntriesMax
   return set.every((low, i) => i === 0 || low > (set[i - 1] ?? 0))

@@ -1,8 +1,8 @@
 /**
- * Plans of queries, whatever the engine: which chunks can match at all, what matches in one of
- * them, and which ordinals a window shows.
+ * Plans of queries, for every engine: which chunks can match, which places match in a chunk, and
+ * which ordinals a window shows.
  *
- * Only rows of the window are read; everything else is counted on chunks of ordinals.
+ * Only rows of the window are read; all others are counted on chunks of ordinals.
  * @module
  */
 import { chunkOrdinals } from './limits.ts'
@@ -26,20 +26,20 @@ export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
 
 export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
 
-/** What an engine reads for a plan. Each may throw `storage_corrupt`. */
+/** Reads that a query plan needs. Each may throw `storage_corrupt`. */
 export interface PlanReads {
   readonly holderOf: (unique: Digest) => number | undefined
   readonly placesOf: (term: Digest, chunk: number) => PlaceSet
 }
 
-/** A term, and what was last read of it: however often a query names it, it is read once. */
+/** A term and its last chunk read: repeated mentions in a query share one read. */
 interface TermPlan {
   readonly term: Digest
   chunk: number
   set: PlaceSet
 }
 
-/** A query whose uniques are looked up: what is not a term is a given set, by chunk. */
+/** A query whose uniques were looked up: everything except terms is a given set, by chunk. */
 export type QueryPlan =
   | TermPlan
   | { readonly sets: ReadonlyMap<number, PlaceSet> }
@@ -47,7 +47,7 @@ export type QueryPlan =
   | { readonly any: readonly QueryPlan[] }
   | { readonly from: QueryPlan; readonly except: QueryPlan }
 
-/** Ordinals in any order, each once, by chunk. */
+/** Groups ordinals by chunk; in any order, without duplicates. */
 export function setsByChunk(ordinals: Iterable<number>): ReadonlyMap<number, PlaceSet> {
   const places = new Map<number, number[]>()
   for (const ordinal of ordinals) {
@@ -94,7 +94,7 @@ function readTerm(reads: PlanReads, plan: TermPlan, chunk: number): PlaceSet {
   return plan.set
 }
 
-/** The chunks that a plan names itself, a few too many at most; `undefined` where it names none. */
+/** The chunks that a plan names itself, possibly a few too many; `undefined` if it names none. */
 export function namedChunks(plan: QueryPlan): ReadonlySet<number> | undefined {
   if ('term' in plan) return undefined
   if ('sets' in plan) return new Set(plan.sets.keys())
@@ -113,8 +113,8 @@ export function namedChunks(plan: QueryPlan): ReadonlySet<number> | undefined {
 }
 
 /**
- * Every part in turn, until nothing is left. The part that left nothing goes first in the next
- * chunk: what is rare in one mostly is in all, and spares the reading of what is common.
+ * Intersects part by part until nothing is left. The part that emptied the set goes first in the
+ * next chunk: a part rare in one chunk is mostly rare in all, and saves reading common ones.
  */
 function intersectParts(reads: PlanReads, parts: QueryPlan[], chunk: number): PlaceSet {
   let found: PlaceSet | undefined
@@ -128,7 +128,7 @@ function intersectParts(reads: PlanReads, parts: QueryPlan[], chunk: number): Pl
   return found ?? emptySet
 }
 
-/** What matches within one chunk. @throws ApiError `storage_corrupt` */
+/** Returns the matching places of one chunk. @throws ApiError `storage_corrupt` */
 export function evaluateChunk(reads: PlanReads, plan: QueryPlan, chunk: number): PlaceSet {
   if ('term' in plan) return readTerm(reads, plan, chunk)
   if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
@@ -140,21 +140,21 @@ export function evaluateChunk(reads: PlanReads, plan: QueryPlan, chunk: number):
   return intersectParts(reads, plan.all, chunk)
 }
 
-/** The first place of a chunk that lies outside of the window: what `before` means there. */
+/** The first place of a chunk beyond the window: `before`, as a place of that chunk. */
 function placesBelow(before: number | undefined, chunk: number): number {
   if (before === undefined) return chunkOrdinals
   return Math.min(Math.max(before - ordinalOf(chunk, 0), 0), chunkOrdinals)
 }
 
-/** What matches within a chunk and has not expired: how many, and which where that is asked for. */
+/** Unexpired matches within a chunk: their count, and on demand their places. */
 export interface Matches {
   readonly count: number
   readonly places: () => PlaceSet
 }
 
 /**
- * @param chunks in which anything can match, newest first
- * @returns the ordinals that a window shows, newest first, and how many match in all
+ * @param chunks those in which anything can match, newest first
+ * @returns the ordinals that a window shows, newest first, and the number of all matches
  */
 export function selectOrdinals(
   chunks: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * Queries, whatever the engine: what may be asked, and whether a row that came back was asked for.
+ * Queries, for every engine: checks that a query is allowed, and that a returned row answers it.
  * @module
  */
 import { termBytes, uniqueBytes } from '../../limits/work-limits.ts'
@@ -52,7 +52,7 @@ function checkNode(query: Query, depth: number): number {
   return parts.reduce((count, part) => count + checkNode(part, depth + 1), 1)
 }
 
-/** Whether digests alone say that nothing but rows can match. */
+/** True if digests alone limit the matches to rows. */
 function isBounded(query: Query): boolean {
   if ('ordinals' in query) return false
   if ('from' in query) return isBounded(query.from)
@@ -60,13 +60,13 @@ function isBounded(query: Query): boolean {
   return 'any' in query ? query.any.every(isBounded) : true
 }
 
-/** @throws ApiError `internal` for an unbounded query or one beyond its bounds */
+/** @throws ApiError `internal` for an unbounded query or one that exceeds a limit */
 export function checkQuery(query: Query): void {
   invariant(checkNode(query, 1) <= queryNodesMax, 'the size of a query is within its bound')
   invariant(isBounded(query), 'a query is bounded: ordinals alone are not known to be rows')
 }
 
-/** @throws ApiError `internal` for what is no whole number, negative, or too many rows at once */
+/** @throws ApiError `internal` for a fraction, a negative number, or too many rows at once */
 export function checkWindow({ offset, limit, before, nowMs }: PageWindow): void {
   invariant(Number.isSafeInteger(offset) && offset >= 0, 'an offset is a whole number')
   invariant(before === undefined || Number.isSafeInteger(before), 'a bound is a whole number')
@@ -82,14 +82,14 @@ export function checkDue(nowMs: number, limit: number): void {
   )
 }
 
-/** Digests are no secrets of a caller: the store itself holds them, so time may tell. */
+/** Digests are known to the store itself, so a comparison may leak them through its timing. */
 export function equalDigests(a: Digest, b: Digest): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Whether an ordinal is in a list that stands newest first. */
+/** True if an ordinal is in a list that is sorted newest first. */
 function isListed(ordinals: readonly number[], wanted: number): boolean {
   let from = 0
   let to = ordinals.length
@@ -101,7 +101,7 @@ function isListed(ordinals: readonly number[], wanted: number): boolean {
   return ordinals[from] === wanted
 }
 
-/** Whether a row answers a query by its own header: the other half of every index entry. */
+/** True if a row's own header answers the query: the counter-check of every index entry. */
 export function isMatch(query: Query, row: Pick<Row, 'clear' | 'ordinal'>): boolean {
   if ('term' in query) return holdsTerm(row, query.term)
   if ('unique' in query) return holdsUnique(row, query.unique)

@@ -1,5 +1,5 @@
 /**
- * Rows as bytes, whatever the engine.
+ * Rows as bytes, for every engine.
  * @module
  */
 import { crc32 } from 'node:zlib'
@@ -18,24 +18,24 @@ import {
 } from './row.ts'
 
 /*
- * Values of the table of rows, in every engine: everything of a row but its ordinal, its key.
+ * Values of the table of rows, in every engine: everything of a row except its ordinal, its key.
  *
  * Layout: format u8 (2) · count of parts u8 · CRC-32 of the clear header, u32 · the clear header
  * (`store/core/row.ts`) · each part, as its length u32 and its bytes; all big endian. Every row has
- * exactly one form: what decodes encodes to the same bytes.
+ * exactly one form: decoded bytes encode to themselves.
  *
- * The checksum is for headers that are read without their parts, which authenticate them: of the
- * newest rows a header is all that leads to them, and a flipped bit of it must not hide one.
+ * The checksum protects headers that are read without the parts that authenticate them: the newest
+ * rows are found by their headers alone, and a flipped bit must not hide one.
  */
 
-/** Of these bytes. */
+/** Version of this layout. */
 const rowFormat = 2
 const partCountAt = 1
 const checksumAt = 2
 export const headerAt = 6
 const lengthBytes = 4
 
-/** For views of rows: of new bytes, the engine's own, or copies, each first one costs a buffer. */
+/** Shared buffers for views of rows: allocating one for each row would cost more. */
 const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 const headerScratch = makeScratch(headerScratchBytes)
 
@@ -82,7 +82,7 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 }
 
 /**
- * The header of a row, without a look at its parts: a view of what was given.
+ * Returns a view of the header of a row, without reading its parts.
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
  */
 export function findRowHeader(value: Uint8Array): ClearHeader {
@@ -91,7 +91,7 @@ export function findRowHeader(value: Uint8Array): ClearHeader {
   return readClearHeader(value, headerAt)
 }
 
-/** Whether that header is what was written there. */
+/** True if the header matches its checksum. */
 export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolean =>
   crc32(clear) === readU32(value, checksumAt)
 
@@ -101,7 +101,7 @@ function copyOf(value: Uint8Array): Uint8Array {
   return copy
 }
 
-/** @param parts  what is read of them, given where they begin and how many there are */
+/** @param parts  reads the parts, given their start and their count */
 function rowIn(
   copy: Uint8Array,
   ordinal: number,
@@ -115,7 +115,7 @@ function rowIn(
     version,
     clear,
     parts: parts(headerAt + clear.length, copy[partCountAt] ?? 0),
-    // A reader of a token asks for none of them.
+    // Decoded on demand: a reader of a token needs none of them.
     get uniques() {
       return uniquesOf(clear)
     },
@@ -135,18 +135,18 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
   return rowIn(copy, ordinal, (from, count) => readParts(copy, from, count))
 }
 
-/** What of a row is in a glimpse of it. */
+/** Extent of a row's glimpse. */
 interface GlimpseExtent {
   readonly parts: number
-  /** Where the last of them ends. */
+  /** End of the last of them. */
   readonly end: number
 }
 
 /**
- * The first parts of a row, as far as they end within `glimpseBytes`, but never less than one.
- * @param value  its beginning, or all of it
- * @param parts  no more of them
- * @returns `undefined` where these bytes are too few for the first one
+ * Counts the first parts that end within `glimpseBytes`, but at least one.
+ * @param value  the row's first bytes, or all of them
+ * @param parts  the most to count
+ * @returns `undefined` if the first part does not fit in these bytes
  */
 export function glimpseExtentOf(value: Uint8Array, parts: number): GlimpseExtent | undefined {
   const header = attempt(() => findRowHeader(value))
@@ -165,8 +165,8 @@ export function glimpseExtentOf(value: Uint8Array, parts: number): GlimpseExtent
 }
 
 /**
- * A row whole where it is a short one, else as far as `glimpseExtentOf` says: no more is copied.
- * @param value  as read: all of it, or its beginning
+ * Decodes a short row whole, and a longer one as far as `glimpseExtentOf` says; copies no more.
+ * @param value  as read: the whole row, or its first bytes
  * @param size  of the whole row, in bytes
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
  */

@@ -1,5 +1,5 @@
 /**
- * Rows, whatever the engine: the clear header as bytes, and what every write must bring.
+ * Rows, for every engine: the clear header as bytes, and the checks of every write.
  * @module
  */
 import { deadlineMsMax, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
@@ -19,11 +19,10 @@ import type { Change, Digest, NewRow, Row } from '../contract.ts'
 /*
  * The clear header of a row: version, deadline, uniques and terms, in exactly one form.
  *
- * What seals a row binds its values to these bytes, and an engine may keep them as they are.
- * Layout, big endian: has deadline u8 (0, 1) · version u32 · deadline u48 (0 when there is none) ·
- * counts of uniques and terms u16 each · uniques, 32 bytes each · terms, 16 bytes each. A row at
- * version 3 without deadline, with one unique and two terms, begins
- * `00 00000003 000000000000 0001 0002`.
+ * The sealed values are bound to these bytes, and an engine may store them unchanged. Layout, big
+ * endian: has deadline u8 (0, 1) · version u32 · deadline u48 (0 if there is none) · counts of
+ * uniques and terms u16 each · uniques, 32 bytes each · terms, 16 bytes each. A row at version 3
+ * without deadline, with one unique and two terms, begins `00 00000003 000000000000 0001 0002`.
  */
 
 type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
@@ -32,13 +31,13 @@ const versionAt = 1
 const deadlineAt = 5
 const uniqueCountAt = 11
 const termCountAt = 13
-/** Of a header, where its uniques begin. */
+/** Offset of the uniques in a header. */
 export const uniquesAt = 15
 
 const sizeFor = (uniques: number, terms: number): number =>
   uniquesAt + uniques * uniqueBytes + terms * termBytes
 
-/** Of a header, where its terms begin. */
+/** Offset of the terms in a header. */
 export const termsAt = ({ uniques }: Pick<Header, 'uniques'>): number => sizeFor(uniques.length, 0)
 
 export const clearHeaderBytes = ({ uniques, terms }: Header): number =>
@@ -75,7 +74,7 @@ function readDigests(bytes: Uint8Array, from: number, count: number, size: numbe
   return digests
 }
 
-/** `undefined` stands for no deadline. */
+/** `undefined` means no deadline. */
 function readDeadline(bytes: Uint8Array, at: number): number | undefined {
   const hasDeadline = bytes[at]
   const deadlineMs = readU48(bytes, at + deadlineAt)
@@ -86,16 +85,16 @@ function readDeadline(bytes: Uint8Array, at: number): number | undefined {
   return hasDeadline === 1 ? deadlineMs : undefined
 }
 
-/** What is read of a header at once; its digests are cut out only when somebody asks for them. */
+/** The parts of a header that are read at once; its digests are decoded only on demand. */
 export interface ClearHeader {
-  /** The bytes themselves: a view of what was read. */
+  /** The header's bytes: a view of the input. */
   readonly clear: Uint8Array
   readonly version: number
   readonly deadlineMs: number | undefined
 }
 
 /**
- * @param at where the header begins: to cut it out twice would cost more than to read it
+ * @param at start of the header; slicing it first would cost more than reading it
  * @throws ApiError `storage_corrupt` when these are not the bytes of a header
  */
 export function readClearHeader(bytes: Uint8Array, at: number): ClearHeader {
@@ -119,7 +118,7 @@ export const termsOf = (clear: Uint8Array): Digest[] => {
   return readDigests(clear, termsAtOf(clear), readCount(clear, termCountAt), termBytes)
 }
 
-/** What is told of a digest: its key for a Map, as `hexOf` gives it, and its first byte. */
+/** Receives a digest's key for a Map, as `hexOf` gives it, and its first byte. */
 type VisitDigest = (key: string, first: number) => void
 
 function eachBetween(
@@ -130,7 +129,7 @@ function eachBetween(
   visit: VisitDigest,
 ): void {
   if (from === to) return
-  // One text for all: cutting it costs less than a view and a text for each.
+  // One text for all: slicing it costs less than a view and a text for each.
   const hex = hexOf(clear.subarray(from, to))
   for (let at = from; at < to; at += size) {
     visit(hex.slice((at - from) * 2, (at - from + size) * 2), clear[at] ?? 0)
@@ -142,7 +141,7 @@ const termsAtOf = (clear: Uint8Array): number => sizeFor(readCount(clear, unique
 export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
   eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
 
-/** Where the uniques, the terms and the end of a header are that begins at `at`. */
+/** Offsets of the uniques, the terms and the end of a header that begins at `at`. */
 export function digestsAt(bytes: Uint8Array, at: number) {
   const uniques = readCount(bytes, at + uniqueCountAt)
   const terms = readCount(bytes, at + termCountAt)
@@ -153,7 +152,7 @@ export function digestsAt(bytes: Uint8Array, at: number) {
   }
 }
 
-/** @param at where the header begins */
+/** @param at start of the header */
 export const versionOf = (bytes: Uint8Array, at = 0): number => readU32(bytes, at + versionAt)
 
 function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Digest): boolean {
@@ -163,15 +162,15 @@ function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Diges
   return false
 }
 
-/** Whether one of the uniques of a header is this one; cuts nothing out. */
+/** True if a header has this unique; allocates nothing. */
 export const holdsUnique = ({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean =>
   holdsBetween(clear, uniquesAt, termsAtOf(clear), unique)
 
-/** The same of its terms. */
+/** True if a header has this term; allocates nothing. */
 export const holdsTerm = ({ clear }: Pick<ClearHeader, 'clear'>, term: Digest): boolean =>
   holdsBetween(clear, termsAtOf(clear), clear.length, term)
 
-/** Of every row: none is without one. */
+/** Every row has at least one unique. */
 export const firstUniqueOf = ({ clear }: Pick<ClearHeader, 'clear'>): Digest =>
   clear.subarray(uniquesAt, uniquesAt + uniqueBytes)
 
@@ -182,7 +181,7 @@ function isAt(bytes: Uint8Array, at: number, digest: Digest): boolean {
   return true
 }
 
-/** A row as a store gives it back. */
+/** A row as a store returns it. */
 export function storedRow(ordinal: number, row: NewRow): Row {
   const clear = new Uint8Array(clearHeaderBytes(row))
   writeClearHeader(clear, 0, row)
@@ -190,11 +189,11 @@ export function storedRow(ordinal: number, row: NewRow): Row {
 }
 
 /*
- * What every write must bring, whatever the engine: told before it is queued, so that a bad call
- * refuses itself and harms no other. Source: contract.ts, `Change`.
+ * Checks of every write, for every engine, made before it is queued, so that a bad call fails alone
+ * and harms no other. Source: contract.ts, `Change`.
  */
 
-/** A row with its uniques as texts, in the same order: keys for Maps and Sets. */
+/** A row with its uniques as text keys for Maps and Sets, in the same order. */
 export interface KeyedRow {
   readonly row: NewRow
   readonly uniqueKeys: readonly string[]
@@ -208,7 +207,7 @@ export const keyOf = (digest: Digest): string => hexOf(digest)
 
 export const keyRow = (row: NewRow): KeyedRow => ({ row, uniqueKeys: row.uniques.map(keyOf) })
 
-/** The texts of the terms of a row, in the same order: few rows need them. */
+/** The texts of a row's terms, in the same order; few rows need them. */
 export const termKeysOf = ({ row: { terms } }: KeyedRow): readonly string[] => terms.map(keyOf)
 
 const areApart = (keys: readonly unknown[]): boolean => new Set(keys).size === keys.length
@@ -218,7 +217,7 @@ function checkDigests(digests: readonly Digest[], bytes: number): void {
     digests.every(digest => digest.length === bytes),
     'uniques have 32 bytes and terms 16',
   )
-  // Those that begin otherwise are others: all of them are seldom looked at.
+  // Digests with different first bytes differ: the full comparison is rarely needed.
   const areOthers = areApart(digests.map(digest => readU32(digest, 0)))
   invariant(areOthers || areApart(digests.map(keyOf)), 'a row names no digest twice')
 }
@@ -243,7 +242,7 @@ export function checkRow(row: NewRow): void {
 const checkOrdinal = (ordinal: number): void =>
   invariant(isWithin(ordinal, 0, ordinalMax), 'an ordinal is a whole number below 2^48')
 
-/** Everything about a change but its row. @throws ApiError `internal` */
+/** Checks everything about a change except its row. @throws ApiError `internal` */
 export function checkChange(change: Change): void {
   if ('insert' in change) {
     invariant(change.insert.version === 1, 'an inserted row has version 1')

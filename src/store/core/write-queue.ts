@@ -1,5 +1,5 @@
 /**
- * Writes that wait, whatever the engine: as many as one transaction may hold go together.
+ * Waiting writes, for every engine: as many as one transaction may hold are committed together.
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
@@ -21,7 +21,7 @@ function bytesOf(changes: ChangeSet): number {
   return bytes
 }
 
-/** As many of the first waiters as one transaction may hold; always at least one. */
+/** Takes as many of the first waiters as fit in one transaction; always at least one. */
 export function takeGroup(waiting: Waiter[]): Waiter[] {
   let changes = 0
   let bytes = 0
