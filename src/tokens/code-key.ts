@@ -1,10 +1,10 @@
 /**
- * Keys under which codes of cards are sealed, each for the codes that end within a few seconds.
+ * Keys that encrypt card codes. Each one serves the codes that end within the same few seconds.
  *
- * A key is a row of its own, whose deadline is the end of the last of these codes: the sweep
- * removes it with the expired rows, what a file still has of it is overwritten (`upkeep.ts`), and
- * none of its codes can be opened again, wherever they lie. So a code costs no row, and its end
- * rewrites none.
+ * A key is a row whose deadline is the end of the last of these codes. The sweep removes it with
+ * the expired rows and overwrites what a file still has of it (`upkeep.ts`); then none of its codes
+ * can be opened, wherever copies lie. So a code needs no row of its own, and its end rewrites no
+ * token.
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */
@@ -18,10 +18,10 @@ import { sealRow, unsealRow, untilWritten, type RowSealer } from '../records/row
 import type { Change, Digest, Row } from '../store/contract.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 
-/** To be used within the same turn of the event loop: it may be wiped in the next one. */
+/** Use it within the same turn of the event loop: it may be wiped in the next one. */
 export interface CodeKey {
   readonly key: Uint8Array
-  /** What a write has to say that seals under it: the key is there. */
+  /** Precondition of any write that seals under this key: the key's row still exists. */
   readonly stands: Extract<Change, { require: number }>
 }
 
@@ -32,17 +32,17 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   collection: 'code_key',
 })
 
-/** The deadline of the key of codes that end at that instant, in Unix milliseconds. */
+/** Returns the deadline of the key for codes that end at that instant, in Unix milliseconds. */
 const deadlineFor = (endsAtMs: number): number =>
   Math.ceil(endsAtMs / codeKeySpanMs) * codeKeySpanMs
 
 const uniqueOf = (scope: KeyScope, deadlineMs: number): Digest =>
   uniqueDigest(scope, 'token-code-key', String(deadlineMs))
 
-/** Of one tenant, by their deadlines; those that are being made as well. */
+/** One tenant's keys by deadline, with those still being made. */
 type KeptKeys = Map<number, MaybeLater<CodeKey>>
 
-/** In a turn of its own: nobody has one of them in hand. */
+/** Runs in a turn of its own, when nobody is using one of the keys. */
 function wipe(kept: KeptKeys): void {
   for (const each of kept.values()) if (!(each instanceof Promise)) each.key.fill(0)
   kept.clear()
@@ -50,14 +50,14 @@ function wipe(kept: KeptKeys): void {
 
 const keptBy = keptFor<KeyScope, KeptKeys>(() => new Map())
 
-/** Not for long: a key that has left the disk is to leave the memory as well. */
+/** Keeps it briefly: a key that has left the disk must leave memory as well. */
 function keep(kept: KeptKeys, deadlineMs: number, code: MaybeLater<CodeKey>): void {
   if (kept.size >= codeKeysKeptMax) kept.clear()
   if (kept.size === 0) setTimeout(() => wipe(kept), codeKeyKeptMs).unref()
   kept.set(deadlineMs, code)
 }
 
-/** After a write that did not land: a key that is gone is to seal nothing more. */
+/** For use after a failed write: a key that is gone must seal nothing more. */
 export const forgetCodeKeys = ({ keys }: Pick<Deps, 'keys'>, tenantId: string): void =>
   keptBy(keys.tenant(tenantId)).clear()
 
@@ -66,7 +66,7 @@ const unsealKey = (keys: Keys, tenantId: string, row: Row): CodeKey => ({
   stands: { require: row.ordinal, ifVersion: row.version },
 })
 
-/** @returns `undefined` where it is swept, or was never made */
+/** @returns `undefined` if it was swept or never made */
 export function findCodeKey(
   { store, keys }: CodeKeyDeps,
   tenantId: string,
@@ -85,7 +85,7 @@ export function findCodeKey(
   })
 }
 
-/** @throws ApiError `storage_full`, or `conflict` where others are always faster */
+/** @throws ApiError `storage_full`, or `conflict` if others always win the race */
 const makeCodeKey = (
   deps: CodeKeyDeps & Pick<Deps, 'randomBytes'>,
   tenantId: string,
@@ -95,7 +95,7 @@ const makeCodeKey = (
     const { store, keys, randomBytes } = deps
     const sealer = sealerOf(keys, tenantId)
     const unique = uniqueOf(sealer.scope, deadlineMs)
-    // Another process may have been faster.
+    // Another process may have made it first.
     const row = await store.find(unique)
     if (row !== undefined) return { result: unsealKey(keys, tenantId, row) }
     const key = Uint8Array.from(randomBytes(keyBytes))
@@ -107,7 +107,7 @@ const makeCodeKey = (
       : { result: { key, stands: { require: ordinal, ifVersion: 1 } } }
   })
 
-/** A create that comes meanwhile waits for the one that is being made. */
+/** Concurrent creates wait for the one key that is being made. */
 function makeOnce(
   deps: CodeKeyDeps & Pick<Deps, 'randomBytes'>,
   tenantId: string,
@@ -133,7 +133,7 @@ function makeOnce(
 }
 
 /**
- * The key for codes that end at that instant, made where there is none yet.
+ * Returns the key for codes that end at that instant, and makes it if there is none.
  * @throws ApiError as `makeCodeKey`
  */
 export const obtainCodeKey = (
@@ -147,8 +147,8 @@ export const obtainCodeKey = (
   )
 
 /**
- * The sealed key of a row that has the form of one of codes, which no other kind of row has. Half
- * of it is enough to look for: without that the rest of it opens nothing.
+ * Returns the sealed key, if the row has the form that only a code key has. The first half is
+ * enough to search for: without it the rest opens nothing.
  */
 export function sealedCodeKeyOf({ parts, terms }: Row): Uint8Array | undefined {
   const [, sealed] = parts
@@ -159,8 +159,8 @@ export function sealedCodeKeyOf({ parts, terms }: Row): Uint8Array | undefined {
 }
 
 /**
- * Whether a row is a key of codes as it was written.
- * @throws ApiError `storage_corrupt` when it is not the row of one of that tenant
+ * Returns true if the row is a code key as it was written.
+ * @throws ApiError `storage_corrupt` when it is not a row of that tenant
  */
 export function isCodeKey(keys: Keys, tenantId: string, row: Row): boolean {
   const { key } = unsealKey(keys, tenantId, row)

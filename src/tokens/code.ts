@@ -1,10 +1,10 @@
 /**
- * The code of a card, which ends by itself.
+ * The security code of a card, which expires by itself.
  *
- * It stands in the record of its token, sealed under a key that leaves the disk once it has ended
- * (`code-key.ts`). Its token says when that is: from then on it is shown to nobody. The data lacks
- * it, and is put together with it for as long as it lives. Nothing is found by it, and no mask that
- * shows it is kept evaluated. Source: contract section 5; PCI DSS 3.3.1.
+ * It is stored in the record of its token, sealed under a key that leaves the disk once the code
+ * has ended (`code-key.ts`). The token says when that is: from then on nobody is shown the code.
+ * The stored data lacks it, and the two are joined for as long as it lives. No search finds it, and
+ * a mask that shows it is evaluated at each read. Source: contract section 5; PCI DSS 3.3.1.
  * @module
  */
 import { utf8, utf8Text } from '../lib/bytes.ts'
@@ -26,10 +26,10 @@ import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import { findCodeKey, obtainCodeKey, type CodeKey } from './code-key.ts'
 import type { StoredToken, TokenRecord } from './token-record.ts'
 
-/** Read once: a duration is a text. */
+/** Parsed once: the setting is a duration as text. */
 const lifetimeOf = keptFor((settings: Deps['settings']) => ({ ms: codeLifetimeMs(settings) }))
 
-/** When the code of a new token ends, in Unix milliseconds; `undefined`: with all other data. */
+/** Returns when a new token's code ends, in Unix ms; `undefined`: together with all other data. */
 export function codeEndOf(
   { settings }: Pick<Deps, 'settings'>,
   { protectedCode }: TokenType,
@@ -39,26 +39,26 @@ export function codeEndOf(
   return lifetimeMs === undefined ? undefined : nowMs + lifetimeMs
 }
 
-/** As a record has it. */
+/** Form of a code inside its record. */
 type KeptCode = NonNullable<TokenRecord['code']>
 
-/** A code that is to be kept apart. */
+/** A code that is stored apart from the other data. */
 export interface Code {
-  /** JSON text of the member, with the comma that joins it to others. */
+  /** JSON text of the member, with the comma that joins it to the others. */
   readonly text: string
-  /** Where in the text of the other data it belongs, in characters. */
+  /** Position in the text of the other data, in characters. */
   readonly at: number
   readonly endsAtMs: number
 }
 
-/** What is left of data without a code, and the code. */
+/** Data without its code, and the code. */
 interface Parted {
   readonly data: Json
   readonly dataText: string
   readonly code: Code
 }
 
-/** @returns `undefined` where data of that type has no code */
+/** @returns `undefined` if the data has no code */
 export function partCode(
   { protectedCode }: TokenType,
   data: Json,
@@ -81,16 +81,16 @@ export function partCode(
       others = withMember(others, name, value)
     }
   }
-  // With the comma that joins it to others: the one before it, or else the one behind it.
+  // The comma before it joins it to the others, or the one behind it if it comes first.
   if (others.size > 0) text = at > 1 ? `,${text}` : `${text},`
   return { data: others, dataText: `${dataText}}`, code: { text, at, endsAtMs } }
 }
 
-/** The same data with its code. */
+/** Returns the data with its code put back. */
 export const withCodeText = (others: string, { at }: Pick<Code, 'at'>, text: string): string =>
   others.slice(0, at) + text + others.slice(at)
 
-/** A code as the record of its token has it, and what a write of that has to say. */
+/** A code as its record holds it, and the precondition of a write with it. */
 export interface SealedCode {
   readonly kept: KeptCode
   readonly stands: CodeKey['stands']
@@ -107,20 +107,20 @@ export const sealCode = (
     stands,
   }))
 
-/** What a write of a token with that code has to say, while the code lives. */
+/** Preconditions of a write of a token with that code, while the code lives. */
 export const standsFor = (
   { now }: Pick<Deps, 'now'>,
   code: SealedCode | undefined,
 ): readonly CodeKey['stands'][] =>
   code === undefined || code.kept.endsAtMs <= now() ? [] : [code.stands]
 
-/** Whether what is shown of a token depends on its code. */
+/** Returns true if the caller's view of the token depends on its code. */
 export const isCodeShown = (transform: Transform, record: TokenRecord): boolean =>
   record.code !== undefined &&
   (transform === 'reveal' ||
     (transform === 'mask' && record.maskText !== undefined && record.maskedText === undefined))
 
-/** A token with the code that it has now, for a caller who is shown its data. */
+/** Adds the code, while it lives, for a caller who is shown the data. */
 export function withCode<T extends StoredToken>(
   deps: Pick<Deps, 'store' | 'keys' | 'now'>,
   tenantId: string,
@@ -129,7 +129,7 @@ export function withCode<T extends StoredToken>(
   const { code: place } = token.record
   if (place === undefined || place.endsAtMs <= deps.now()) return token
   return andThen(findCodeKey(deps, tenantId, place.endsAtMs), found => {
-    // A database that has lost its newest commits may have another key by now: the row is sound.
+    // A database that lost its newest commits may have another key by now. The row is sound.
     const code = found && unsealUnder(found.key, place.sealed)
     if (code === undefined) return token
     const text = utf8Text(code)

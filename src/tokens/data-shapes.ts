@@ -1,7 +1,7 @@
 /**
- * What `data` looks like in each type of token that says it, for readers of the document.
+ * JSON Schemas of `data` for the token types that restrict it, for readers of the document.
  *
- * The domain checks it (`rules/token-types.ts`) and says more of what is wrong. Source: contract
+ * The domain checks the data (`rules/token-types.ts`), with more precise errors. Source: contract
  * section 5.
  * @module
  */
@@ -37,7 +37,7 @@ const shapes: readonly (readonly [type: string, schema: TSchema])[] = [
   ['bank', bankData],
 ]
 
-/** Written so, as an object with a `then` of its own would be taken for a promise. */
+/** Not written in place: an object with its own `then` would pass for a promise. */
 const keywords = { condition: 'if', consequence: 'then' } as const
 
 /** JSON Schema 2020-12 section 10.2.2: a condition for each type. */

@@ -38,7 +38,7 @@ const replyOf = (request: PartRequest, listed: FoundTokens): Reply => ({
       : printStretch(request.size, 'next' in listed ? listed.next : undefined, listed.items),
 })
 
-/** At an address that knows walks alone, what has no `start` asks for the first stretch. */
+/** On a walk-only address, a request without `start` means the first stretch. */
 const asWalk = (query: QueryParameters): QueryParameters =>
   query.has('start') ? query : new TextMap([...query, ['start', ['']]])
 
@@ -136,7 +136,7 @@ const searchWalk = () =>
   })
 
 /**
- * Each as pages and as a walk. decision: published clients of this family ask for walks at
+ * Each list as pages and as a walk. decision: published clients of this family request walks at
  * addresses of their own.
  */
 export const listRoutes = (deps: Deps, pipeline: Pipeline) =>

@@ -1,8 +1,8 @@
 /**
- * Wire shapes of tokens: what requests may hold and what responses look like.
+ * Wire shapes of tokens: the fields of requests and responses.
  *
  * `data`, `mask` and `metadata` are opaque here: they reach the service as `Json`, which keeps
- * numbers and key order as they came, and the domain checks them.
+ * numbers and key order as sent, and the domain checks them.
  * Source: spec, "Token object", "Token create request fields", "Update token".
  * @module
  */
@@ -31,7 +31,7 @@ const text = (description: string) => nullable(Type.String({ description }))
 const textList = (description: string, maxItems: number) =>
   Type.Array(Type.String(), { description, maxItems })
 
-/** Readers of the document learn by the keyword what the server says of it (contract section 9). */
+/** The keyword tells readers of the document what the server enforces (contract section 9). */
 const anyData = {
   description: 'Any JSON but null; its shape depends on the type.',
   not: { type: 'null' },
@@ -44,7 +44,7 @@ const textsByName = {
   description: 'Texts by name. Not sensitive.',
 }
 
-/** The domain checks it: its fault says more. */
+/** Checked in the domain, whose error says more. */
 const typeName = Type.String({
   title: 'TokenType',
   enum: tokenTypeNames,
@@ -60,7 +60,7 @@ const changeable = {
   data: Type.Optional(Type.Any(anyData)),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
   metadata: Type.Optional(Type.Any(textsByName)),
-  /** A token is never without one (contract section 9). */
+  /** A token always has at least one (contract section 9). */
   containers: Type.Optional(containers),
   search_indexes: nullable(
     textList('Expressions on `data`; a search for `data` finds their values.', searchIndexesMax),
@@ -91,17 +91,17 @@ export const updateTokenSchema = Type.Object(changeable, {
   description: 'RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced.',
 })
 
-/** What a schema describes, where the opaque members hold a `Json`. */
+/** The type of a schema, with `Json` for the opaque members. */
 type Opaque<T> = {
   readonly [K in keyof T]: K extends 'data' | 'mask' | 'metadata' ? Json : T[K]
 }
 
-/** The members that create and update share. Absent and `null` differ on update. */
+/** Members that create and update share. On update, absent and `null` differ. */
 export type TokenPatch = Opaque<Static<typeof updateTokenSchema>>
 
 export type CreateTokenBody = Opaque<Static<typeof createTokenSchema>>
 
-/** Of an equal token that the caller may not read little is said (contract sections 8 and 9). */
+/** Optional: an equal token that the caller may not read lacks most (contract sections 8 and 9). */
 const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
 export const tokenSchema = Type.Object(
@@ -150,7 +150,7 @@ const walkStart = 'Asks for a walk: empty at first, then the `next` that came.'
 const pageNumber = { minimum: 1, maximum: pageNumberMax }
 const pageSize = { minimum: 1, maximum: pageSizeMax }
 
-/** A filter that may be repeated: any of its values will do. */
+/** A filter that may be repeated; any of its values may match. */
 const anyOf = (description: string, example: string, bounds: { maxItems?: number } = {}) =>
   Type.Optional(Type.Array(Type.String(), { description, examples: [[example]], ...bounds }))
 
@@ -185,7 +185,7 @@ export const listTokensQuery = Type.Object(
   closed,
 )
 
-/** Where walks alone are known. */
+/** For addresses that offer walks alone. */
 export const walkTokensQuery = Type.Omit(listTokensQuery, ['page'], closed)
 
 export const searchTokensSchema = Type.Object(

@@ -1,9 +1,9 @@
 /**
- * The stored form of a token record: nothing that its type says already, and no names for what
+ * Stored form of a token record: leaves out what the type implies, and the names of fields that
  * every record has.
  *
- * What equals the default of the type is left out, so the defaults of a type are a part of this
- * form: one that changes needs a new form, or tokens of old would change with it.
+ * A value that equals the default of the type is left out, so the defaults are part of this form: a
+ * default that changes needs a new form, or existing tokens would change with it.
  * @module
  */
 import {
@@ -21,10 +21,10 @@ import { printJson } from '../lib/json/json.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
 
-/** What is known of a token beside its data. Texts of JSON are kept as they were printed. */
+/** Properties of a token beside its data. JSON texts are kept as they were printed. */
 export interface TokenRecord {
   readonly id: string
-  /** Nobody chose it: a random UUID, whose beginning means nothing. */
+  /** The id is a random UUID that no caller chose, so no one searches by its prefix. */
   readonly idIsRandom?: true
   readonly type: string
   readonly containers: readonly string[]
@@ -32,7 +32,7 @@ export interface TokenRecord {
   readonly fingerprintExpression: string
   readonly searchIndexes: readonly string[]
   readonly maskText?: string
-  /** What its mask shows of the data; `null` is nothing. Absent: to be evaluated at each read. */
+  /** Result of the mask on the data; `null` is nothing. Absent: evaluated at each read. */
   readonly maskedText?: string | null
   readonly metadataText?: string
   readonly createdBy: string
@@ -42,18 +42,18 @@ export interface TokenRecord {
   /** `text` keeps the caller's offset. */
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
   /**
-   * Where in the text of the data its code belongs, in characters, until when it lives, and the
-   * code as it is sealed under the key of its end.
+   * The code's position in the text of the data, in characters, when it ends, and its ciphertext
+   * under the key for codes that end then.
    */
   readonly code?: {
     readonly at: number
     readonly endsAtMs: number
     readonly sealed: Uint8Array
   }
-  /** Deduplication was asked for; see `dedup.ts`. */
+  /** Deduplication was requested; see `dedup.ts`. */
   readonly deduplicates?: true
   /**
-   * Unix milliseconds until which its fingerprint is shown to those alone who see all data. See
+   * Unix milliseconds until which only callers who see all data are shown the fingerprint. See
    * `guesses.ts`.
    */
   readonly hidesFingerprint?: number
@@ -87,11 +87,11 @@ function defaultsOf(name: string): Defaults {
   return defaults
 }
 
-/** The mask that a type gives its tokens, as printed; `undefined` where it gives none. */
+/** Returns the mask that a type gives its tokens, as printed; `undefined` if it gives none. */
 export const defaultMaskTextOf = ({ name }: TokenType): string | undefined =>
   defaultsOf(name).maskText
 
-/** Whether it has the mask, or none, that its type gives. */
+/** Returns true if the mask, or its absence, is the default of the type. */
 export const hasDefaultMask = ({
   type,
   maskText,
@@ -102,12 +102,12 @@ const equalTexts = (some: readonly string[], others: readonly string[]): boolean
 
 const unless = <T>(isDefault: boolean, value: T): T | undefined => (isDefault ? undefined : value)
 
-/** What few records have, as JSON; an absent one is the default, or nothing. */
+/** Fields that few records have, as JSON; an absent one is the default, or nothing. */
 interface Rest {
   readonly c?: readonly string[] | undefined
   readonly e?: string | undefined
   readonly s?: readonly string[] | undefined
-  /** `null` is no mask, where the type has one. */
+  /** `null`: no mask, although the type has one. */
   readonly m?: string | null | undefined
   readonly d?: string | undefined
   readonly B?: string | undefined
@@ -134,7 +134,7 @@ function restOf(record: TokenRecord): Rest {
   }
 }
 
-/** What every record has, and what its mask shows. */
+/** Fields that every record has, and the result of its mask. */
 interface Head extends Pick<TokenRecord, 'id' | 'type' | 'fingerprint'> {
   readonly createdBy: string
   readonly createdAtMs: number
@@ -171,14 +171,12 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
 }
 
 /*
- * The bytes.
- *
- * Layout, big endian: form u8 (2) · marks u8 · creation u48 · id and creator, 16 bytes each where
- * both are UUIDs, else as texts · type, fingerprint and what the mask shows as texts · of a code
- * that ends, its place u32 and its end u48, and it as it is sealed, behind its length u16 · the
- * rest as JSON, where there is any. A text is its length in bytes, u16, and its UTF-8; the id of
- * others has up to 400 characters. A plain card has 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes, and
- * some 64 for its code.
+ * Byte layout, big endian: form u8 (2) · marks u8 · creation u48 · id and creator, 16 bytes each if
+ * both are UUIDs, otherwise as texts · type, fingerprint and the result of the mask as texts · for
+ * a code that ends, its place u32, its end u48, its ciphertext with a length u16 before it · the
+ * rest as JSON, if there is any. A text is its length in bytes, u16, and its UTF-8; a chosen id has
+ * up to 400 characters. A plain card takes 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes, and some 64 for
+ * its code.
  */
 
 const form = 2
@@ -189,8 +187,8 @@ const uuidBytes = 16
 const lengthBytes = 2
 
 /**
- * When a filter comes to show something else, what masks show gets another mark: what is kept under
- * `isMasked` and `showsNothing` then counts no more. A code has two bits, which are set as one.
+ * If a filter's output ever changes, the marks of mask results change too: results kept under the
+ * old `isMasked` and `showsNothing` are then ignored. A code has two bits, which are set as one.
  */
 const mark = {
   idIsRandom: 1,
@@ -208,7 +206,7 @@ const codeBytes = ({ sealed }: NonNullable<TokenRecord['code']>): number =>
 
 const textBytes = (text: string): number => lengthBytes + Buffer.byteLength(text)
 
-/** Writes what follows each other. */
+/** Writes fields one after another. */
 function makeWriter(bytes: Buffer, from: number) {
   let at = from
   return {
@@ -236,12 +234,12 @@ function makeWriter(bytes: Buffer, from: number) {
   }
 }
 
-/** The bytes that are sealed. */
+/** Returns the plaintext that is sealed. */
 export function encodeRecord(record: TokenRecord): Uint8Array {
   const { id, createdBy, type, fingerprint, maskedText, code } = record
   const rest = JSON.stringify(restOf(record))
   const areUuids = isUuid(id) && isUuid(createdBy)
-  // Of its own size: a view of more would cost more than all that is written.
+  // Its own buffer: a view of the shared pool would cost more than all that is written.
   const bytes = Buffer.allocUnsafeSlow(
     idsAt +
       (areUuids ? 2 * uuidBytes : textBytes(id) + textBytes(createdBy)) +
@@ -272,7 +270,7 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
   return bytes
 }
 
-/** Reads what follows each other. */
+/** Reads fields one after another. */
 function makeReader(bytes: Buffer, from: number) {
   let at = from
   return {
@@ -299,8 +297,8 @@ function makeReader(bytes: Buffer, from: number) {
 }
 
 /**
- * Reads in the order in which things stand.
- * @param sealed what was sealed; nothing of it is kept
+ * Reads the fields in the order of the layout.
+ * @param sealed the unsealed bytes; none of them are kept
  * @throws ApiError `storage_corrupt`
  */
 export function decodeRecord(sealed: Uint8Array): TokenRecord {

@@ -1,10 +1,9 @@
 /**
- * Bodies of requests and answers about tokens, for the documentation.
+ * Examples of requests and answers about tokens, for the documentation.
  *
- * Every request is one that a new vault takes. None deduplicates: the documentation page sends them
- * as they stand, and a reader who tries it means a token of their own. Card numbers are those that
- * are published for tests. Source: spec, "Token object", "Token create request fields"; contract
- * sections 5 and 14.
+ * Every request is one that a new vault accepts. None deduplicates: the documentation page sends
+ * them as they stand, and a reader who tries one wants a new token. Card numbers are published test
+ * numbers. Source: spec, "Token object", "Token create request fields"; contract sections 5 and 14.
  * @module
  */
 import { cardDigitExpected } from '../rules/token-types.ts'
@@ -109,7 +108,7 @@ export const changedTokenExamples = {
 
 const next = 'Vp3Jm0c8yQ5nq1Y2b7xTgk4dUe9RzLhWfAoSiCtMvNs'
 
-/** What lists and searches answer. */
+/** Answers of lists and searches. */
 export const tokenListExamples = {
   page: {
     pagination: { total_items: 1, page_number: 1, page_size: 20, total_pages: 1 },

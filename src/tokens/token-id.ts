@@ -1,12 +1,12 @@
 /**
- * Ids that nobody chose, and what a row is found by under its id.
+ * Random token ids, and the unique digest by which a row is found under its id.
  *
- * Such an id is a UUID of version 4 (RFC 9562 section 5.4): 90 random bits, then the era of its
+ * A random id is a UUID of version 4 (RFC 9562 section 5.4): 90 random bits, then the era of its
  * making, encrypted under a key of the tenant, so that all of it looks random. The unique of its
- * row has that era behind its first byte: those of new rows come to lie side by side in the index,
- * and a page of it is written once for many of them, however large the store is.
- * decision: an id that a caller chose in that form is taken for one of ours, and merely lies where
- * chance has it; any other text is digested as a whole.
+ * row has that era behind its first byte: new rows lie side by side in the index, and one page
+ * write serves many of them, however large the store is.
+ * decision: a chosen id in that form is treated as a random one, and merely gets an arbitrary
+ * place; any other text is digested as a whole.
  * @module
  */
 import { uniqueBytes } from '../limits/work-limits.ts'
@@ -17,16 +17,16 @@ import { keptFor } from '../lib/maps.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import type { Digest } from '../store/contract.ts'
 
-/** Of the text of a UUID: what is random, and behind it 8 digits for 32 bits. */
+/** In the text of a UUID: the random part. The 8 hex digits behind it are 32 bits. */
 const randomChars = 28
 const eraBytes = 4
 const hexRadix = 16
 
-/** What hides the era in an id that begins so; it is stored nowhere. */
+/** Returns the mask that hides the era in an id with that beginning; it is stored nowhere. */
 const maskOf = (scope: KeyScope, random: string): number =>
   readU32(uniqueDigest(scope, 'token-id-era', random), 0)
 
-/** Of the id that was made last: its row is mostly sealed next. */
+/** Mask of the newest id: its row is usually sealed next. */
 const lastMade = keptFor<KeyScope, { random: string; mask: number }>(() => ({
   random: '',
   mask: 0,
@@ -38,9 +38,9 @@ function knownMaskOf(scope: KeyScope, random: string): number {
 }
 
 /**
- * Layout: a byte of the digest · era u32 · 27 more bytes of it. The digest is of the whole id: of
- * those that a caller chose to differ in the era alone all else differs as well. A fold goes
- * through digests by their first byte: were that the era, one step would have to take all its rows.
+ * Layout: a byte of the digest · era u32 · 27 more bytes of it. The digest covers the whole id, so
+ * chosen ids that differ only in the era differ in all the rest as well. A fold visits digests by
+ * their first byte: if that were the era, one step would have to take all its rows.
  */
 function withEra(digest: Digest, era: number): Digest {
   const unique = new Uint8Array(uniqueBytes)
@@ -50,7 +50,7 @@ function withEra(digest: Digest, era: number): Digest {
   return unique
 }
 
-/** What a token is found by under its id: 32 bytes. */
+/** Returns the unique under which a token id is found: 32 bytes. */
 export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const scope = keys.tenant(tenantId)
   const digest = uniqueDigest(scope, 'token-id', id)
@@ -59,7 +59,7 @@ export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   return withEra(digest, (hidden ^ knownMaskOf(scope, id.slice(0, randomChars))) >>> 0)
 }
 
-/** A new one, of the present era of the store. */
+/** Returns a new id, in the present era of the store. */
 export function defaultTokenId(
   { keys, randomBytes, store }: Pick<Deps, 'keys' | 'randomBytes' | 'store'>,
   tenantId: string,

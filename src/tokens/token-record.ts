@@ -1,5 +1,5 @@
 /**
- * Token records: how they are sealed, found and opened.
+ * Token records: seals, finds and opens them.
  * @module
  */
 import { utf8 } from '../lib/bytes.ts'
@@ -19,20 +19,20 @@ import { decodeRecord, encodeRecord, type TokenRecord } from './stored-form.ts'
 export type { TokenRecord }
 
 /*
- * The token record: what is sealed, by what it is found, and how it is read again.
+ * Layout and terms of a token record.
  *
  * Value 0 of a row is the record, value 1 the data: deciding over a token, or showing it masked,
- * does not open its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed,
- * so that they leave exactly as they came in.
+ * does not open its data. JSON texts (`maskText`, `metadataText`, the data) are kept as printed, so
+ * that they leave exactly as they came in.
  */
 
-/** What a token is found by beside its record; needed when it is sealed, never read back. */
+/** Searchable contents of a token beside its record; used to seal it, never read back. */
 export interface TokenContents {
-  /** Without the code that ends by itself. */
+  /** Without a code that ends by itself. */
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
-  /** Whether its mask shows anything of the data; of no matter without search values. */
+  /** True if the mask shows any of the data; only matters with search values. */
   readonly isShownMasked: boolean
 }
 
@@ -40,7 +40,7 @@ export interface StoredToken {
   readonly row: Row
   readonly record: TokenRecord
   /**
-   * Opens the data, with the code if that is there, and gives its JSON text as it was sealed.
+   * Opens the data, with its code while that lives, and returns its JSON text as sealed.
    * @throws ApiError as `unsealToken`
    */
   readonly unsealData: () => string
@@ -48,9 +48,9 @@ export interface StoredToken {
 
 const recordValue = 0
 const dataValue = 1
-/** The head and the record: what a verdict over a token needs. */
+/** The head and the record: enough for a verdict over a token. */
 export const verdictParts = 2
-/** decision: opening no more takes no longer than the noise of an answer's time. */
+/** decision: opening this much takes no longer than the noise of an answer's time. */
 const shortRecordBytes = 1_024
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
@@ -58,7 +58,7 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   collection: 'token',
 })
 
-/** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
+/** Caches digests of names that many tokens share. Digests of contents are never cached. */
 function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
   const made = makeTextCache<Digest>(sharedTermsMax)
   return name => {
@@ -86,16 +86,16 @@ const makeTerms = (scope: KeyScope) => {
     container: sharedTerm(scope, 'token-container'),
     /** In some container below that one. */
     belowContainer: sharedTerm(scope, 'token-below-container'),
-    /** Ids that somebody chose; the empty prefix is of all of them. */
+    /** Prefixes of chosen ids; every chosen id has the empty prefix. */
     idPrefix: (prefix: string) => termDigest(scope, 'token-id-prefix', prefix),
     metadata: (name: string, value: string) =>
       termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
-    /** Of a token whose mask shows something of its data. */
+    /** For tokens whose mask shows some of their data. */
     searchShown: searchTerm(scope, 'token-search-shown'),
-    /** Of a token that shows nothing under the mask transform. */
+    /** For tokens whose mask shows nothing. */
     searchBlank: searchTerm(scope, 'token-search-blank'),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
-    /** Of a token that shows its fingerprint only where it shows its data. */
+    /** For tokens that show their fingerprint only to callers who see all data. */
     hiddenFingerprint: (text: string) => termDigest(scope, 'token-fingerprint-hidden', text),
     createdBy: sharedTerm(scope, 'token-created-by'),
     createdDay: sharedTerm(scope, 'token-created-day'),
@@ -110,11 +110,11 @@ type TokenTerms = ReturnType<typeof makeTerms>
 
 const termsFor = keptFor(makeTerms)
 
-/** The digests that tokens are found by; the same function writes and reads them. */
+/** Returns the terms of a tenant; writes and searches use the same functions. */
 export const tokenTerms = (keys: Keys, tenantId: string): TokenTerms =>
   termsFor(keys.tenant(tenantId))
 
-/** Its own container, and each one above: a rule on any level is two look-ups. `/` is `every`. */
+/** Terms of its containers and all above: a rule on any level is two look-ups. `/` is `every`. */
 function placeTerms(terms: TokenTerms, { containers }: TokenRecord): Uint8Array[] {
   const above = new Set(containers.flatMap(inner => containerAncestors(inner).slice(1, -1)))
   return [
@@ -139,7 +139,7 @@ function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
   return found
 }
 
-/** Pairs that are told apart by their case alone are one term. */
+/** Pairs that differ only in case are one term. */
 function metadataTerms(terms: TokenTerms, metadata: TokenContents['metadata']): Uint8Array[] {
   const pairs = new Map<string, readonly [name: string, value: string]>()
   for (const [name, value] of metadata) {
@@ -156,7 +156,7 @@ function searchTerms(
   return Array.from(values, isShownMasked ? terms.searchShown : terms.searchBlank)
 }
 
-/** All that a token is found by, beside its uniques. */
+/** Returns all terms by which a token is found, beside its uniques. */
 export function termsOf(
   keys: Keys,
   tenantId: string,
@@ -200,16 +200,16 @@ export function sealToken(
   return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, values)
 }
 
-/** Whether its record takes long to open, or was not read: its metadata is long, or its mask. */
+/** Returns true if the record was not read or takes long to open (long metadata or mask). */
 export function hasLongRecord({ parts }: Pick<Row, 'parts'>): boolean {
   const sealed = parts[recordValue + 1]
   return sealed === undefined || sealed.length > shortRecordBytes
 }
 
 /**
- * The header of the row may be believed then, its terms with it.
- * @returns what opens the record
- * @throws ApiError `storage_corrupt` when the row is not what was sealed; so does what is returned
+ * Checks the header of the row, whose terms can be trusted from then on.
+ * @returns opens the record
+ * @throws ApiError `storage_corrupt` when the row was changed; so does the returned function
  */
 export function checkToken(keys: Keys, tenantId: string, row: Row): () => StoredToken {
   const opened = unsealRow(sealerOf(keys, tenantId), row)
@@ -219,6 +219,6 @@ export function checkToken(keys: Keys, tenantId: string, row: Row): () => Stored
   }
 }
 
-/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+/** @throws ApiError `storage_corrupt` when the row was changed */
 export const unsealToken = (keys: Keys, tenantId: string, row: Row): StoredToken =>
   checkToken(keys, tenantId, row)()

@@ -1,11 +1,10 @@
 /**
- * Bounds: a question about tokens, as two queries around its answer and a test for what is between.
+ * Bounds: a question about tokens, as two queries around its answer and a test for the rest.
  *
- * What `lower` matches is the answer for sure, what `upper` leaves out is not; a token between them
- * is decided by `matches`, once its record is open. Most questions are exact: there both queries
- * are the same object, and no token is opened to decide.
+ * Tokens that `lower` matches are surely in the answer, tokens that `upper` does not match are
+ * surely not, and `matches` decides those between once their record is open. Most questions are
+ * exact: then both queries are the same object, and no token is opened to decide.
  * Invariant: lower ⊆ answer ⊆ upper, and `matches` is the answer, for every live token of the
- * tenant. Source: docs/decisions.md, "One thing terms cannot answer".
  * @module
  */
 import { bufferOf } from '../../lib/bytes.ts'
@@ -16,7 +15,7 @@ export interface Bounds {
   readonly upper: Query
   readonly lower: Query
   readonly matches: (token: StoredToken) => boolean
-  /** Matches all between the two, and more; absent where nothing is cheaper to ask. */
+  /** Matches at least all tokens between the two; absent if no cheaper query is known. */
   readonly doubt?: Query | undefined
 }
 
@@ -30,14 +29,14 @@ export const isExact = ({ upper, lower }: Bounds): boolean => upper === lower
 
 export const nothing: Bounds = exactly({ any: [] }, () => false)
 
-/** What is in doubt of a combination is in doubt of one of its parts. */
+/** A combination is only in doubt about tokens that one of its parts is in doubt about. */
 function doubtOf(parts: readonly Bounds[]): Query | undefined {
   const inexact = parts.filter(part => !isExact(part))
   const doubts = inexact.flatMap(({ doubt }) => (doubt === undefined ? [] : [doubt]))
   return doubts.length === inexact.length ? { any: doubts } : undefined
 }
 
-/** `combine` makes one query of two that stand for the same part of the answer. */
+/** `combine` is called with all upper queries, and again with all lower ones. */
 function joined(
   parts: readonly Bounds[],
   combine: (queries: readonly Query[]) => Query,
@@ -65,7 +64,7 @@ export const allOf = (parts: readonly Bounds[]): Bounds =>
     token => parts.every(part => part.matches(token)),
   )
 
-/** What is left out for sure is less than what is perhaps: the bounds change places. */
+/** The bounds of `except` change places: the larger it may be, the less surely remains. */
 export function without(from: Bounds, except: Bounds): Bounds {
   const matches = (token: StoredToken) => from.matches(token) && !except.matches(token)
   const upper = { from: from.upper, except: except.lower }
@@ -75,8 +74,8 @@ export function without(from: Bounds, except: Bounds): Bounds {
 }
 
 /**
- * Whether the digests of a token leave room for it in the answer. Every part of the question is
- * looked at, whatever the others say: where one matches must not be told by time.
+ * Returns true if the token may be in the answer, judged by its digests alone. It tests every part
+ * of the question, so that time does not tell which one matched.
  * @param clear  header of its row, authenticated
  */
 export function mayMatch({ upper }: Bounds, clear: Uint8Array): boolean {
@@ -93,7 +92,7 @@ export function mayMatch({ upper }: Bounds, clear: Uint8Array): boolean {
   return leaves(upper)
 }
 
-/** How many nodes the two queries have together. */
+/** Returns the number of nodes in the two queries together. */
 export function sizeOf(bounds: Bounds): number {
   const upper = nodesOf(bounds.upper)
   return isExact(bounds) ? upper : upper + nodesOf(bounds.lower)

@@ -1,7 +1,7 @@
 /**
- * What tokens can be found by, one criterion at a time, as bounds.
+ * Search criteria: each one turns a single property of a token into bounds.
  *
- * Rules, filters and searches are made of these alone. Nearly all are exact: one or a few terms.
+ * Rules, filters and searches are built from these alone. Nearly all are exact: one or a few terms.
  * @module
  */
 import { timingSafeEqual } from 'node:crypto'
@@ -14,7 +14,7 @@ import { tokenTerms, type StoredToken, type TokenRecord } from '../token-record.
 import { tokenUnique } from '../token-id.ts'
 import { isFingerprintHidden } from '../read/view.ts'
 
-/** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
+/** The sealed parts authenticate the header of a row, so its terms are trusted. */
 const holds = ({ row }: StoredToken, term: Digest): boolean =>
   row.terms.some(held => timingSafeEqual(held, term))
 
@@ -22,7 +22,7 @@ const ofTerm = (term: Digest): Bounds => exactly({ term }, token => holds(token,
 
 const ofTerms = (terms: readonly Digest[]): Bounds => anyOf(terms.map(ofTerm))
 
-/** All of `sure` match, and of `doubtful` those that pass the test, which is true of `sure` too. */
+/** Tokens of `sure` match; those of `doubtful` match if they pass the test (as all `sure` do). */
 const testing = (
   sure: Bounds,
   doubtful: readonly Bounds[],
@@ -39,7 +39,7 @@ interface InstantTerms {
   readonly epochMsOf: (record: TokenRecord) => number | undefined
 }
 
-/** Whole days are sure; of the two at the ends it takes a look. */
+/** Whole days are exact; tokens of the first and last day are opened and tested. */
 const instantWithin =
   ({ day, span, epochMsOf }: InstantTerms) =>
   (fromMs: number, beforeMs: number): Bounds => {
@@ -60,7 +60,7 @@ const placeCriteria = (terms: ReturnType<typeof tokenTerms>, every: Bounds) => {
   return {
     covering,
     container: (container: string) => ofTerm(terms.container(container)),
-    /** A beginning that ends within a segment is looked for below the container before it. */
+    /** A beginning that ends within a segment is searched below the container before it. */
     containerStart: (text: string): Bounds => {
       if (text === '') return every
       if (!text.startsWith('/')) return nothing
@@ -79,7 +79,7 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
     exactly({ unique: tokenUnique(keys, tenantId, wanted) }, ({ record }) => record.id === wanted)
   return {
     id,
-    /** Chosen ids are found by a beginning of this beginning, random ones only by a look. */
+    /** Chosen ids are found by a shorter prefix, random ones only by testing each. */
     idStart: (text: string): Bounds => {
       if (text === '') return every
       const prefix = longestPrefix(text)
@@ -103,7 +103,7 @@ const makeCriteria = (keys: Keys, tenantId: string) => {
     type: (type: string) => ofTerm(terms.type(type)),
     fingerprint: (text: string) =>
       ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
-    /** Of tokens that show it to a caller who does not see all data. */
+    /** Matches tokens that show it to a caller who does not see all data. */
     fingerprintShown(text: string, nowMs: number): Bounds {
       const [shown, hidden] = [terms.fingerprint(text), terms.hiddenFingerprint(text)]
       return {
@@ -117,7 +117,7 @@ const makeCriteria = (keys: Keys, tenantId: string) => {
     },
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
     search: (value: string) => ofTerms([terms.searchShown(value), terms.searchBlank(value)]),
-    /** Only those that show something of their data under the mask transform. */
+    /** Matches only tokens whose mask shows some of their data. */
     searchMasked: (value: string) => ofTerm(terms.searchShown(value)),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),
     modifiedBy: (applicationId: string) => ofTerm(terms.modifiedBy(applicationId)),
@@ -139,7 +139,7 @@ export type Criteria = ReturnType<typeof makeCriteria>
 const opened = new WeakMap<KeyScope, Criteria>()
 
 /**
- * The criteria of one tenant, always the same object, so that `every` is known where it comes back.
+ * Criteria of one tenant. Always the same object, so that `every` can be compared by identity.
  * Texts are compared as the terms of `record.ts` fold them.
  */
 export function tokenCriteria(keys: Keys, tenantId: string): Criteria {

@@ -1,8 +1,8 @@
 /**
- * The filters of a token list, read from the query string. Source: contract section 14.
+ * Filters of a token list, read from the query string. Source: contract section 14.
  *
- * Metadata comes in three forms: `metadata.k=v`, `metadata[k]=v`, `metadata={"k":"v"}`; of a
- * repeated name the first counts. Unknown parameters are ignored.
+ * Metadata comes in three forms: `metadata.k=v`, `metadata[k]=v`, `metadata={"k":"v"}`. If a name
+ * is repeated, the first value counts. Unknown parameters are ignored.
  * @module
  */
 import { normaliseContainer } from '../../rules/access.ts'
@@ -28,7 +28,7 @@ function readObjectForm(text: string): JsonObject {
   return value
 }
 
-/** The metadata name inside a parameter's name, or `undefined` for every other parameter. */
+/** Returns the metadata name in a parameter's name, or `undefined` for any other parameter. */
 function metadataNameOf(parameter: string): string | undefined {
   if (parameter.startsWith('metadata.')) return parameter.slice('metadata.'.length)
   if (parameter.startsWith('metadata[') && parameter.endsWith(']')) {
@@ -54,7 +54,7 @@ function readMetadata(query: QueryParameters): TextMap<string> {
   return pairs
 }
 
-/** @throws ApiError `invalid_request` for too many ids or a filter that cannot match by its form */
+/** @throws ApiError `invalid_request` for too many ids, or a filter whose form cannot match */
 export function readTokenFilter(query: QueryParameters): ListFilter {
   const ids = query.get('id') ?? []
   if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)

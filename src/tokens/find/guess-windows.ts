@@ -1,44 +1,44 @@
 /**
- * Windows of guesses: how many of them whom is left, by a clock that always goes on.
+ * Guess windows: count each caller's guesses per minute, by a monotonic clock.
  * @module
  */
 import { guessersMax, guessWindowMs } from '../../limits/limits.ts'
 
 /*
- * How many guesses were made by whom, in windows of a minute that begin with the first guess.
+ * Counts guesses in windows of a minute, which begin with the first guess.
  *
- * What is larger than a whole budget passes where nothing was guessed yet, and its window lasts for
- * as many minutes as it takes up. A window is never forgotten before it is over: when there are too
- * many, those that come share one, so that nobody gets a fresh budget by bringing others.
+ * A request larger than a whole budget passes if the window is unused; the window then lasts as
+ * many minutes as the guesses would have taken. A window is never dropped before it is over: when
+ * there are too many, newcomers share one, so that nobody gets a fresh budget by bringing others.
  */
 
-/** Named by us: the ordinal of a credential, or the id of an application. */
+/** Never a caller's text: the ordinal of a credential, or the id of an application. */
 type Guesser = string | number
 
 interface GuessWindow {
   readonly startMs: number
   count: number
-  /** Whether it was told that the budget is spent. */
+  /** True once it was reported that the budget is spent. */
   isTold: boolean
 }
 
-/** One of whom guesses are counted, and what it may guess in a window. */
+/** One guesser that is charged, with its budget for a window. */
 export interface GuessShare {
   readonly guesser: Guesser
   readonly budget: number
 }
 
 interface Verdict {
-  /** Whole, from 1 on; 0 where the guesses may be made. */
+  /** Whole seconds from 1 on; 0 if the guesses are allowed. */
   readonly waitSeconds: number
-  /** The first refusal of a window. */
+  /** True for the first refusal of a window. */
   readonly isFirst: boolean
 }
 
 interface WindowWaits {
-  /** How long each has to wait until the budget has come to it, in milliseconds; 0: not at all. */
+  /** Wait of each guess until the budget covers it, in milliseconds; 0: none. */
   readonly waitsMs: readonly number[]
-  /** The first time in a window that one has to wait. */
+  /** True the first time in a window that one has to wait. */
   readonly isFirst: boolean
 }
 
@@ -46,15 +46,15 @@ const free: Verdict = { waitSeconds: 0, isFirst: false }
 
 export interface GuessWindows {
   /**
-   * Takes so many guesses from every share, or none from any. With 0 it only asks whether one is
+   * Charges every share with that many guesses, or none of them. With 0 it only checks that one is
    * left.
    */
   readonly take: (shares: readonly GuessShare[], count: number) => Verdict
-  /** Gives each of so many guesses its place behind those before: a budget of them a minute. */
+  /** Queues that many guesses behind the earlier ones; each minute serves one budget of them. */
   readonly place: (shares: readonly GuessShare[], count: number) => WindowWaits
-  /** Counts what was learned already, whatever is left. */
+  /** Charges guesses whose answers are known already, even beyond the budget. */
   readonly add: (shares: readonly GuessShare[], count: number) => void
-  /** Whether anybody's may be spent: quick, and true for longer at most. */
+  /** Cheap check: false only if no budget is spent; may stay true for too long. */
   readonly maySomebodyBeSpent: () => boolean
 }
 
@@ -86,10 +86,10 @@ function placeBehind(
   return { waitsMs, isFirst }
 }
 
-/** @param elapsedMs a clock that always goes on */
+/** @param elapsedMs a monotonic clock */
 export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
   const windows = new Map<Guesser, GuessWindow & { readonly budget: number }>()
-  /** The end of the last window that is spent. */
+  /** End of the last window that is spent. */
   let spentUntilMs = 0
 
   function noteSpent(window: GuessWindow, budget: number): void {

@@ -1,12 +1,12 @@
 /**
- * The budget of guesses: how often a caller who does not see data may ask whether it is there.
+ * Guess budgets: how often a caller who does not see data may ask whether some data exists.
  *
- * A search by data or fingerprint, a create or update that deduplicates, a look-up of an id, and a
- * create with a chosen one each tell whether there is such a token; a fingerprint that is shown
- * tells it by comparing.
- * It is friction and a trace, not a proof. Counted in each process, for each store; a session
- * counts for itself, and all sessions of one application together, since a holder of a public key
- * has as many as are authorized for it.
+ * Each of these tells whether such a token exists: a search by data or fingerprint, a create or
+ * update that deduplicates, a look-up of an id, a create with a chosen id. A fingerprint that is
+ * shown tells it by comparison.
+ * The budget adds friction and leaves a trace; it proves nothing. It is counted per process and
+ * store. A session is charged by itself and together with all sessions of its application, since
+ * the holder of a public key gets as many sessions as are authorized for it.
  * Source: contract section 14.
  * @module
  */
@@ -21,9 +21,7 @@ import type { Store } from '../../store/contract.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { makeGuessWindows, type GuessWindows, type GuessShare } from './guess-windows.ts'
 
-/*
- * What counts as a guess.
- */
+/* Budgets of each kind of guess. */
 
 type Kind = 'search' | 'create' | 'fingerprint' | 'lookup' | 'chosen'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
@@ -58,7 +56,7 @@ function sharesOf(
 const tell = (deps: Deps, { applicationId }: Caller, kind: Kind): void =>
   deps.log('guesses_spent', { by: kind, application: applicationId })
 
-/** @throws ApiError `too_many_requests`; the first of a window is told in the log */
+/** @throws ApiError `too_many_requests`; the first of a window is logged */
 function spend(deps: Deps, caller: Caller, kind: Kind, count: number): void {
   const budget = budgetOf(deps, kind)
   if (budget === 0) return
@@ -72,9 +70,9 @@ function spend(deps: Deps, caller: Caller, kind: Kind, count: number): void {
 }
 
 /**
- * Counts what one question asks by data or fingerprint.
+ * Charges the values of data or fingerprint that one question asks for.
  * @param at the path of the question
- * @throws ApiError `invalid_request` for more than one question may ask, `too_many_requests`
+ * @throws ApiError `invalid_request` beyond the values of one question, `too_many_requests`
  */
 export function spendClauses(
   deps: Deps,
@@ -93,8 +91,8 @@ export function spendClauses(
 }
 
 /**
- * Counts one update that is told whether an equal token exists.
- * @returns whether it counts
+ * Charges one update that tells whether an equal token exists.
+ * @returns true if it was charged
  * @throws ApiError as `spend`
  */
 export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): boolean {
@@ -104,15 +102,15 @@ export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): bo
 }
 
 /*
- * Look-ups of ids. One that leads nowhere counts. Once a budget is spent, those are refused that
- * would find something as well: else a refusal would tell as much as the absence.
+ * Look-ups of ids. One that finds nothing is charged. Once the budget is spent, those that would
+ * find something are refused as well: otherwise the refusal would tell that the token is absent.
  */
 
 const seesWhatItLooksUp = ({ grants }: Caller, permission: TokenPermission): boolean =>
   seesAllData(grants) || revealsEverywhere(grants, permission)
 
 /**
- * Before an id is looked up. While nobody has spent a budget it costs next to nothing.
+ * Checks the budget before an id is looked up. Costs next to nothing while no budget is spent.
  * @throws ApiError as `spend`
  */
 export function assertLookupsLeft(deps: Deps, caller: Caller, permission: TokenPermission): void {
@@ -120,18 +118,18 @@ export function assertLookupsLeft(deps: Deps, caller: Caller, permission: TokenP
   if (!seesWhatItLooksUp(caller, permission)) spend(deps, caller, 'lookup', 0)
 }
 
-/** Counts a look-up that leads nowhere. @throws ApiError as `spend` */
+/** Charges a look-up that found nothing. @throws ApiError as `spend` */
 export function spendLookup(deps: Deps, caller: Caller, permission: TokenPermission): void {
   if (!seesWhatItLooksUp(caller, permission)) spend(deps, caller, 'lookup', 1)
 }
 
 /**
- * Counts fingerprints that the caller brings about: a caller who sees a token masked can compare
- * its fingerprint with those of guesses. decision: nothing is refused for it, since honest creates
- * come in any number; but a token that is made beyond the budget shows its fingerprint to those
- * alone who see all data, until the budget has come to it. So no more of them can be compared in a
- * minute than the budget says, and none stays hidden.
- * @returns of each the Unix milliseconds until which it is hidden; `undefined` where it is not
+ * Charges the fingerprints that a write produces: a caller who sees a token masked can compare its
+ * fingerprint with those of guesses. decision: no write is refused for this, since honest creates
+ * come in any number. Instead, a token beyond the budget shows its fingerprint only to callers who
+ * see all data, until the budget catches up. So no more fingerprints per minute can be compared
+ * than the budget allows, and none stays hidden.
+ * @returns for each, the Unix milliseconds until which it is hidden; `undefined`: not hidden
  */
 export function placeFingerprints(
   deps: Deps,
@@ -145,17 +143,17 @@ export function placeFingerprints(
   return waitsMs.map(waitMs => (waitMs > 0 ? deps.now() + Math.ceil(waitMs) : undefined))
 }
 
-/** What counts of a plan of a token. */
+/** The properties of a plan that decide what it is charged. */
 interface Creating {
   readonly composed: { readonly record: Pick<TokenRecord, 'deduplicates'> }
   readonly choosesId: boolean
 }
 
 /**
- * Counts the creates that deduplicate, and those with a chosen id, before any is looked at. Such an
- * id counts among the former as well once it is found taken, and beside one that is taken where
- * neither comes to be; none is looked for where nothing is left.
- * @returns what counts ids that were tried and found taken, as many as were chosen at most
+ * Charges creates that deduplicate, and creates with a chosen id, before any look-up. A chosen id
+ * that turns out to be taken is charged to the first budget as well, also if another token of the
+ * same batch has it and neither is written. With no budget left, no id is looked up.
+ * @returns charges that many chosen ids found taken, at most as many as were chosen
  * @throws ApiError as `spend`
  */
 export function spendCreates(

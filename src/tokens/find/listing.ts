@@ -1,5 +1,5 @@
 /**
- * Listing tokens: filters and rules become one question to the store.
+ * Listing tokens: turns filters and rules into one question to the store.
  * @module
  */
 import type { Deps } from '../../deps.ts'
@@ -22,17 +22,17 @@ import { spendClauses } from './guesses.ts'
 import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
 /*
- * What a list answers: a page with its total, or a stretch of a walk with its cursor.
+ * Answers of a list: a page with its total, or a stretch of a walk with its cursor.
  *
  * Source: contract section 4.
  */
 
-/** Which part of a list is asked for. */
+/** The part of a list that is requested. */
 export type ListPart =
   | { readonly page: number; readonly size: number }
   /**
-   * `start` is the cursor of the stretch before, empty at first; it stands at `at`. A stretch ends
-   * early where more would be too much for one answer, and the next one begins there.
+   * `start` is the cursor of the stretch before, empty at first; `at` is its place in the request.
+   * A stretch ends early if more would be too much for one answer; the next begins there.
    */
   | { readonly start: string; readonly at: string; readonly size: number }
 
@@ -45,16 +45,16 @@ export type FoundTokens =
 interface ListQuestion {
   readonly permission: TokenPermission
   readonly bounds: Bounds
-  /** Canonical text of what is asked; cursors are bound to it. */
+  /** Canonical text of the question; cursors are bound to it. */
   readonly text: string
-  /** The path of the size, which is refused where a page is too much for one answer. */
+  /** Path of the size, which is refused if a page is too much for one answer. */
   readonly sizeAt: string
 }
 
 /**
- * In turns: what masks do may take its time, and so may large data. decision: whose masks they are
- * is not the reader's doing, so they refuse no list. A page bounds how many there are.
- * @returns those of the tokens that one answer may have, one of any length
+ * Yields between tokens: masks and large data take time. decision: masks are set by others than the
+ * reader, so they refuse no list. A page bounds how many there are.
+ * @returns the tokens that fit in one answer, at least one
  */
 async function show(
   deps: Deps,
@@ -123,7 +123,7 @@ async function listStretch(
   return { next, items }
 }
 
-/** Only what the bounds cover is counted, opened or shown. */
+/** Counts, opens and shows only tokens within the bounds. */
 export const listPart = (
   deps: Deps,
   caller: Caller,
@@ -135,8 +135,8 @@ export const listPart = (
     : listStretch(deps, caller, question, part)
 
 /*
- * Listing tokens: the filters and the caller's rules become one question over blind terms, so that
- * totals are exact and nothing unreadable is ever opened. Source: contract sections 11 and 14.
+ * The filters and the caller's rules become one question over blind terms, so that totals are exact
+ * and no token is opened that the caller may not read. Source: contract sections 11 and 14.
  */
 
 /** A filter without values lets every token pass. */
@@ -163,8 +163,8 @@ const filterText = ({ ids, types, containers, fingerprints, metadata }: ListFilt
   JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata]])
 
 /**
- * @throws ApiError `invalid_request` for a cursor that is not of this list, `too_many_requests`
- *   where no guesses are left
+ * @throws ApiError `invalid_request` for a cursor that is not of this list, `too_many_requests` if
+ *   no guesses are left
  */
 export async function listTokens(
   deps: Deps,
@@ -173,13 +173,13 @@ export async function listTokens(
   part: ListPart,
 ): Promise<FoundTokens> {
   const permission = 'token:read'
-  // As of a search, a stretch after the first is bound to what that one asked.
+  // As in a search, the cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
   const { fingerprints } = filter
   if (isFirst) spendClauses(deps, caller, permission, fingerprints.length, 'query.fingerprint')
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const { grants } = caller
-  // Where fingerprints are not shown, none is tried by a filter either.
+  // A caller who is shown no fingerprints may not filter by one either.
   const visible =
     fingerprints.length > 0
       ? underEachTransform(criteria, grants, permission, transform =>
@@ -190,7 +190,7 @@ export async function listTokens(
           ),
         )
       : visibleTokens(criteria, grants, permission)
-  // Filters first: where they match nothing, the rules are not looked at.
+  // Filters come first: if they match nothing, the rules are not evaluated.
   const bounds = allOf([...filterBounds(criteria, filter), visible])
   return listPart(
     deps,

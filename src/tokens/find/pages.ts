@@ -1,5 +1,5 @@
 /**
- * Pages and walks over tokens, and how many walks one credential has under way.
+ * Pages and walks over tokens, and the limit of walks that one credential may have open.
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
@@ -16,16 +16,16 @@ import { pauses } from '../../lib/waiting.ts'
 import { unsealToken, type StoredToken } from '../token-record.ts'
 
 /*
- * How many long walks one credential has under way: they hold much memory for long.
+ * Long walks that each credential has open: each holds much memory for long.
  *
- * Kept for each store, in memory alone, and only while a walk is under way.
+ * Kept for each store, in memory alone, and only while a walk is open.
  */
 
 const walksOf = keptFor<Pick<Store, 'page'>, Map<number, number>>(() => new Map())
 
 /**
  * @param credential its ordinal
- * @returns what to call once, when the walk has ended
+ * @returns a function to call once, when the walk has ended
  * @throws ApiError `too_many_requests`
  */
 function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
@@ -45,16 +45,16 @@ function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
 /*
  * From bounds to tokens, newest first: pages with an exact total, and walks without one.
  *
- * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
- * tokens between the bounds are opened and tested, and their data only where a mask decides, in
- * steps that let other requests in; then the store counts and pages over what surely matches and
- * what passed. A token that changes during the steps is judged as it is when it is shown.
+ * Exact bounds take one query, and only tokens that are shown are opened. Otherwise the tokens
+ * between the bounds are opened and tested (their data only if a mask decides), in steps that let
+ * other requests run; then the store counts and pages over the sure matches and those that passed.
+ * A token that changes in between is judged as it is when it is shown.
  */
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
 type Walker = Pick<Caller, 'tenantId' | 'credential'> & Budgeted
 
-/** The tokens among the rows of a query that match. A walk of one step is no long one. */
+/** Yields the matching tokens of a query. A walk of one step does not count as long. */
 async function* walkTokens(
   { store, keys, elapsedMs }: Reader,
   walker: Walker,
@@ -78,7 +78,7 @@ async function* walkTokens(
   }
 }
 
-/** The query whose rows match, as tested now: for exact bounds there is nothing to test. */
+/** Returns a query for the tokens that match now. Exact bounds need no test. */
 async function settle(
   reader: Reader,
   walker: Walker,
@@ -104,8 +104,8 @@ interface TokenPage {
 }
 
 /**
- * @throws ApiError `invalid_request` when more tokens than allowed would have to be tested,
- * `too_many_requests` when the caller has too many long walks under way
+ * @throws ApiError `invalid_request` when too many tokens would have to be tested,
+ *   `too_many_requests` when the caller has too many long walks open
  */
 export async function readTokenPage(
   reader: Reader,
@@ -117,12 +117,12 @@ export async function readTokenPage(
   const { rows, total } = await reader.store.page(query, window)
   makeRoom(walker, rows)
   const tokens = rows.map(row => unsealToken(reader.keys, walker.tenantId, row))
-  // What the lower bound finds matches for sure.
+  // Tokens of the lower bound match for sure.
   return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }
 }
 
 /**
- * The newest tokens below an ordinal, or of all.
+ * Returns the newest tokens, all of them or those below an ordinal.
  * @throws ApiError as `readTokenPage`
  */
 export async function readTokensBelow(
@@ -142,7 +142,7 @@ export async function readTokensBelow(
 }
 
 /**
- * The token that matches and was created first.
+ * Returns the matching token that was created first.
  * @throws ApiError as `readTokenPage`
  */
 export async function readOldestToken(
@@ -156,7 +156,7 @@ export async function readOldestToken(
   const { rows, total } = await reader.store.page(query, window)
   const last = { ...window, offset: total - 1 }
   const older = total > 1 ? (await reader.store.page(query, last)).rows : rows
-  // The oldest may have left between the two looks; then the newest serves.
+  // The oldest may have left between the two queries; then the newest serves.
   const row = older[0] ?? rows[0]
   const token = row && unsealToken(reader.keys, walker.tenantId, row)
   return token === undefined || query === bounds.lower || bounds.matches(token) ? token : undefined

@@ -1,10 +1,10 @@
 /**
- * Searching tokens: a query text and the caller's rules become one question over blind terms.
+ * Searching tokens: turns a query text and the caller's rules into one question over blind terms.
  *
- * No oracle: only tokens that the caller may find at all can match. Where the rule that decides
- * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the
- * token had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
- * `fingerprint` matches nothing where it is not shown (`showsFingerprint`).
+ * No oracle: only tokens that the caller may find at all can match. If the deciding rule redacts,
+ * or masks a token whose mask shows nothing, then `data` matches nothing, as if the token had no
+ * search indexes. So `NOT data:x` only tells that such a token exists. `fingerprint` matches
+ * nothing unless it is shown (`showsFingerprint`).
  * Source: contract section 14, hardening T21.
  * @module
  */
@@ -25,7 +25,7 @@ const path = 'query'
 
 type CompileClause = (clause: Clause, transform: Transform) => Bounds
 
-/** Under redact nothing is found by what is hidden, under mask by data only if some is shown. */
+/** Redact matches nothing by hidden values; mask matches data only if some is shown. */
 function clauseBounds(
   criteria: Criteria,
   { grants }: Caller,
@@ -62,7 +62,7 @@ function clauseBounds(
   }
 }
 
-/** Counted while it is made, so that no text makes more work than it may. */
+/** Counts clauses as they are made, so that no text makes more work than allowed. */
 function countedClauses(criteria: Criteria, caller: Caller, nowMs: number): CompileClause {
   let nodes = 0
   return (clause, transform) => {
@@ -80,7 +80,7 @@ function treeBounds(every: Bounds, tree: SearchTree, compile: (clause: Clause) =
   return compile(tree)
 }
 
-/** How many of its clauses speak of what a transform hides: of the data, or of the fingerprint. */
+/** Returns how many clauses ask about hidden values: data or fingerprint. */
 function guessesIn(tree: SearchTree): number {
   const sumOf = (parts: readonly SearchTree[]) =>
     parts.reduce((sum, part) => sum + guessesIn(part), 0)
@@ -90,7 +90,7 @@ function guessesIn(tree: SearchTree): number {
   return tree.field === 'data' || tree.field === 'fingerprint' ? 1 : 0
 }
 
-/** A search that speaks of contents is a question of its own for each transform of the caller. */
+/** A search for contents is a separate question under each transform of the caller. */
 function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowMs: number): Bounds {
   const { grants } = caller
   const compile = countedClauses(criteria, caller, nowMs)
@@ -103,9 +103,9 @@ function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowM
 }
 
 /**
- * `*` alone finds all that the caller may find, as a list without filters.
+ * `*` alone finds all tokens that the caller may find, as a list without filters does.
  * @throws ApiError `invalid_request` for a text outside of the grammar, with the position, and for
- *   a cursor that is not of this search; `too_many_requests` where no guesses are left
+ *   a cursor that is not of this search; `too_many_requests` if no guesses are left
  */
 export async function searchTokens(
   deps: Deps,
@@ -114,7 +114,7 @@ export async function searchTokens(
   part: ListPart,
 ): Promise<FoundTokens> {
   const tree = parseSearch(query, path)
-  // A stretch after the first asks what its first one asked: its cursor is bound to that.
+  // The cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
   if (tree !== undefined && isFirst) {
     spendClauses(deps, caller, permission, guessesIn(tree), path)

@@ -1,5 +1,5 @@
 /**
- * Which tokens a caller may see, or be told of, as bounds of a query.
+ * Visibility: the tokens that a caller may see, or be told of, as bounds of a query.
  * @module
  */
 import {
@@ -18,10 +18,10 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 
 /*
- * What a caller may see: from grants to bounds.
+ * Visible tokens: from grants to bounds.
  *
- * The queries say which tokens the rules can cover; the test on an opened token is
- * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
+ * The queries find the tokens that the rules can cover; each opened token is then tested with
+ * `decideTransform`, which also decides every single read. Source: contract sections 11 and 14.
  */
 
 function ofCondition(criteria: Criteria, { attribute, operator, value }: Condition): Bounds {
@@ -31,7 +31,7 @@ function ofCondition(criteria: Criteria, { attribute, operator, value }: Conditi
   return operator === 'equals' ? criteria.container(value) : criteria.containerStart(value)
 }
 
-/** As `covers` in access.ts: no scope covers nothing, no conditions cover everything. */
+/** Like `covers` in access.ts: no scope covers nothing, no conditions cover everything. */
 function ofRule(criteria: Criteria, { container, conditions }: Rule): Bounds {
   if (container !== undefined) return criteria.covering(container)
   if (conditions === undefined) return nothing
@@ -44,7 +44,7 @@ interface RuleBounds {
   readonly covered: Bounds
 }
 
-/** What decides, in order: the rules with that permission, then the plain permission. */
+/** Bounds of each step in order: rules with that permission, then the plain permission. */
 function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission): RuleBounds[] {
   const steps = grants.rules
     .filter(rule => rule.permissions.includes(permission))
@@ -53,7 +53,7 @@ function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission
   return [...steps, { transform: plainTransform(permission), covered: criteria.every }]
 }
 
-/** The tokens that the grants cover for that permission, whatever their transform. */
+/** Tokens that the grants cover for that permission, under any transform. */
 export function visibleTokens(
   criteria: Criteria,
   grants: Grants,
@@ -67,7 +67,7 @@ export function visibleTokens(
   return { ...anyOf(covered), matches }
 }
 
-/** The visible tokens whose transform is the wanted one. */
+/** Visible tokens whose transform is the wanted one. */
 function visibleUnder(
   criteria: Criteria,
   grants: Grants,
@@ -87,7 +87,7 @@ function visibleUnder(
   return { ...decided, matches }
 }
 
-/** What is asked of the visible tokens is a question of its own for each transform. */
+/** Asks about the visible tokens once for each transform. */
 export function underEachTransform(
   criteria: Criteria,
   grants: Grants,
@@ -103,7 +103,7 @@ export function underEachTransform(
   )
 }
 
-/** Tokens by a fingerprint, where it is shown. */
+/** Matches tokens by a fingerprint that the caller is shown. */
 export function fingerprintUnder(
   criteria: Criteria,
   grants: Grants,
@@ -118,24 +118,24 @@ export function fingerprintUnder(
 /*
  * Reach: the tokens that a caller may be told of when it deduplicates.
  *
- * In reach is what the caller's `token:create` covers, and which it may read or its own application
- * created. decision: "created under the same grants" (contract section 8) is `created_by`, which
- * stays where grants change; all sessions of a public application are one creator.
+ * Such a token is covered by the caller's `token:create`, and readable or created by its own
+ * application. decision: "created under the same grants" (contract section 8) means `created_by`,
+ * which survives a change of grants; all sessions of a public application are one creator.
  */
 
 export interface VisibleTokens {
   readonly tokens: Bounds
-  /** Those of them whose contents may be spoken of. The same object where that is all of them. */
+  /** Tokens whose contents may be told. The same object as `tokens` if that is all of them. */
   readonly readable: Bounds
 }
 
-/** Of parts that are all true of every token, `every` itself is left. */
+/** Drops the parts that match every token; without others, `every` is left. */
 function allOfSome(every: Bounds, parts: readonly Bounds[]): Bounds {
   const narrow = parts.filter(part => part !== every)
   return narrow.length === 0 ? every : allOf(narrow)
 }
 
-/** For sessions with conditions the bounds may be inexact. */
+/** The bounds may be inexact for sessions with conditions. */
 export function visibleTokensOf(
   { keys, settings }: Pick<Deps, 'keys' | 'settings'>,
   { tenantId, grants, applicationId }: Caller,

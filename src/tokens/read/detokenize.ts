@@ -1,5 +1,5 @@
 /**
- * Detokenizing: references to tokens in any JSON are replaced by what the caller may use.
+ * Detokenizing: replaces references to tokens in any JSON with what the caller may use.
  * @module
  */
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
@@ -22,14 +22,14 @@ import { makeWork, type PacedWork } from '../../lib/waiting.ts'
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
  *
- * Ids hold characters that expressions lack, so the id is read here, up to the first bar or the
- * closing braces, and the filters are compiled as an expression on the token's data. Blanks around
- * the id are not part of it. Source: contract section 15.
+ * Ids may hold characters that expressions cannot, so the id is read here, up to the first bar or
+ * the closing braces, and the filters are compiled as an expression on the token's data. Blanks
+ * around the id are not part of it. Source: contract section 15.
  */
 
 interface Reference {
   readonly id: string
-  /** On `data`; absent where the data itself is asked for. */
+  /** Expression on `data`; absent if the data itself is wanted. */
   readonly template?: CompiledTemplate
 }
 
@@ -57,30 +57,30 @@ export function readReference(value: Json, at: string): Reference | undefined {
 }
 
 /*
- * Detokenizing any JSON: references to tokens are replaced by what the caller may use of them.
+ * Replaces the references in any JSON.
  *
  * Source: contract section 15, under `token:use`. decision: a reference to a token that is absent,
- * out of reach, or shown as nothing is a 400 that does not say which; all faults are told at once.
- * A mask is all that a masking rule gives: filters work on the masked value then.
+ * out of reach, or shown as nothing is a 400 that does not say which; all faults are reported at
+ * once. Under a masking rule the caller only gets the mask: filters then work on the masked value.
  */
 
-/** One place that asks for a token. */
+/** One place that refers to a token. */
 interface Use {
   readonly at: string
   readonly index: number
   readonly reference: Reference
 }
 
-/** What the caller may use of one token. */
+/** The part of a token that the caller may use. */
 interface Usable {
   readonly text: string
-  /** The same, parsed when a filter needs it. */
+  /** The same text, parsed once a filter needs it. */
   json: Json | undefined
 }
 
 const nothingIsLeaf = (): boolean => false
 
-/** Runs the task; what is wrong with the request goes to the faults. */
+/** Runs the task and adds an error of the request to the faults. */
 function collecting<T>(faults: Faults, task: () => T): T | undefined {
   try {
     return task()
@@ -93,7 +93,7 @@ function collecting<T>(faults: Faults, task: () => T): T | undefined {
   }
 }
 
-/** The uses of each token, by its id, so that each is read once. */
+/** Groups the uses by token id, so that each token is read once. */
 function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<readonly Use[]> {
   const uses = new TextMap<Use[]>()
   for (const [index, { at: place, value }] of leaves.entries()) {
@@ -107,7 +107,7 @@ function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<rea
   return uses
 }
 
-/** `undefined` when there is nothing that the caller may use. */
+/** Returns `undefined` when there is nothing that the caller may use. */
 async function findUsable(
   deps: Deps,
   caller: Caller & Budgeted,
@@ -117,7 +117,7 @@ async function findUsable(
   try {
     const { record, unsealData, transform } = await loadToken(deps, caller, 'token:use', id)
     const text = shownData(transform, record, unsealData, meter)
-    // It is told as one that is absent, and counts as one.
+    // Reported and charged like an absent token.
     if (text === undefined) spendLookup(deps, caller, 'token:use')
     if (text === undefined) return undefined
     noteShown(caller, transform)
@@ -132,7 +132,7 @@ const pathMissed =
   'the path of the filter json meets nothing in what you may use of this token: ' +
   "correct it, or put | default: '' behind it"
 
-/** The same whether there is such a token or not. Ids may have dots, which pick no member. */
+/** The same for absent and hidden tokens. An id may have dots, which pick no member here. */
 const notUsable = (at: string, { id }: Reference): ApiError => {
   const hint = id.includes('.') ? "; a member is picked by {{ id | json: '$.member' }}" : ''
   return invalid(at, `expected a token that you may use${hint}`)
@@ -149,14 +149,14 @@ function usedText(
   usable.json ??= parseStoredJson(usable.text)
   const run = startRun({ at, data: usable.json, meter })
   const value = template.evaluate(run)
-  // A null in its place would look like one that is stored.
+  // Writing null instead would look like a stored null.
   if (run.isPathMissed === true) throw invalid(at, pathMissed)
   return printJson(value)
 }
 
 /**
  * @returns the JSON text of the body with each reference replaced
- * @param countItems is told how many values there are, before anything is done
+ * @param countItems called with the number of values before any is read
  * @throws ApiError `invalid_request` with all faults
  */
 export async function detokenize(

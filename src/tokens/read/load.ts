@@ -28,11 +28,11 @@ import { ApiError, assertStored } from '../../lib/errors.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 
 /*
- * What is opened in place of a token that is not there.
+ * Stand-in that is opened when a token is absent.
  *
- * An absent token then costs what one costs that the caller's rules do not cover: one look-up, one
- * opening, one decision (contract section 2). It has the size of a token of type `card_number`, and
- * is in no store.
+ * An absent token thus costs the same as one that the caller's rules do not cover: one look-up, one
+ * opening, one decision (contract section 2). The stand-in has the size of a token of type
+ * `card_number`, and is in no store.
  */
 
 const nobody = '00000000-0000-4000-8000-000000000000'
@@ -66,7 +66,7 @@ interface StandIn {
 
 const standIns = new WeakMap<KeyScope, StandIn>()
 
-/** The stand-in of a tenant, sealed once. */
+/** Returns the stand-in of a tenant, which is sealed once. */
 function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: string): StandIn {
   const scope = deps.keys.tenant(tenantId)
   const known = standIns.get(scope)
@@ -81,23 +81,23 @@ function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: string): 
  * Finding one token for one caller.
  *
  * A token that the caller's rules do not cover answers exactly as an absent one, and both cost the
- * same work: the verdict comes before any more of it is read (contract section 2). So the data of a
- * long one is read when it is in reach, and all of it is judged anew as it then stands. A long
- * record is opened where the terms of the row leave room for a rule that covers it; else the one of
- * the stand-in is.
- * decision: the engine of a folder copies a row whole, and by the start of a segment or of a random
- * id the record alone decides: so a hidden token of much data or metadata may be told, within µs.
+ * same work: the verdict comes before more of it is read (contract section 2). The data of a long
+ * token is read once it is in reach, then all of it is judged again. A long record is opened if its
+ * row's terms let a rule cover it, else the stand-in's.
+ * decision: the folder engine copies whole rows, and rules on part of a segment or of a random id
+ * are decided by the record alone. So timing may reveal, within µs, a hidden token with much data
+ * or metadata.
  */
 
 export interface LoadedToken extends StoredToken {
-  /** Of the rule or plain permission that covers the token. */
+  /** Transform of the rule or plain permission that covers the token. */
   readonly transform: Transform
 }
 
 export const absentToken = () =>
   new ApiError('not_found', 'There is no such token, or none that this key may see.')
 
-/** Whether some rule may cover a token, by the terms that it is found by. */
+/** Returns true if some rule may cover a token, judged by its terms alone. */
 function mayCover(
   { keys }: Deps,
   { tenantId, grants }: Caller,
@@ -108,8 +108,8 @@ function mayCover(
 }
 
 /**
- * @param found  perhaps a glimpse: then the data cannot be opened
- * @returns `undefined` where the record decides, which is not in that glimpse
+ * @param found  may be a glimpse: then the data cannot be opened
+ * @returns `undefined` if the record must decide, and the glimpse lacks it
  */
 function judge(
   deps: Deps,
@@ -129,20 +129,20 @@ function judge(
   const token = isExcluded ? standInOf(deps, tenantId).unseal() : check()
   const transform = decideTransform(grants, permission, token.record)
   if (!isThere || isExcluded || transform === undefined) {
-    // A refusal costs this in any case.
+    // Every refusal costs this much.
     if (!isLong) mayCover(deps, caller, permission, row)
     spendLookup(deps, caller, permission)
     throw absentToken()
   }
-  // Not as a spread: every read of a token comes here.
+  // Not a spread: this is on the path of every read.
   const { record, unsealData } = token
   return { row, record, unsealData, transform }
 }
 
 /**
  * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;
- *   `overloaded` where its data would take more room than there is; `too_many_requests` where the
- *   caller has looked for too many in vain
+ *   `overloaded` if its data needs more memory than is free; `too_many_requests` if the caller has
+ *   looked up too many ids in vain
  */
 export function loadToken(
   deps: Deps,

@@ -1,6 +1,6 @@
 /**
- * Whether a token shows anything of its data under the mask transform: if it shows nothing, it is
- * not found by its data either (contract section 14).
+ * Decides if the mask of a token shows any of its data: if not, no search by data finds it either
+ * (contract section 14).
  *
  * @module
  */
@@ -12,9 +12,9 @@ import type { TokenType } from '../../rules/token-types.ts'
 import { defaultMaskTextOf } from '../stored-form.ts'
 
 /**
- * Most types have a mask that shows something of all data which they take.
+ * Most types have a mask that shows something of any data that they accept.
  * @param dataOf not called for those
- * @throws ApiError `invalid_request` only where the meter has no steps left
+ * @throws ApiError `invalid_request` only if the meter has no steps left
  */
 export function isShownByMask(
   type: TokenType,

@@ -1,5 +1,5 @@
 /**
- * How a token looks to the caller: the one place where data leaves the vault.
+ * Renders a token for the caller: the one place where data leaves the vault.
  *
  * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
  * @module
@@ -17,7 +17,7 @@ import type { StoredToken, TokenRecord } from '../token-record.ts'
 
 const masks = makeTextCache<Json>(maskCacheEntriesMax)
 
-/** Few masks are used again and again; like the expressions in them, they are read once. */
+/** Parses a mask once: few masks are used again and again, like the expressions in them. */
 function maskOf(text: string): Json {
   let mask = masks.get(text)
   if (mask === undefined) {
@@ -29,10 +29,10 @@ function maskOf(text: string): Json {
 }
 
 /**
- * What a mask shows of some data. One that yields null shows nothing: no null member is in a
+ * Evaluates a mask on some data. A mask that yields null shows nothing: no null member is in a
  * response (contract section 1).
  * @returns its JSON text; `null` for nothing
- * @throws ApiError `invalid_request` only where the meter has no steps left
+ * @throws ApiError `invalid_request` only if the meter has no steps left
  */
 export function maskData(
   maskText: string,
@@ -44,15 +44,15 @@ export function maskData(
   return masked === null ? null : printJson(masked)
 }
 
-/** Of a record. */
+/** Mask of a record, with its result if that is kept. */
 interface Masking {
   readonly maskText?: string | undefined
   readonly maskedText?: string | null | undefined
 }
 
 /**
- * The text of `data` under a transform; `undefined` is redacted. Revealing never parses, and
- * masking opens no data where it is kept what the mask shows.
+ * Returns the text of `data` under a transform; `undefined` means redacted. Revealing never parses,
+ * and masking opens no data if the result of the mask is kept.
  * @throws ApiError as `maskData`
  */
 export function shownData(
@@ -70,9 +70,9 @@ export function shownData(
 
 const quote = (text: string): string => JSON.stringify(text)
 
-/** What an answer adds or leaves out beside the transform of `data`. */
+/** Parts of an answer that are added or left out apart from the transform of `data`. */
 export interface Extras {
-  /** Present where deduplication was asked for. */
+  /** Present if deduplication was requested. */
   readonly deduplicated?: boolean
   /** Leaves out all that tells of the content (contract section 9). */
   readonly hidesContents?: boolean
@@ -90,16 +90,16 @@ function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras
   return `,"_extras":{${members.join(',')}}`
 }
 
-/** From a caller who does not see all data. */
+/** Returns true while callers who do not see all data may not see the fingerprint. */
 export const isFingerprintHidden = (
   { hidesFingerprint: until }: Pick<TokenRecord, 'hidesFingerprint'>,
   nowMs: number,
 ): boolean => until !== undefined && until > nowMs
 
 /**
- * A caller who may create tokens could compare it with those of guesses: so redact never shows it,
- * and what was made beyond the budget of guesses shows it to few for a while (contract section 8;
- * `guesses.ts`).
+ * A caller who may create tokens could compare a fingerprint with those of guesses. So redact never
+ * shows it, and a token made beyond the guess budget hides it for a while from callers who do not
+ * see all data (contract section 8; `guesses.ts`).
  */
 const showsFingerprint = (
   { hidesFingerprint }: TokenRecord,
@@ -137,8 +137,8 @@ function printToken(
 }
 
 /**
- * Of a token as it stands, for a caller who reads or finds it. decision: who sees some data sees no
- * hidden fingerprint of it, since it could keep its guesses there.
+ * Extras of a stored token, for a caller who reads or finds it. decision: a caller who sees only
+ * some data sees no hidden fingerprint of it, since it could save up its guesses there.
  */
 export const standingFrame = (grants: Grants, record: TokenRecord, now: () => number): Extras => ({
   showsHiddenFingerprint:
@@ -146,15 +146,15 @@ export const standingFrame = (grants: Grants, record: TokenRecord, now: () => nu
     (!isFingerprintHidden(record, now()) || seesAllData(grants)),
 })
 
-/** The data of a token that was just made or changed: as a value, as its text, and masked. */
+/** Data of a token that was just made or changed: as a value, as its text, and masked. */
 export interface WrittenData {
   readonly data: Json
   readonly dataText: string
-  /** As in the record, however long it is. */
+  /** As the record would have it, at any length. */
   readonly maskedText: string | null | undefined
 }
 
-/** JSON text of such a token. */
+/** Returns the JSON text of such a token. */
 export const viewWritten = (
   record: TokenRecord,
   tenantId: string,
@@ -173,7 +173,7 @@ export const viewWritten = (
   return printToken(record, tenantId, transform, shown, frame)
 }
 
-/** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
+/** Returns the JSON text of a stored token. Opens its data only if it is shown. */
 export const viewStored = (
   tenantId: string,
   { record, unsealData }: StoredToken,
@@ -186,7 +186,7 @@ export const viewStored = (
 }
 
 /**
- * All that a caller learns of an equal token which it may not read (contract section 8).
+ * Returns all that a caller learns of an equal token that it may not read (contract section 8).
  * @param transform of the caller's own permission
  */
 export const viewUnreadable = (
