@@ -51,7 +51,7 @@ export interface OperatedStore extends Store {
   integrity(progress?: BeginProgress): Promise<readonly StoreFinding[]>
   /**
    * Overwrites removed values wherever copies were left; looks once.
-   * @returns number of copies found; `undefined` if the engine cannot reach them
+   * @returns number of pieces of them found; `undefined` if the engine cannot reach them
    */
   scrub(sealed: readonly Uint8Array[]): Promise<number | undefined>
   /** Numbers of the store, for metrics. */

@@ -10,14 +10,14 @@ import { utf8, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
 
 /*
- * What a failed call of the engine is told as.
+ * Translation of the engine's errors.
  */
 
 /** The engine's own errors carry LMDB's number or the system's. */
 const isEngineError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'number'
 
-/** An ApiError as it is; the engine's errors as `unavailable`; anything else is a fault of ours. */
+/** Keeps an ApiError; the engine's errors become `unavailable`, anything else a fault of ours. */
 export function faultOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   return isEngineError(error)
@@ -28,8 +28,9 @@ export function faultOf(error: unknown): ApiError {
 /*
  * The LMDB environment: one file, six tables, and the options that make it safe.
  *
- * Invariants: a transaction whose promise resolved is on disk; files are for their owner only;
- * keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its rows).
+ * Invariants: a transaction whose promise resolved is on disk; only the owner has access to the
+ * files; keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its
+ * rows).
  */
 
 export type LmdbTable = Database<Uint8Array, Uint8Array>
@@ -38,9 +39,9 @@ export interface LmdbEnvironment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>
   /** Ordinal to row. */
   readonly rows: LmdbTable
-  /** Digest to ordinal and version, of folded rows. */
+  /** Digest to ordinal and version, for folded rows. */
   readonly uniques: LmdbTable
-  /** Chunk number and term to ordinals, of folded rows. */
+  /** Chunk number and term to ordinals, for folded rows. */
   readonly terms: LmdbTable
   /** Deadline and chunk number to ordinals. */
   readonly deadlines: LmdbTable
@@ -50,7 +51,7 @@ export interface LmdbEnvironment {
   readonly meta: LmdbTable
 }
 
-/** The tables of a store, each of which is made with it. */
+/** The tables of a store, all created with it. */
 export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'moves', 'meta'] as const
 
 const tablesMax = 8
@@ -65,9 +66,9 @@ const tableOptions = {
 
 const environmentOptions = {
   ...tableOptions,
-  // A folder, whatever its name ends in.
+  // The path is a folder, whatever its name ends in.
   noSubdir: false,
-  // L1 to L5: a resolved transaction is durable, and nothing undurable is ever read.
+  // L1 to L5: a resolved transaction is durable, and reads never see anything undurable.
   overlappingSync: false,
   safeRestore: true,
   // L20
@@ -75,12 +76,12 @@ const environmentOptions = {
   // L13
   maxReaders: readersMax,
   maxDbs: tablesMax,
-  // L12: address space only, so that the map need not move while it grows.
+  // L12: only address space, so that the map need not move as it grows.
   mapSize: mapBytes,
   maxFreeSpaceToLoad: freePagesLoaded,
 }
 
-/** Of a store that is open; nothing of it but its meta pages is read before. */
+/** Opens tables of an open store; until then only its meta pages have been read. */
 export const openNamed = <Name extends string>(
   root: LmdbEnvironment['root'],
   names: readonly Name[],
@@ -90,8 +91,8 @@ export const openNamed = <Name extends string>(
   ) as unknown as Record<Name, LmdbTable>
 
 /**
- * Opens tables of a store, and makes those that are missing.
- * @param path  an existing folder; `data.mdb` and `lock.mdb` are made in it where missing
+ * Opens tables of a store, and creates the missing ones.
+ * @param path  an existing folder; `data.mdb` and `lock.mdb` are created in it if missing
  * @param readOnly  for a reader of a store that others write
  * @throws the system's own error when the folder cannot be used
  */
@@ -100,7 +101,7 @@ export function openTables<Name extends string>(
   names: readonly Name[],
   readOnly = false,
 ): Pick<LmdbEnvironment, 'root'> & Record<Name, LmdbTable> {
-  // The engine would make a missing folder, with modes that nobody chose.
+  // The engine would create a missing folder with permissions of its own.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
   const tables = openNamed(root, names)
@@ -108,12 +109,12 @@ export function openTables<Name extends string>(
   return { root, ...tables }
 }
 
-/** As `openTables`, of all of them. */
+/** Like `openTables`, for all of them. */
 export const openEnvironment = (path: string, readOnly = false): LmdbEnvironment =>
   openTables(path, tableNames, readOnly)
 
 /*
- * Puts: what a transaction hands to the engine.
+ * Puts: the input of a transaction to the engine.
  */
 
 /** One put, or the removal of a key. */
@@ -121,16 +122,16 @@ export interface Put {
   readonly table: LmdbTable
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined
-  /** The key comes after all that are there, and after those of the steps before. */
+  /** The key sorts after all existing ones, and after those of the steps before. */
   readonly isLast?: boolean
 }
 
-/** Larger values are few, and go as they are. */
+/** Larger values are rare, and passed as they are. */
 const staging = new Uint8Array(stagedBytesMax)
 
 /**
- * The same bytes for a put, which copies them: the engine's binding looks up the address of each
- * buffer that it has not met, and that costs as much as the put.
+ * Copies a value to one shared buffer for a put, which copies it again: the engine's binding looks
+ * up the address of each buffer it has not seen, and that costs as much as the put.
  */
 function staged(value: Uint8Array): Uint8Array {
   if (value.length > stagedBytesMax) return value
@@ -139,10 +140,10 @@ function staged(value: Uint8Array): Uint8Array {
 }
 
 /**
- * The engine splits a full page so that its last entry moves along, unless it is told that the new
- * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
- * Told so wrongly it puts nothing, and says false. `assertSafeState` has checked that it is not
- * wrong, but a row that was answered must not hang on that.
+ * The engine splits a full page so that its last entry moves too, unless told that the new key
+ * sorts last: rows, of which six or seven fill a page, would lose one per page. A wrong hint makes
+ * it put nothing and return false. `assertSafeState` has checked the hint, but an acknowledged row
+ * must not depend on that.
  */
 export function takePut({ table, key, value, isLast = false }: Put): void {
   if (value === undefined) {
@@ -161,26 +162,26 @@ export function takePut({ table, key, value, isLast = false }: Put): void {
  * of `StoreState`, a u48 each, in their order there.
  */
 
-/** What a store is at, as it lies there. Source: docs/architecture.md, "The store". */
+/** The state of a store, as stored. Source: docs/architecture.md, "The store". */
 export interface StoreState {
-  /** Of the next inserted row: above every row. */
+  /** Ordinal of the next inserted row: above every row. */
   readonly nextOrdinal: number
-  /** Under which caches stand. */
+  /** Generation of the caches. */
   readonly generation: number
-  /** All rows below it are folded: the index leads to them. */
+  /** All rows below it are folded: the index covers them. */
   readonly foldedTo: number
-  /** Rows below it are being folded; `foldedTo` while none are. */
+  /** Rows below it are being folded; equal to `foldedTo` while none are. */
   readonly foldingTo: number
-  /** How many of the 256 first bytes of digests have been folded up to `foldingTo`. */
+  /** Number of the 256 first bytes of digests that have been folded up to `foldingTo`. */
   readonly foldedPrefixes: number
-  /** Sequence numbers of moves: of the oldest one, and of the next. */
+  /** Sequence numbers of moves: the oldest one, and the next. */
   readonly movesFrom: number
   readonly movesTo: number
-  /** What `movesTo` was when the newest fold began: moves before it are of rows that it folds. */
+  /** Value of `movesTo` when the newest fold began: it folds the rows of earlier moves. */
   readonly movesOfFold: number
 }
 
-/** Moves with every change of a key, a value or the engine's own file format. */
+/** Changes with every change of a key, a value or the engine's own file format. */
 const storeFormat = 2
 
 const formatKey = utf8('format')
@@ -234,10 +235,10 @@ function decodeState(value: Uint8Array): StoreState {
   return state
 }
 
-/** What was decoded last: between two commits every read finds the same. */
+/** Last decoded state: between two commits every read finds the same one. */
 let known: { readonly bytes: Buffer; readonly state: StoreState } | undefined
 
-/** The newest that this process may see. @throws ApiError `storage_corrupt` */
+/** Returns the newest state visible to this process. @throws ApiError `storage_corrupt` */
 export function readState({ meta }: LmdbEnvironment): StoreState {
   const bytes = meta.getBinary(stateKey)
   assertStored(bytes !== undefined, 'a state of the store')
@@ -255,11 +256,11 @@ export function assertSafeState({ rows }: LmdbEnvironment, { nextOrdinal }: Stor
   }
 }
 
-/** Whether the index leads to a row by one of its digests. Source: `StoreState`. */
+/** True if the index leads to a row by this digest. Source: `StoreState`. */
 export const isFolded = (state: StoreState, digest: Uint8Array, ordinal: number): boolean =>
   ordinal < ((digest[0] ?? 0) < state.foldedPrefixes ? state.foldingTo : state.foldedTo)
 
-/** Puts what is there, so that a commit has a page to write. */
+/** Rewrites a stored value, so that a commit has a page to write. */
 export function rewriteMeta({ meta }: LmdbEnvironment): void {
   meta.putSync(formatKey, encodeFact(storeFormat))
 }

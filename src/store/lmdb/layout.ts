@@ -1,5 +1,5 @@
 /**
- * Layouts: keys and values of the tables of rows, uniques, moves and deadlines.
+ * Layouts of keys and values in the tables of rows, uniques, moves and deadlines.
  * @module
  */
 import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../lib/bytes.ts'
@@ -23,7 +23,7 @@ export function decodeRowKey(key: Uint8Array): number {
 }
 
 /*
- * Keys of the table of moves: their sequence number as u48, so that the oldest comes first.
+ * Keys of the table of moves: the sequence number as u48, so that the oldest comes first.
  */
 
 export const encodeMoveKey = (number: number): Uint8Array => encodeRowKey(number)
@@ -32,15 +32,15 @@ export const encodeMoveKey = (number: number): Uint8Array => encodeRowKey(number
 export const decodeMoveKey = (key: Uint8Array): number => decodeRowKey(key)
 
 /*
- * Values of the tables of uniques and of moves: where a row is, and at which version.
+ * Values of the tables of uniques and of moves: a row's ordinal and version.
  *
  * Layout: ordinal u48 · version u32. Row 258 at version 3 has `00 00 00 00 01 02 · 00 00 00 03`.
- * The version is there so that a row that is put back alone to an older state of itself is noticed.
+ * The version reveals a row that was restored alone to an older state of itself.
  */
 
 export interface RowVersion {
   readonly ordinal: number
-  /** Of a move, 0 where the row was removed. */
+  /** In a move, 0 if the row was removed. */
   readonly version: number
 }
 
@@ -63,8 +63,8 @@ export function decodeRowVersion(value: Uint8Array): RowVersion {
  * Prefixes of the table of deadlines: Unix milliseconds as u48, so that the earliest comes first.
  *
  * decision: rows with one deadline share chunks, as rows with one term do. A hundred thousand rows
- * that end at one instant are then a few entries to subtract from a page, not as many keys. Chunk 1
- * of the deadline 2030-01-01 has the key `01 b8 f9 73 18 00 · 00 00 00 01`.
+ * that expire together are then a few entries to subtract from a page, not as many keys. Chunk 1 of
+ * the deadline 2030-01-01 has the key `01 b8 f9 73 18 00 · 00 00 00 01`.
  */
 
 export function encodeDeadline(deadlineMs: number): Uint8Array {
@@ -79,7 +79,7 @@ export function decodeDeadline(prefix: Uint8Array): number {
   return readU48(prefix, 0)
 }
 
-/** All chunks whose deadline is at or before `nowMs`; `undefined` when there can be none. */
+/** Range of all chunks whose deadline is at or before `nowMs`; `undefined` if there can be none. */
 export const dueRange = (nowMs: number): { end?: Uint8Array } | undefined => {
   if (nowMs < 0) return undefined
   return nowMs >= deadlineMsMax ? {} : { end: encodeDeadline(nowMs + 1) }

@@ -1,8 +1,8 @@
 /**
  * The LMDB engine of the store: one folder, one file, shared by the processes of one instance.
  *
- * Reads are synchronous within and see the newest state that is on disk; writes go through the
- * commit queue alone. Source: docs/decisions.md, "LMDB engine".
+ * Reads are synchronous and see the newest state on disk; writes go only through the commit queue.
+ * Source: docs/decisions.md, "LMDB engine".
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
@@ -52,22 +52,22 @@ import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './w
 
 interface CommitterOptions {
   /**
-   * Opened for the first commit alone: a reader changes nothing of the file. It is filled
-   * within a transaction: no other process takes of it before the commit.
+   * Opened only for the first commit, because a reader must not change the file. Filled within a
+   * transaction, so that no other process uses it before the commit.
    */
   readonly openOwnReserve: () => Reserve
   readonly fold: FoldSizes
-  /** Run within the next transaction, while nobody else writes to the file. */
+  /** Run within the next transaction, while no other process writes to the file. */
   readonly tasks: (() => void)[]
 }
 
 interface Committer {
   readonly commitGroup: CommitGroup
-  /** How many change sets were committed. */
+  /** Number of committed change sets. */
   readonly writes: () => number
   /**
-   * Whether a step of a fold is to come that nobody's write may bring along. Not after a commit
-   * that moved nothing: what kept the fold from its step would keep it again.
+   * True if a fold has a step left that no write may come to carry. False after a commit that moved
+   * nothing: whatever kept the fold from its step would keep it again.
    */
   readonly hasFoldLeft: () => boolean
   readonly close: () => void
@@ -89,7 +89,7 @@ function makeCommitter(
       for (const task of tasks.splice(0)) task()
       return writeGroup(environment, counts, sets, { roomBytes: own.fill(), fold })
     })
-    // As the answers that follow promise: every read from here on sees this commit.
+    // Keeps the promise of the answers that follow: every later read sees this commit.
     counts.end()
     written.follow?.()
     ;({ state, hasMoved } = written)
@@ -117,11 +117,11 @@ interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
 }
 
 interface Writer extends CommitQueue, Pick<Committer, 'writes'> {
-  /** Runs a task while nobody else writes to the file. */
+  /** Runs a task while no other process writes to the file. */
   readonly alone: (task: () => void) => Promise<void>
 }
 
-/** The commit queue of a store; a fold that has begun goes on while nobody writes. */
+/** Opens the commit queue of a store; a fold in progress goes on while no writes arrive. */
 function openWriter(
   environment: IndexedEnvironment,
   counts: ChunkCounts,
@@ -132,7 +132,7 @@ function openWriter(
   let timer: ReturnType<typeof setTimeout> | undefined
   const foldOn = (): void => {
     timer = undefined
-    // A store that was closed, or cannot write, has told others so.
+    // A store that is closed or cannot write has reported that elsewhere.
     queue.submit([]).catch(() => {})
   }
   const commitGroup: CommitGroup = async take => {
@@ -146,7 +146,7 @@ function openWriter(
     writes: committer.writes,
     async alone(task) {
       const ended = Promise.withResolvers<void>()
-      // Thrown within the commit, it would end all writes.
+      // An error thrown within the commit would end all writes.
       tasks.push(() => {
         try {
           ended.resolve(task())
@@ -169,41 +169,38 @@ function openWriter(
  */
 
 export interface LmdbOptions {
-  /** An existing folder, for nothing else than the store. */
+  /** An existing folder, used only for the store. */
   readonly path: string
   /**
-   * Of the first row of a new store, so that a test may begin just before the end of a chunk. That
-   * row is read in place of one that is not there.
+   * Ordinal of the first row of a new store, so that a test may begin just before the end of a
+   * chunk. Reads of a missing row read this row instead.
    */
   readonly firstOrdinal?: number
-  /**
-   * For readers alone. The engine keeps a file beside the database all the same, where the
-   * folder may be written.
-   */
+  /** For readers. The engine still keeps a file beside the database if the folder is writable. */
   readonly readOnly?: boolean
-  /** Asked in place of the file system, so that a test may fill it. */
+  /** Replaces the file system's free space, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
-  /** Takes blocks in place of the file system, so that a test may refuse them. */
+  /** Replaces the file system's allocation, so that a test may refuse it. */
   readonly allocate?: Allocate
   /**
-   * How many of the instance have it open, this one too; 1 when it is not said. Of several, the
-   * file was checked before the first one: under their writes the check would look at pages of
-   * several states. And the engine keeps one state for a whole turn of the event loop, in which one
-   * of them may have answered a write that a read must see.
+   * Number of processes of the instance that have it open, including this one; default 1. With
+   * several, the file was checked before the first opened it: under their writes a check would see
+   * pages of several states. Also, the engine keeps one state for a whole turn of the event loop,
+   * in which another process may have acknowledged a write that a read must see.
    */
   readonly processes?: number
   /**
-   * Whether who had it open before ended out of order, as a damaged page ends a process: then every
-   * page is looked at, however many there are.
+   * True if the last process that had it open crashed, as a damaged page would make it: then every
+   * page is checked, whatever the size.
    */
   readonly wasKilled?: boolean
-  /** Other sizes of folds, so that a test may see one in many steps. */
+  /** Other fold sizes, so that a test may watch one in many steps. */
   readonly fold?: Partial<FoldSizes>
-  /** Told once when a commit failed: the store writes nothing more, and the process should end. */
+  /** Called once when a commit failed: nothing more is written, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
   /**
-   * Told once when something of the newest rows is not what was written: they are not folded any
-   * more, and each process reads them all at its start, until `integrity` has said what it is.
+   * Called once if one of the newest rows is not as it was written: folding stops, and each process
+   * reads all unfolded rows at its start, until `integrity` has named the damage.
    */
   readonly onDamage?: () => void
 }
@@ -211,14 +208,14 @@ export interface LmdbOptions {
 export interface LmdbStore extends OperatedStore {
   scrub(sealed: readonly Uint8Array[]): Promise<number>
   figures(): StoreFigures
-  /** How far rows are folded, for what measures or waits. */
+  /** Progress of folding, for measurements and for waiting. */
   state(): StoreState
   everyRow(): Iterable<Row>
 }
 
 const eraOf = (nextOrdinal: number): number => Math.floor(nextOrdinal / eraOrdinals) % 2 ** 32
 
-/** Follows the store, and tells of damage where it is first met. */
+/** Follows the store, and reports damage when it is first met. */
 function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => StoreState {
   let tell = onDamage
   return () => {
@@ -231,7 +228,7 @@ function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): (
   }
 }
 
-/** @throws ApiError `storage_corrupt`, as `checkMeta`, with nothing left open */
+/** @throws ApiError `storage_corrupt`, as `checkMeta`, and leaves nothing open */
 async function openIndexed(
   path: string,
   firstOrdinal: number,
@@ -259,13 +256,13 @@ function figuresOf(environment: IndexedEnvironment, writer: Writer) {
   }
 }
 
-/** After a failed commit the engine never lets go of its writer (hardening L10). */
+/** After a failed commit the engine never releases its writer (hardening L10). */
 async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<void> {
   await writer.close()
   if (!writer.isHalted()) await root.close()
 }
 
-/** A reader of a state before that commit reads what would be overwritten: then nothing is. */
+/** Overwrites nothing if a reader still has a state from before that commit. */
 const scrubAfter = (
   commits: number,
   path: string,
@@ -279,7 +276,7 @@ const scrubAfter = (
   )
 
 /**
- * Opens a store, and makes it where the folder has none.
+ * Opens a store, and creates it if the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
  *   system's own error when the folder cannot be used
  */

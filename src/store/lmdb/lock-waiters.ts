@@ -1,19 +1,18 @@
 /**
- * Who waits for the engine's lock: several processes on one store wait for each other there.
+ * Processes that wait for the engine's lock: those that share a store wait for each other there.
  *
- * A process that is killed between being woken and taking the lock may leave others asleep though
- * it is free: the one that took it in between knows of none that waits and wakes none, and the
- * kernel does so only where it finds a dead holder or no holder. Who is woken for nothing looks at
- * the lock, and sleeps on as one that its holder knows of. Only for Linux.
- * Source: futex(2), FUTEX_WAKE; `pthread_mutex_lock.c` of glibc 2.36 (robust mutexes);
- * `handle_futex_death` of the kernel.
+ * If a process is killed between being woken and taking the lock, others may sleep on though it is
+ * free: the process that took it in between knows of no waiter and wakes none, and the kernel wakes
+ * one only if it finds a dead holder or no holder. A process woken for nothing checks the lock and
+ * sleeps on, now known to the holder. Linux only. Source: futex(2), FUTEX_WAKE;
+ * `pthread_mutex_lock.c` of glibc 2.36 (robust mutexes); `handle_futex_death` of the kernel.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { join } from 'node:path'
 import { findInLibc } from '../../lib/libc.ts'
 
-/** The engine's locks are in the head of its file, in front of the table of readers. */
+/** The engine's locks are in the head of its file, before the table of readers. */
 const headBytes = 4_096
 const wordBytes = 4
 
@@ -35,11 +34,11 @@ function mapHead(folder: string): Uint8Array | undefined {
 }
 
 /**
- * @param folder  where the store is, or will be
- * @returns what wakes every process that sleeps in front of a lock of that store, to be called when
- *   one that used it is gone; it does nothing where there is no such file or no such call. Never
- *   in a process that has the store open: to close the file lets go of the engine's locks on it.
- *   Source: fcntl(2), F_SETLK.
+ * Never call the waker in a process that has the store open: closing the file would release the
+ * engine's locks on it. Source: fcntl(2), F_SETLK.
+ * @param folder  of the store, even one that does not exist yet
+ * @returns a function that wakes every process waiting for a lock of the store, for use after a
+ *   process with the store is gone; does nothing if the file or the system call is missing
  */
 export function makeLockWaker(folder: string): () => void {
   const futex = futexNumbers[process.arch]
@@ -48,7 +47,7 @@ export function makeLockWaker(folder: string): () => void {
     const head = mapHead(folder)
     if (head === undefined || head.length < headBytes) return
     const start = ptr(head)
-    // Not the constant: what is used here is not collected, and stays mapped.
+    // Not `headBytes`: using `head` here keeps it from being collected, and so mapped.
     for (let offset = 0; offset < head.length; offset += wordBytes) {
       if (futex !== undefined) libc?.syscall(futex, start + offset, futexWake, everyWaiter)
     }

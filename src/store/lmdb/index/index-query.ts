@@ -1,5 +1,5 @@
 /**
- * Pages and due rows, from chunks of ordinals.
+ * Reads pages and due rows, from chunks of ordinals.
  * @module
  */
 import { isMatch } from '../../core/queries.ts'
@@ -43,7 +43,7 @@ import {
 } from './tail.ts'
 import { assertStored, attempt } from '../../../lib/errors.ts'
 
-/** What a plan reads: what is folded, and the tail. */
+/** Reads of a plan: the folded index, and the tail. */
 const readsOf = (environment: IndexedEnvironment): PlanReads => ({
   holderOf: unique => readUnique(environment, unique)?.ordinal,
   placesOf: (term, chunk) =>
@@ -61,14 +61,14 @@ function candidateChunks({ environment, plan, nextOrdinal }: Snapshot): readonly
 }
 
 /*
- * Pages and due rows: one synchronous pass each, so that it sees one state of the store.
+ * Pages and due rows: one synchronous pass each, over one state of the store.
  *
- * Only rows of the window are read; everything else is counted on chunks of ordinals. Each row that
- * comes back is checked against the query by its own header: an index that says more than the rows
- * never shows one. Source: contract.ts, `page` and `due`.
+ * Only rows of the window are read; all others are counted on chunks of ordinals. Each returned row
+ * is checked against the query by its own header, so a wrong index entry never shows a row. Source:
+ * contract.ts, `page` and `due`.
  */
 
-/** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
+/** Returns the expired ordinals, by chunk. There are few while the sweep runs. */
 function readExpired(environment: IndexedEnvironment, nowMs: number): Map<number, PlaceSet> {
   const sets = new Map<number, PlaceSet[]>()
   const range = dueRange(nowMs)
@@ -81,7 +81,7 @@ function readExpired(environment: IndexedEnvironment, nowMs: number): Map<number
   return new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)]))
 }
 
-/** A question at one state of the store. */
+/** A query on one state of the store. */
 interface Snapshot {
   readonly environment: IndexedEnvironment
   readonly nextOrdinal: number
@@ -129,7 +129,7 @@ export function readPage(
   return { rows, total }
 }
 
-/** `undefined` for a row that is damaged, or that the index is wrong about. */
+/** `undefined` for a damaged row, or one that contradicts the index. */
 function readDueRow(
   environment: IndexedEnvironment,
   ordinal: number,
@@ -140,8 +140,8 @@ function readDueRow(
 }
 
 /**
- * Earliest deadline first, then by ordinal. Damaged rows are stepped over, so that one of them does
- * not keep all others from ending; `integrity` reports them.
+ * Earliest deadline first, then by ordinal. Damaged rows are skipped, so that one of them does not
+ * keep the others from expiring; `integrity` reports them.
  */
 export function readDue(environment: IndexedEnvironment, nowMs: number, limit: number): Row[] {
   const due: Row[] = []

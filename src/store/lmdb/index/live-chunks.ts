@@ -1,14 +1,14 @@
 /**
- * The chunks that have rows, which are all that a query can match in.
+ * The chunks that have rows: the only ones in which a query can match.
  * @module
  */
 import type { LmdbEnvironment } from '../environment.ts'
 import { decodeRowKey, encodeRowKey } from '../layout.ts'
 import { chunkOf, ordinalOf } from '../../core/plan.ts'
 
-/** As found when the newest chunk began: since then others may have lost their rows. */
+/** As found when the newest chunk began; some may have lost their rows since. */
 export interface LiveChunks {
-  /** `undefined` before the first question. */
+  /** `undefined` before the first query. */
   newest: number | undefined
   /** Newest first. */
   chunks: readonly number[]
@@ -32,8 +32,8 @@ function listChunks({ rows }: LmdbEnvironment, newest: number): number[] {
 }
 
 /**
- * Newest first; some may have no row any more. One look at the table of rows for each of them, each
- * time that a chunk is full.
+ * Returns chunks newest first; some may be empty by now. Takes one look at the table of rows per
+ * chunk, whenever a chunk has filled up.
  * @throws ApiError `storage_corrupt`
  */
 export function liveChunksOf(

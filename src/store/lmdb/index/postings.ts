@@ -1,5 +1,5 @@
 /**
- * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
+ * Postings: the ordinals of a term, in chunks of 65,536, with counts and changes.
  * @module
  */
 import { termBytes } from '../../../limits/work-limits.ts'
@@ -27,11 +27,11 @@ import { isFolded, type LmdbEnvironment, type StoreState, type LmdbTable } from 
 import { encodeDeadline } from '../layout.ts'
 
 /*
- * Chunks of ordinals under what they have in common: a term (16 bytes) or a deadline (6 bytes).
+ * Chunks of ordinals that share a term (16 bytes) or a deadline (6 bytes).
  *
  * Keys of terms are `chunk number u32 · term`: the newest rows change one range of the table,
- * however large the others are. Keys of deadlines are `deadline · chunk number u32`: what is due
- * comes first. Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
+ * however large the others are. Keys of deadlines are `deadline · chunk number u32`, so due rows
+ * come first. Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
  * `00 00 00 01 · aa…aa`.
  */
 
@@ -84,13 +84,13 @@ export const deadlinesOfStore = ({ deadlines }: LmdbEnvironment): Postings => ({
 })
 
 /*
- * Places that grow one by one: a number while there is one, as most terms have one row; a list;
- * and a bitmap where making a set of the list would cost more. These are changed in place.
+ * Places added one by one: a number while there is one, as most terms have one row; then a list;
+ * then a bitmap, once turning the list into a set would cost more. Changed in place.
  */
 
 export type ChunkPlaces = number | number[] | Bitmap
 
-/** @param places of which none is the new one; `undefined` for none at all */
+/** @param places without the new one; `undefined` for none at all */
 export function addPlace(places: ChunkPlaces | undefined, low: number): ChunkPlaces {
   if (places === undefined) return low
   if (places instanceof Uint32Array) {
@@ -104,7 +104,7 @@ export function addPlace(places: ChunkPlaces | undefined, low: number): ChunkPla
   return list.length <= listedPlacesMax ? list : copyToBitmap(new Uint16Array(list))
 }
 
-/** @returns what is left; `undefined` for nothing */
+/** @returns the remaining places; `undefined` if none are left */
 export function dropPlace(places: ChunkPlaces | undefined, low: number): ChunkPlaces | undefined {
   if (typeof places === 'number') return places === low ? undefined : places
   if (places instanceof Uint32Array) {
@@ -115,7 +115,7 @@ export function dropPlace(places: ChunkPlaces | undefined, low: number): ChunkPl
   return rest?.length === 0 ? undefined : rest
 }
 
-/** As a set: good until the places change. */
+/** Returns the places as a set, valid until they change. */
 export function placeSetOf(places: ChunkPlaces | undefined): PlaceSet {
   if (places === undefined) return emptySet
   if (places instanceof Uint32Array) return places
@@ -123,27 +123,27 @@ export function placeSetOf(places: ChunkPlaces | undefined): PlaceSet {
 }
 
 /*
- * How many ordinals of a chunk match a query, kept from one page to the next: the total of a list
- * costs the chunks that changed, not the size of the store.
+ * Counts of the ordinals of a chunk that match a query, cached between pages: the total of a list
+ * costs only the chunks that changed, not the size of the store.
  *
- * Invariants: a count is kept only while no commit moves rows of its chunk, and none outlives the
- * beginning of one that does. Counts are of terms alone, before deadlines are looked at; they are
- * of this process's commits, so a store that others write keeps none. Nothing here says more than
- * the store itself holds in the clear.
+ * Invariants: a count is kept only while no commit moves rows of its chunk, and none survives the
+ * start of one that does. Counts are of terms only, before deadlines; they follow only this
+ * process's commits, so a store that others write keeps none. They reveal nothing that the store
+ * itself does not hold in the clear.
  */
 
 export interface ChunkCounts {
-  /** `undefined` when it is not known. */
+  /** `undefined` if unknown. */
   get(key: string | undefined, chunk: number): number | undefined
-  /** Keeps what is not known. */
+  /** Stores a count that was unknown. */
   keep(key: string | undefined, chunk: number, count: number): void
-  /** A commit moves rows of these chunks: nothing of them is known until it ended. */
+  /** A commit moves rows of these chunks: their counts are unknown until it ends. */
   begin(chunks: Iterable<number>): void
-  /** That commit is on disk, and every later read sees it. */
+  /** The commit is on disk, and every later read sees it. */
   end(): void
 }
 
-/** Writes a query operator first, with the number of its parts. @returns whether it has a key */
+/** Writes a query operator first, with the number of its parts. @returns true if it has a key */
 function writeKey(query: Query, pieces: string[]): boolean {
   if (pieces.length >= countKeyPiecesMax) return false
   if ('term' in query) return pieces.push(keyOf(query.term)) > 0
@@ -157,13 +157,13 @@ function writeKey(query: Query, pieces: string[]): boolean {
   return parts.every(part => writeKey(part, pieces))
 }
 
-/** A text that equal queries of terms have, and no others; `undefined` for other or long ones. */
+/** Text that identifies equal queries of terms; `undefined` for other or long ones. */
 export function countKeyOf(query: Query): string | undefined {
   const pieces: string[] = []
   return writeKey(query, pieces) ? pieces.join(' ') : undefined
 }
 
-/** For a store that this process alone writes, one commit at a time. */
+/** For a store that only this process writes, one commit at a time. */
 export function makeChunkCounts(): ChunkCounts {
   const counts = new Map<number, Map<string, number>>()
   let moving: ReadonlySet<number> = new Set()
@@ -213,7 +213,7 @@ interface Chunk extends ChunkName {
   readonly set: PlaceSet
 }
 
-/** The empty set when there is none. @throws ApiError `storage_corrupt` */
+/** Returns the empty set if there is none. @throws ApiError `storage_corrupt` */
 export function readChunk(
   { table, encodeKey }: Postings,
   shared: Uint8Array,
@@ -223,7 +223,7 @@ export function readChunk(
   return value === undefined ? emptySet : decodePlaceSet(value)
 }
 
-/** Chunks in the order of their keys. @throws ApiError `storage_corrupt` */
+/** Chunks in key order. @throws ApiError `storage_corrupt` */
 export function* walkChunks({ table, decodeKey }: Postings, range: RangeOptions): Generator<Chunk> {
   for (const { key, value } of table.getRange(range)) {
     yield { ...decodeKey(key), set: decodePlaceSet(value) }
@@ -239,7 +239,7 @@ export function* walkChunks({ table, decodeKey }: Postings, range: RangeOptions)
 interface ChunkDraft extends ChunkName {
   /** As stored. */
   readonly set: PlaceSet
-  /** Places that will be in the set, or not; the last word counts. */
+  /** Places to add to the set, or to remove; the last entry counts. */
   readonly places: Map<number, boolean>
 }
 
@@ -260,7 +260,7 @@ export const makePostingDraft = (postings: Postings): PostingDraft => ({
   chunks: new Map(),
 })
 
-/** @throws ApiError `storage_corrupt` when the chunk as stored is none */
+/** @throws ApiError `storage_corrupt` when the stored chunk is invalid */
 function draftChunk(
   { postings, chunks }: PostingDraft,
   key: string,
@@ -281,7 +281,7 @@ const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
   row === undefined ? noKeys : new Set(termKeysOf(row))
 
 /**
- * What the move of a row changes in the table of terms. Changes nothing yet.
+ * Returns the changes that a row's move makes in the table of terms. Changes nothing yet.
  * @throws ApiError `storage_corrupt`
  */
 export function termPostings(
@@ -291,7 +291,7 @@ export function termPostings(
   from: KeyedRow | undefined,
   to: KeyedRow | undefined,
 ): Posting[] {
-  // Nothing of it is folded, as of nearly every row that is inserted.
+  // Nothing of the row is folded; true of nearly every inserted row.
   if (ordinal >= state.foldingTo) return []
   const chunk = chunkOf(ordinal)
   const low = lowOf(ordinal)
@@ -308,7 +308,7 @@ export function termPostings(
   return postings
 }
 
-/** As `termPostings`, in the table of deadlines. @throws ApiError `storage_corrupt` */
+/** Like `termPostings`, for the table of deadlines. @throws ApiError `storage_corrupt` */
 export function deadlinePostings(
   deadlines: PostingDraft,
   ordinal: number,
@@ -329,7 +329,7 @@ export function deadlinePostings(
   ]
 }
 
-/** The key of a changed chunk and its new value; no value for a chunk that is empty now. */
+/** Returns the key of a changed chunk and its new value; no value if the chunk is now empty. */
 export function chunkEntry(
   { encodeKey }: Postings,
   { shared, chunk, set, places }: ChunkDraft,

@@ -1,8 +1,8 @@
 /**
- * A segment of the tail: the headers of some rows, and what leads to them by their digests.
+ * A segment of the tail: the headers of some rows, and a look-up of them by digest.
  *
- * All of it lies in a few typed arrays: of hundreds of thousands of digests as texts in Maps the
- * collector would visit each, whenever it runs.
+ * Everything is in a few typed arrays: with hundreds of thousands of digests as texts in Maps, the
+ * garbage collector would visit each one on every run.
  * @module
  */
 import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
@@ -15,20 +15,20 @@ import { addPlace, dropPlace, type ChunkPlaces } from './postings.ts'
 import { chunkOf, lowOf } from '../../core/plan.ts'
 
 /*
- * A table of digests: open addressing, in which each entry also leads to the one before it with the
- * same first byte, as folds ask for these together. Digests are keyed, so that no caller decides
- * where they come to stand.
+ * A hash table of digests with open addressing. Each entry also links to the previous one with the
+ * same first byte, because folds read those together. Digests are keyed, so no caller can choose
+ * their slots.
  */
 
 interface DigestTable {
-  /** Of a key: the number of a chunk, and a digest as words in big endian. */
+  /** Words of a key: the number of a chunk, then a digest in big endian. */
   readonly words: number
   /** Entries, counted from 1; 0 is free. */
   slots: Int32Array
   size: number
   keys: Uint32Array
   values: Float64Array
-  /** The entry before with the same first byte. */
+  /** The previous entry with the same first byte. */
   before: Int32Array
   /** The last entry of each first byte. */
   readonly last: Int32Array
@@ -37,7 +37,7 @@ interface DigestTable {
 const none = -1
 const wordBytes = 4
 const slotsMin = 64
-/** No more entries than half of the slots: a search then meets few others. */
+/** At most half of the slots are filled, so that searches stay short. */
 const slotsPerEntry = 2
 
 const makeTable = (digestBytes: number): DigestTable => {
@@ -54,7 +54,7 @@ const makeTable = (digestBytes: number): DigestTable => {
   }
 }
 
-/** The key that is looked for; good until the next one. */
+/** The key being looked up; valid until the next one. */
 const wanted = new Uint32Array(1 + uniqueBytes / wordBytes)
 
 function want({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: number): void {
@@ -64,10 +64,10 @@ function want({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: numb
   }
 }
 
-/** Fractional part of the golden ratio, as 32 bits: numbers that follow each other fall apart. */
+/** Fractional part of the golden ratio, as 32 bits: spreads consecutive numbers. */
 const spread = 0x9e3779b1
 
-/** By the chunk and both ends of a digest. @param at where its key begins */
+/** Hashes the chunk and both ends of a digest. @param at start of its key */
 const hashAt = (keys: Uint32Array, at: number, words: number): number =>
   Math.imul((keys[at] ?? 0) ^ (keys[at + words - 1] ?? 0), spread) ^ (keys[at + 1] ?? 0)
 
@@ -78,7 +78,7 @@ function isWanted({ words, keys }: DigestTable, entry: number): boolean {
   return true
 }
 
-/** The slot of the wanted key, or the free one where it would stand. */
+/** Slot of the wanted key, or the free slot for it. */
 function slotOfWanted(table: DigestTable): number {
   const { slots, words } = table
   const mask = slots.length - 1
@@ -90,7 +90,7 @@ function slotOfWanted(table: DigestTable): number {
   return slot
 }
 
-/** @returns `none` where it is not there */
+/** @returns `none` if it is missing */
 const entryOfWanted = (table: DigestTable): number => (table.slots[slotOfWanted(table)] ?? 0) + none
 
 function enlarge<T extends Uint32Array | Float64Array | Int32Array>(from: T, to: T): T {
@@ -115,7 +115,7 @@ function grow(table: DigestTable): void {
 
 const prefixOf = (word: number): number => word >>> 24
 
-/** The entry of the wanted key, which is made where there is none. */
+/** Entry of the wanted key; created if it is missing. */
 function addWanted(table: DigestTable): number {
   if (table.size === table.values.length) grow(table)
   const slot = slotOfWanted(table)
@@ -143,7 +143,7 @@ function compareKeys({ words, keys }: DigestTable, a: number, b: number): number
   return 0
 }
 
-/** Those that lead anywhere, of one first byte, by chunk and digest. */
+/** Entries of one first byte that still have a value, by chunk and digest. */
 function sortedEntries(table: DigestTable, prefix: number): number[] {
   const entries: number[] = []
   for (let entry = table.last[prefix] ?? none; entry !== none;) {
@@ -168,16 +168,16 @@ function digestAt({ words, keys }: DigestTable, entry: number): Uint8Array {
  */
 
 export interface TailSegment {
-  /** Ordinal to where its clear header begins. */
+  /** Offset of the clear header, by ordinal. */
   readonly rows: Map<number, number>
   headers: Uint8Array
   headersEnd: number
-  /** To ordinals. */
+  /** Digests to ordinals. */
   readonly uniques: DigestTable
-  /** To the place of the one row of a term in its chunk, or to one of `places`. */
+  /** Terms to the place of their only row in the chunk, or to one of `places`. */
   readonly terms: DigestTable
   readonly places: ChunkPlaces[]
-  /** How many digests its rows have. */
+  /** Number of digests of its rows. */
   digests: number
 }
 
@@ -193,7 +193,7 @@ export const emptySegment = (): TailSegment => ({
   digests: 0,
 })
 
-/** Values of terms below `none` count places from here down. */
+/** Values of terms below `none` index `places`, counting down from here. */
 const firstPlaces = none - 1
 
 const placesAt = ({ terms, places }: TailSegment, entry: number): ChunkPlaces | undefined => {
@@ -213,7 +213,7 @@ function setPlaces(
   else terms.values[entry] = firstPlaces - (places.push(to) - 1)
 }
 
-/** A view of bytes that are written again is no header of its own. */
+/** Copies a header: the bytes given are a view, and will be overwritten. */
 function keepHeader(segment: TailSegment, clear: Uint8Array): number {
   const at = segment.headersEnd
   const end = at + clear.length
@@ -227,7 +227,7 @@ function keepHeader(segment: TailSegment, clear: Uint8Array): number {
   return at
 }
 
-/** @returns whether no other row of the segment holds one of its uniques */
+/** @returns true if no other row of the segment holds one of its uniques */
 export function addRow(segment: TailSegment, ordinal: number, clear: Uint8Array): boolean {
   const { rows, uniques, terms } = segment
   rows.set(ordinal, keepHeader(segment, clear))
@@ -276,7 +276,7 @@ const heldBy = ({ rows, headers }: TailSegment, ordinal: number): RowVersion | u
   return start === undefined ? undefined : { ordinal, version: versionOf(headers, start) }
 }
 
-/** Who holds a unique. */
+/** Returns the row that holds a unique. */
 export function holderOf(segment: TailSegment, unique: Digest): RowVersion | undefined {
   const { uniques } = segment
   if (uniques.size === 0) return undefined
@@ -285,7 +285,7 @@ export function holderOf(segment: TailSegment, unique: Digest): RowVersion | und
   return entry === none ? undefined : heldBy(segment, valueAt(uniques, entry))
 }
 
-/** The rows of a chunk that have a term. */
+/** Returns the rows of a chunk that have a term. */
 export function placesOfTerm(
   segment: TailSegment,
   term: Digest,
@@ -298,14 +298,14 @@ export function placesOfTerm(
   return entry === none ? undefined : placesAt(segment, entry)
 }
 
-/** All uniques of one first byte, in order, with their rows; `undefined` for a row that is none. */
+/** All uniques of one first byte, in order, with their rows; `undefined` if a row is missing. */
 export const uniquesOfPrefix = (segment: TailSegment, prefix: number) =>
   sortedEntries(segment.uniques, prefix).map(entry => ({
     unique: digestAt(segment.uniques, entry),
     holder: heldBy(segment, valueAt(segment.uniques, entry)),
   }))
 
-/** All terms of one first byte, in the order of chunks. */
+/** All terms of one first byte, ordered by chunk. */
 export const termsOfPrefix = (segment: TailSegment, prefix: number) =>
   sortedEntries(segment.terms, prefix).map(entry => ({
     term: digestAt(segment.terms, entry),

@@ -1,13 +1,12 @@
 /**
- * The tail: the newest rows, to which the index does not lead yet, and what leads to them instead.
+ * The tail: the newest rows, not yet in the index, with an index of their own in memory.
  *
- * A new row is appended to the table of rows and to nothing else. Its digests stand here, in
- * memory, until a fold has put them into the index. All of it follows from the file: from the
- * headers of the rows behind `foldedTo`, and from the moves, which name those that were replaced or
- * removed. So nothing of it can be lost, and every process that has the store open comes to the
- * same; the one that has committed rows has their bytes already. Rows are read here as well, by the
- * tail and by the index.
- * Source: docs/architecture.md, "The store".
+ * A new row is only appended to the table of rows. Its digests stay here, in memory, until a fold
+ * has put them into the index. The tail is derived from the file: from the headers of the rows from
+ * `foldedTo` on, and from the moves, which name the replaced and removed ones. So nothing of it can
+ * be lost, and every process that has the store open derives the same tail; the process that
+ * committed rows already has their bytes. Rows are read here as well, through the tail and the
+ * index. Source: docs/architecture.md, "The store".
  * @module
  */
 import { assertStored, attempt } from '../../../lib/errors.ts'
@@ -37,17 +36,17 @@ import {
 } from './segment.ts'
 
 export interface Tail {
-  /** What it stands at; `undefined` before it was read, and after a reading that broke off. */
+  /** State of the store it reflects; `undefined` before a first read, and after a failed one. */
   state: StoreState | undefined
   /** Rows from `foldedTo` to `foldingTo`. */
   folding: TailSegment
   /** Rows from `foldingTo` on. */
   fresh: TailSegment
-  /** Something of it is not what was written: none of it is folded before `coffer verify` told. */
+  /** Something in it is not as it was written: folding stops until `coffer verify` has named it. */
   isDamaged: boolean
 }
 
-/** An environment with what is kept in memory to find its rows. */
+/** An environment with the data in memory for finding its rows. */
 export interface IndexedEnvironment extends LmdbEnvironment {
   readonly tail: Tail
   readonly live: LiveChunks
@@ -71,9 +70,9 @@ export const withIndex = (environment: LmdbEnvironment): IndexedEnvironment => (
  */
 
 interface Moves {
-  /** Of each row that was moved: later moves of a row come after earlier ones. */
+  /** Versions of moved rows: a later move of a row replaces an earlier one. */
   readonly versions: ReadonlyMap<number, number>
-  /** Whether all are there, as they were written. */
+  /** True if all are there, as they were written. */
   readonly isWhole: boolean
 }
 
@@ -95,8 +94,8 @@ const segmentOf = (tail: Tail, { foldingTo }: StoreState, ordinal: number): Tail
   ordinal < foldingTo ? tail.folding : tail.fresh
 
 /**
- * What can be read of a damaged header counts: who asks for such a row is told that it is damaged.
- * @returns whether the header is sound, at that version, and its uniques are nobody else's
+ * Indexes as much as it can read of a damaged header, so that its reader learns of the damage.
+ * @returns true if the header is sound, at that version, and no other row holds its uniques
  */
 function takeRow(
   segment: TailSegment,
@@ -110,7 +109,7 @@ function takeRow(
   return isAlone && header.version === version && isSoundHeader(value, header)
 }
 
-/** Rows that came since: all ordinals from one to another, but those that moves say are removed. */
+/** Takes new rows: all ordinals of a range except those that moves have removed. */
 function takeNewRows(
   environment: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
@@ -121,7 +120,7 @@ function takeNewRows(
   const range = { start: encodeRowKey(from), end: encodeRowKey(state.nextOrdinal) }
   let isWhole = true
   let next = from
-  // Up to the first that is missing: where the state is damaged, a gap may have no end.
+  // Stops at the first missing row: in a damaged state, a gap may have no end.
   const expectGap = (to: number): void => {
     for (; isWhole && next < to; next += 1) isWhole = moved.get(next) === 0
   }
@@ -139,7 +138,7 @@ function takeNewRows(
   return isWhole
 }
 
-/** Rows that were in the tail, and were replaced or removed since. */
+/** Takes rows that were in the tail, and were replaced or removed since. */
 function takeMovedRows(
   { rows, tail }: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
@@ -147,7 +146,7 @@ function takeMovedRows(
   state: StoreState,
 ): boolean {
   const known = [...moved].filter(([ordinal]) => ordinal >= state.foldedTo && ordinal < below)
-  // All of them first: a unique may have gone from one to another.
+  // Drops all of them first: a unique may have moved from one to another.
   for (const [ordinal] of known) dropRow(segmentOf(tail, state, ordinal), ordinal)
   let isWhole = true
   for (const [ordinal, version] of known) {
@@ -159,7 +158,7 @@ function takeMovedRows(
   return isWhole
 }
 
-/** Brings the segments to where the folds are. @returns whether what they hold is still good */
+/** Moves the segments on to the folds' state. @returns true if their contents are still valid */
 function turnSegments(tail: Tail, from: StoreState, to: StoreState): boolean {
   let { foldedTo, foldingTo } = from
   if (foldingTo > foldedTo && to.foldedTo === foldingTo) {
@@ -174,7 +173,7 @@ function turnSegments(tail: Tail, from: StoreState, to: StoreState): boolean {
   return foldedTo === to.foldedTo && foldingTo === to.foldingTo
 }
 
-/** What was moved before a tail is read anew counts as well: it tells the versions of its rows. */
+/** A tail read from scratch needs earlier moves too: they give the versions of its rows. */
 function follow(
   environment: IndexedEnvironment,
   from: StoreState | undefined,
@@ -186,7 +185,7 @@ function follow(
   const next = isKnown ? from.nextOrdinal : to.foldedTo
   const moves = readMoves(environment, isKnown ? from.movesTo : to.movesFrom, to.movesTo)
   const { versions } = moves
-  // Each of them, whatever the others say: what is damaged must hide nothing else.
+  // Each step runs whatever the others return: damage must not hide anything else.
   const areMovedWhole = takeMovedRows(environment, versions, next, to)
   const areNewWhole = takeNewRows(environment, versions, next, to)
   if (!moves.isWhole || !areMovedWhole || !areNewWhole) tail.isDamaged = true
@@ -206,8 +205,8 @@ const isBehind = (state: StoreState, known: StoreState | undefined): boolean =>
     state.foldingTo < known.foldingTo)
 
 /**
- * Brings the tail to the state that this process reads now; to be called before anything else is
- * read, within the same turn of the event loop.
+ * Brings the tail to the state that this process reads now; call it before any other read, within
+ * the same turn of the event loop.
  * @throws ApiError `storage_corrupt`
  */
 export function followStore(environment: IndexedEnvironment): StoreState {
@@ -228,9 +227,9 @@ export function followStore(environment: IndexedEnvironment): StoreState {
 }
 
 /**
- * Brings the tail to what this process has just committed, of which nothing needs to be read. Where
- * rows were moved, or somebody has followed since, it is left to the next reader.
- * @param from what the tail stood at when the transaction began
+ * Adds this process's own commit to the tail without reading. If rows were moved, or the tail has
+ * moved on since, it is left to the next reader.
+ * @param from state of the tail when the transaction began
  * @param rows the new ones, with their ordinals
  */
 export function followCommit(
@@ -249,14 +248,14 @@ export function followCommit(
 }
 
 /*
- * Asking the tail.
+ * Queries of the tail.
  */
 
-/** Who holds a unique, as far as it is in the tail. */
+/** Returns the row that holds a unique, if it is in the tail. */
 export const findInTail = ({ tail }: IndexedEnvironment, unique: Digest): RowVersion | undefined =>
   holderOf(tail.fresh, unique) ?? holderOf(tail.folding, unique)
 
-/** The rows of a chunk that have a term, as far as they are in the tail. */
+/** Returns the rows of a chunk that have a term and are in the tail. */
 export function placesInTail({ tail }: IndexedEnvironment, term: Digest, chunk: number): PlaceSet {
   const fresh = placesOfTerm(tail.fresh, term, chunk)
   const folding = placesOfTerm(tail.folding, term, chunk)
@@ -267,11 +266,11 @@ export function placesInTail({ tail }: IndexedEnvironment, term: Digest, chunk: 
 /*
  * Reading rows, and checking that a row and the uniques that lead to it agree.
  *
- * Every read sees the state of the transaction it runs in, or else the newest one. Who reads by
- * uniques has brought the tail to that state.
+ * Every read sees the state of its transaction, or else the newest one. A caller that reads by
+ * uniques has already brought the tail to that state.
  */
 
-/** Of folded rows alone. @throws ApiError `storage_corrupt` */
+/** Reads folded rows only. @throws ApiError `storage_corrupt` */
 export function readFoldedUnique(
   { uniques }: LmdbEnvironment,
   unique: Digest,
@@ -281,7 +280,7 @@ export function readFoldedUnique(
 }
 
 /**
- * Looks at both places always: where a row stands must not be told by the time that it takes.
+ * Always looks in both places, so that timing does not reveal where a row is.
  * @throws ApiError `storage_corrupt`
  */
 export function readUnique(
@@ -293,22 +292,22 @@ export function readUnique(
 }
 
 /**
- * The engine lends the bytes until its next read: they are to be copied at once, and no more of
- * them than is kept. For bytes of one's own it would copy a row once more, a long one twice.
+ * The engine lends the bytes until its next read: copy at once, and no more than is kept. Asking
+ * for bytes of one's own would copy a row once more, a long one twice.
  */
 function lendRow({ rows }: LmdbEnvironment, ordinal: number): Uint8Array | undefined {
   const lent = rows.getBinaryFast(encodeRowKey(ordinal))
-  // Its length is the row's, but its views reach over all that is lent.
+  // Its length is the row's, but its views cover the whole loan.
   return lent?.subarray(0, lent.length)
 }
 
-/** The row as it lies there, unchecked. @throws ApiError `storage_corrupt` when it is no row */
+/** Returns the stored row, unchecked. @throws ApiError `storage_corrupt` when it is not a row */
 export function readRow(environment: LmdbEnvironment, ordinal: number): Row | undefined {
   const lent = lendRow(environment, ordinal)
   return lent === undefined ? undefined : decodeRow(lent, ordinal)
 }
 
-/** @throws ApiError `storage_corrupt` unless that unique leads back to this very row */
+/** @throws ApiError `storage_corrupt` unless that unique leads back to this same row */
 function assertHeld(environment: IndexedEnvironment, row: Row, unique: Digest): void {
   const entry = readUnique(environment, unique)
   assertStored(
@@ -325,7 +324,7 @@ export function readHeldRow(environment: IndexedEnvironment, ordinal: number): R
   return row
 }
 
-/** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */
+/** Reads a row found in an index. @throws ApiError `storage_corrupt`, also if it is missing */
 export function readIndexedRow(environment: IndexedEnvironment, ordinal: number): Row {
   const row = readRow(environment, ordinal)
   assertStored(row !== undefined, 'a row for every entry of an index')
@@ -342,19 +341,19 @@ const readGlimpse =
     return lent === undefined ? undefined : decodeGlimpse(lent, lent.length, ordinal, parts)
   }
 
-/** What a row takes which is found by its unique: that was looked up already. */
+/** Does the work of reading a found row, whose unique has already been looked up. */
 function readInVain(environment: LmdbEnvironment, ordinal: number, read: ReadOne<Row>): void {
   const row = read(environment, ordinal)
   if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
 }
 
 /**
- * @param standIn ordinal of a row that is read where nothing holds the unique: what is not there
- *   takes the time of what is, or refusals could be told apart by it (contract section 2)
+ * @param standIn ordinal of a row to read if nothing holds the unique: a missing row must take as
+ *   long as a present one, or refusals could be told apart (contract section 2)
  * @returns the one row that holds the unique
- * @throws ApiError `internal` when it is no unique
+ * @throws ApiError `internal` when it is not a unique
  * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
- *   stands at another version
+ *   is at another version
  */
 function findBy<T extends Row>(
   environment: IndexedEnvironment,
@@ -375,14 +374,14 @@ function findBy<T extends Row>(
   return row
 }
 
-/** As `findBy`, of the whole row. */
+/** Like `findBy`, for the whole row. */
 export const findRow = (
   environment: IndexedEnvironment,
   unique: Digest,
   standIn: number,
 ): Row | undefined => findBy(environment, unique, standIn, readRow)
 
-/** As `findBy`, of a row as far as its first parts. */
+/** Like `findBy`, for the first parts of a row. */
 export const findGlimpse = (
   environment: IndexedEnvironment,
   unique: Digest,
@@ -390,7 +389,7 @@ export const findGlimpse = (
   parts: number,
 ): Glimpse | undefined => findBy(environment, unique, standIn, readGlimpse(parts))
 
-/** All rows from an ordinal on, in their order; what is no row is passed over. */
+/** All rows from an ordinal on, in order; entries that are not rows are skipped. */
 export function* readEveryRow({ rows }: LmdbEnvironment, from = 0): Generator<Row> {
   for (const { key, value } of rows.getRange({ start: encodeRowKey(from) })) {
     const row = attempt(() => decodeRow(value, decodeRowKey(key)))

@@ -1,9 +1,9 @@
 /**
- * Writing a new store from rows that come in order, all of them folded: the parts that every way to
- * such a store shares, and the way from a store of another engine.
+ * Builds a new, fully folded store from rows that come in order: the parts shared by every such
+ * build, and the build from a store of another engine.
  *
- * Rows keep their ordinals, headers and sealed parts. Each table is written in the order of its
- * keys, so that its pages are full.
+ * Rows keep their ordinals, headers and sealed parts. Each table is written in key order, so that
+ * its pages are full.
  * @module
  */
 import { mkdirSync } from 'node:fs'
@@ -36,19 +36,19 @@ import {
 import { encodeDeadline, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import { syncFile } from './compact-copy.ts'
 
-/** A row as it is put, and the header that its terms are in. */
+/** A row to be put, and the header that holds its terms. */
 interface BuiltRow {
   readonly ordinal: number
   readonly bytes: Uint8Array
   readonly clear: Uint8Array
 }
 
-/** Puts of rows, and of the terms of each chunk of them behind its last row. */
+/** Makes puts of rows, and after the last row of each chunk the puts of its terms. */
 function makeRowPuts(to: LmdbEnvironment) {
   let chunk = -1
   let terms = new Map<string, ChunkPlaces>()
 
-  /** As entries of the index, in the order of their keys. */
+  /** Puts the chunk's terms as index entries, in key order. */
   function* endChunk(): Generator<Put> {
     for (const key of [...terms.keys()].sort()) {
       const value = encodePlaceSet(placeSetOf(terms.get(key)))
@@ -58,7 +58,7 @@ function makeRowPuts(to: LmdbEnvironment) {
   }
 
   return {
-    /** Of the row that follows those before it. */
+    /** Puts the next row in order. */
     *next({ ordinal, bytes, clear }: BuiltRow): Generator<Put> {
       if (chunkOf(ordinal) !== chunk) {
         yield* endChunk()
@@ -71,7 +71,7 @@ function makeRowPuts(to: LmdbEnvironment) {
   }
 }
 
-/** All of them, in transactions that the engine can keep in memory. */
+/** Makes all puts, in transactions that the engine can keep in memory. */
 function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
   const putBatch = (): boolean => {
     for (let bytes = 0; bytes < compactBatchBytes;) {
@@ -85,7 +85,7 @@ function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
   while (root.transactionSync(putBatch));
 }
 
-/** What a store is at whose rows are all folded. */
+/** Puts the state of a fully folded store. */
 function putState(to: LmdbEnvironment, nextOrdinal: number, generation: number): void {
   const state = {
     nextOrdinal,
@@ -103,9 +103,7 @@ function putState(to: LmdbEnvironment, nextOrdinal: number, generation: number):
   })
 }
 
-/**
- * @param to a folder that does not exist; what is in it when this resolves is on disk
- */
+/** @param to a folder that must not exist; once this resolves, its contents are on disk */
 async function buildStore(
   to: string,
   fill: (made: LmdbEnvironment) => void | Promise<void>,
@@ -129,7 +127,7 @@ interface DeadlineEntry {
   readonly ordinal: number
 }
 
-/** All of a store that nobody writes to, some at a time, in the order of what comes first here. */
+/** Everything of a store without writers, read in batches in the order named here first. */
 export interface StoreSource {
   readonly nextOrdinal: number
   readonly generation: number
@@ -167,7 +165,7 @@ async function buildUniques(source: StoreSource, to: LmdbEnvironment): Promise<v
   for await (const entries of source.uniques()) putAll(entries.map(put).values(), to)
 }
 
-/** Rows of one deadline follow each other, by their chunks. */
+/** Rows with the same deadline are adjacent, ordered by chunk. */
 async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise<void> {
   let held: { readonly deadlineMs: number; readonly chunk: number } | undefined
   let places: ChunkPlaces | undefined
@@ -197,8 +195,8 @@ async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise
 }
 
 /**
- * A store with what another one has, of whatever engine.
- * @param to as of `buildStore`
+ * Builds a store with the contents of another one, of any engine.
+ * @param to as in `buildStore`
  * @throws whatever the source throws; the engine's or the system's own error
  */
 export const buildStoreFrom = (

@@ -1,10 +1,10 @@
 /**
- * A copy of a store that holds its live entries and no other byte of it.
+ * Copies the live entries of a store, and no other byte of it.
  *
- * The engine gives pages of removed rows to its list of free pages and leaves their bytes there,
- * and the gap of a page in use keeps what stood in it. So every entry of every table is put into a
- * new file, in the order of its keys. The engine's own way, a backup that leaves free pages out,
- * has made files that do not open (hardening L16). The store must have no writer meanwhile.
+ * The engine moves pages of removed rows to its list of free pages and leaves their bytes there;
+ * the gap of a page in use keeps old bytes too. So every entry of every table is put into a new
+ * file, in key order. The engine's own backup without free pages has produced files that do not
+ * open (hardening L16). The store must have no writer meanwhile.
  * @module
  */
 import type { RangeOptions } from 'lmdb'
@@ -31,7 +31,7 @@ import {
 import { ownerOnlyFolder } from '../../../lib/files.ts'
 import { assertLivePages, assertMetaPages } from './damaged-pages.ts'
 
-/** What the engine tells of a table; its types leave it open. */
+/** The engine's statistics of a table, which its types leave open. */
 interface TableStats {
   readonly pageSize: number
   readonly treeBranchPageCount: number
@@ -47,7 +47,7 @@ function bytesOf(table: LmdbTable): number {
 
 type Tables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
 
-/** What the tables of a store take, within a few pages. */
+/** Returns the size of a store's tables, within a few pages. */
 export const usedBytesOf = (store: Tables): number =>
   tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
 
@@ -60,7 +60,7 @@ type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }
 const entriesOf = (table: LmdbTable, seen: RangeOptions = {}): Entries =>
   table.getRange(seen)[Symbol.iterator]()
 
-/** @returns whether entries are left */
+/** @returns true if entries are left */
 function copyBatch(entries: Entries, table: LmdbTable, count: ReportDone): boolean {
   for (let bytes = 0; bytes < compactBatchBytes;) {
     const next = entries.next()
@@ -74,8 +74,8 @@ function copyBatch(entries: Entries, table: LmdbTable, count: ReportDone): boole
 }
 
 /**
- * @param seen  what is copied
- * @param count told the bytes of each entry
+ * @param seen  range options of the copied entries
+ * @param count receives the bytes of each entry
  */
 function copyTable(
   from: LmdbTable,
@@ -123,10 +123,10 @@ async function withEnvironment<T>(path: string, task: (of: LmdbEnvironment) => T
   }
 }
 
-/** @returns how many bytes a copy of a store takes, within a few pages */
+/** @returns size in bytes of a copy of the store, within a few pages */
 export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
-/** @throws ApiError `storage_corrupt` unless the copy is equal then */
+/** @throws ApiError `storage_corrupt` unless the finished copy is equal */
 function copyAll(
   from: Tables,
   to: LmdbEnvironment,
@@ -141,9 +141,9 @@ function copyAll(
 }
 
 /**
- * @param from the folder of a store that nobody writes to
- * @param to   a folder that does not exist; what is in it when this resolves is on disk
- * @throws ApiError `storage_corrupt` where the copy is not equal; the engine's or the system's own
+ * @param from the folder of a store without writers
+ * @param to   a folder that must not exist; once this resolves, its contents are on disk
+ * @throws ApiError `storage_corrupt` if the copy is not equal; the engine's or the system's own
  *   error, such as of a full disk
  */
 export async function copyStore(
@@ -159,9 +159,9 @@ export async function copyStore(
 }
 
 /**
- * Opens a store that others may write, once its pages were looked at: a reader keeps them as they
- * are until then.
- * @throws ApiError `storage_corrupt`, with nothing left open
+ * Checks the pages of a store that others may write, then opens it; a reader keeps the pages
+ * unchanged until then.
+ * @throws ApiError `storage_corrupt`, and leaves nothing open
  */
 async function openSound(from: string): Promise<LmdbEnvironment> {
   assertMetaPages(from)
@@ -180,9 +180,9 @@ async function openSound(from: string): Promise<LmdbEnvironment> {
 }
 
 /**
- * As `copyStore`, of a store that others may write meanwhile: all as of one moment. Pages that they
- * free until it is done are not used again.
- * @throws as `copyStore`, with the engine opened only where its pages are sound
+ * Like `copyStore`, for a store that others may write meanwhile: copies one snapshot. Pages freed
+ * meanwhile are not reused until it is done.
+ * @throws as `copyStore`; opens the engine only if the pages are sound
  */
 export async function copySnapshot(
   from: string,

@@ -1,5 +1,5 @@
 /**
- * Damage of the data file: pages that no tree owns or several do, and the lists of free ones.
+ * Damage of the data file: pages with no owner or several, and the lists of free pages.
  * @module
  */
 import {
@@ -31,7 +31,7 @@ import {
 } from './page-file.ts'
 
 /*
- * Lists of free pages, as the engine keeps them: one for each transaction that gave pages back.
+ * Lists of free pages, as the engine keeps them: one for each transaction that freed pages.
  *
  * Layout: count i64, then for each page its number i64. 0 is a gap; a negative number is the length
  * of a run, whose first page follows. Pages 7, 8, 9 and 12 may be `3 · 12 · -3 · 7`.
@@ -39,7 +39,7 @@ import {
 
 const entryBytes = 8
 
-/** Free pages behind the end of the file own nothing there; they are counted. */
+/** Free pages behind the end of the file, which are only counted. */
 interface FreePages {
   behindEnd: number
 }
@@ -55,7 +55,7 @@ function takeRun(walk: PageWalk, free: FreePages, first: number, count: number):
   return inFile === 0 || ownPages(walk, first, inFile)
 }
 
-/** @returns whether it is a list of pages that nothing else owns */
+/** @returns true if it is a list of pages that nothing else owns */
 export function takeFreeList(walk: PageWalk, free: FreePages, { buffer, from, to }: Span): boolean {
   const entries = (to - from) / entryBytes - 1
   if (!Number.isInteger(entries) || entries < 0) return false
@@ -70,23 +70,23 @@ export function takeFreeList(walk: PageWalk, free: FreePages, { buffer, from, to
       run = 1
     }
   }
-  // A length without a page would be the length of what lies behind the list.
+  // A trailing length without a page would describe whatever lies behind the list.
   return run === 1
 }
 
 /*
  * The walk over the whole file: the tree of free pages, the tree of tables, and every table.
  *
- * A page is free, or of one tree, or of neither: the engine now and then forgets one, which costs
- * its room alone. Free and of a tree at once, it would be written over. The memory is one byte for
- * each page. Source: hardening D8, L32.
+ * A page is free, or belongs to one tree, or neither: the engine sometimes forgets a page, which
+ * only wastes its space. A page both free and in a tree would be overwritten. The walk takes one
+ * byte of memory per page. Source: hardening D8, L32.
  */
 
-/** Of a node whose data is the record of a tree. */
+/** Flag of a node whose data is the record of a tree. */
 const holdsTree = 2
 const numberBytes = 8
 
-/** As the engine compares plain keys: bytes, then lengths. */
+/** Compares as the engine does for plain keys: bytes first, then lengths. */
 function compareBytes(a: Span, b: Span): number {
   const length = Math.min(a.to - a.from, b.to - b.from)
   for (let i = 0; i < length; i += 1) {
@@ -98,7 +98,7 @@ function compareBytes(a: Span, b: Span): number {
 
 const isNumber = ({ from, to }: Span): boolean => to - from === numberBytes
 
-/** Keys that are no numbers stand in no order. */
+/** Keys that are not numbers have no order. */
 const compareNumbers = (a: Span, b: Span): number =>
   isNumber(a) && isNumber(b) ? readU64(a.buffer.view, a.from) - readU64(b.buffer.view, b.from) : 0
 
@@ -109,7 +109,7 @@ const tableShape = (levels: number): TreeShape => ({
   accepts: () => true,
 })
 
-/** @returns how many pages behind the end of the file are free */
+/** @returns number of free pages behind the end of the file */
 function walkFreePages(walk: PageWalk): number {
   const free: FreePages = { behindEnd: 0 }
   const { meta } = walk
@@ -143,7 +143,7 @@ function readTables(walk: PageWalk): ReadonlyMap<string, TreeRecord> {
   return records
 }
 
-/** Tables are made one by one, before anything is written: only an empty store may lack some. */
+/** Tables are created one by one, before any row: only an empty store may lack some. */
 function walkTables(walk: PageWalk, levels: number): void {
   const records = readTables(walk)
   const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
@@ -156,8 +156,8 @@ function walkTables(walk: PageWalk, levels: number): void {
 }
 
 /**
- * The number of the commit that wrote the root of the tables, as each does. `undefined` where there
- * is none yet, and behind the end of a file that was cut; NaN where it cannot be read.
+ * Number of the commit that wrote the root of the tables, as every commit does. `undefined` if
+ * there is none yet, or if it lies behind the end of a cut file; NaN if it cannot be read.
  */
 function rootCommitOf(file: DataFile, { pageBytes, tables }: MetaPage): number | undefined {
   if (tables.root === undefined) return undefined
@@ -168,10 +168,10 @@ function rootCommitOf(file: DataFile, { pageBytes, tables }: MetaPage): number |
 }
 
 /**
- * The newest meta page with a number that is two too low looks like the older one, and the older
- * one with two too many like the newest: the last transaction is lost, and only what they point to
- * is of another one. A failed write of a meta page leaves the same behind, so this keeps no store
- * from being opened.
+ * A newest meta page whose number is two too low looks like the older one, and an older one whose
+ * number is two too high like the newest: the last transaction is lost, visible only in the pages
+ * they point to. A failed write of a meta page has the same result, so this does not keep a store
+ * from opening.
  */
 function hasLast(file: DataFile, { newer, older }: MetaPages): boolean {
   const last = rootCommitOf(file, newer) ?? newer.transaction
@@ -183,12 +183,12 @@ const pagesIn = (file: DataFile, { pageBytes, lastPage }: MetaPage): number =>
   Math.min(Math.floor(file.lengthBytes() / pageBytes), lastPage + 1)
 
 interface Walked {
-  /** Ascending, each once; page 0 stands for the meta pages. */
+  /** Ascending, without duplicates; page 0 stands for the meta pages. */
   readonly damaged: readonly number[]
   readonly freeBehindEnd: number
 }
 
-/** @param levels how far down each table is walked */
+/** @param levels depth to which each table is walked */
 function walkPages(
   file: DataFile,
   meta: MetaPage,
@@ -227,15 +227,15 @@ function withDataFile<T>(folder: string, task: (file: DataFile) => T): T {
 
 interface PageFindings {
   /**
-   * Numbers of the pages that are not as the engine left them, at most `findingsMax`; page 0 alone
-   * where the meta pages lead nowhere.
+   * Numbers of the pages that are not as the engine left them, at most `findingsMax`; only page 0
+   * if the meta pages lead nowhere.
    */
   readonly damaged: readonly number[]
-  /** Whether a commit came after the newest one that counts; all pages are of the latter. */
+  /** True if a commit followed the newest valid one; all pages belong to the latter. */
   readonly hasLostCommit: boolean
 }
 
-/** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
+/** Walks all pages of a store without writers; only reads the file. */
 export const examinePages = (folder: string, progress: BeginProgress = noProgress): PageFindings =>
   withDataFile(folder, file => {
     const metas = attempt(() => readMetaPages(file))
@@ -252,10 +252,9 @@ function assertNone(damaged: readonly number[]): void {
 }
 
 /**
- * Walks the pages of the newest commit: all of them, or down to the roots of the tables, unless
- * some may be missing at the end: the engine writes no page that is free, so a file may end before
- * its last ones, and where others are missing too, only a walk over all tells whether a tree has
- * lost them.
+ * Walks the pages of the newest commit: all of them, or down to the roots of the tables unless
+ * pages may be missing at the end. The engine writes no free page, so a file may lack its last
+ * ones; if others are missing too, only a full walk tells whether a tree has lost them.
  * @throws ApiError `storage_corrupt`
  */
 function assertPages(file: DataFile, meta: MetaPage, isWhole: boolean): void {
@@ -266,11 +265,10 @@ function assertPages(file: DataFile, meta: MetaPage, isWhole: boolean): void {
 }
 
 /**
- * What must hold before the engine opens a store that nobody writes to: valid meta pages, and
- * pages that the engine can walk, as a damaged one ends the process without a word. A folder
- * without a database is a new store.
- * @param isEveryPage also those below the roots of the tables in a file above
- *   `pagesCheckedBytesMax`
+ * Checks a store without writers before the engine opens it: valid meta pages, and pages that the
+ * engine can walk, because a damaged one kills the process silently. A folder without a database is
+ * a new store.
+ * @param isEveryPage true to walk below the roots of the tables even above `pagesCheckedBytesMax`
  * @throws ApiError `storage_corrupt`
  */
 export function assertDataFile(folder: string, isEveryPage = false): void {
@@ -281,14 +279,16 @@ export function assertDataFile(folder: string, isEveryPage = false): void {
   withDataFile(folder, file => assertPages(file, readMetaPages(file).newer, isWhole))
 }
 
-/** @throws ApiError `storage_corrupt` unless a store begins as one does, which others may write */
+/**
+ * @throws ApiError `storage_corrupt` unless the file, which others may write, begins like a store
+ */
 export const assertMetaPages = (folder: string): void =>
   withDataFile(folder, file => void readMetaPages(file))
 
 /**
- * The same of a store that others write: all pages of the newest commit. A reader of that commit or
- * of an older one must stand meanwhile, so that none of them is used again. What a later commit
- * adds is of a process that opened the store as above, so of a large file not all was looked at.
+ * Checks a store that others write: all pages of the newest commit. A reader of that commit or an
+ * older one must exist meanwhile, so that no page is reused. Later commits come from a process that
+ * checked the store when it opened it, though not every page of a large file.
  * @throws ApiError `storage_corrupt`
  */
 export const assertLivePages = (folder: string): void =>

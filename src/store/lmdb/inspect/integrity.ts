@@ -1,13 +1,12 @@
 /**
  * The walk over the whole store that compares rows and indexes in both directions.
  *
- * Of a row of the tail the index must hold nothing but what a running fold has put there, and the
- * moves must say its version.
- * It finds what no single read can: rows that no index leads to, and entries that lead to nothing.
- * From rows to indexes each entry is looked up; no two rows share one, so where an index has as
- * many entries as were found that way, none of them is an orphan, and only else they are looked up.
- * It blocks while it runs, holds one state of the store, and changes nothing.
- * Source: hardening D8.
+ * For a row of the tail, the index must hold only entries that a running fold put there, and the
+ * moves must give its version. The walk finds damage that no single read can: rows without index
+ * entries, and entries without rows. Each row's index entries are looked up; no two rows share one,
+ * so if an index has as many entries as were found that way, none is an orphan, and only otherwise
+ * each entry is looked up too. The walk blocks, holds one snapshot, and changes nothing. Source:
+ * hardening D8.
  * @module
  */
 import { findingsMax } from '../../core/limits.ts'
@@ -46,14 +45,14 @@ import {
   readRow,
 } from '../index/tail.ts'
 
-/** Sets of common terms; rarer ones are read each time. */
+/** Cached sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024
 
-/** The store at one state, and what is known of it. */
+/** One snapshot of the store, with the results of the walk so far. */
 interface Walk {
   readonly environment: IndexedEnvironment
   readonly state: StoreState
-  /** Of rows of the tail that were moved; others stand at version 1. */
+  /** Versions of moved rows of the tail; the others are at version 1. */
   readonly moved: ReadonlyMap<number, number>
   readonly found: Found
 }
@@ -63,7 +62,7 @@ function* checkMeta({ environment, state }: Walk): Generator<StoreFinding> {
   if (isSafe === undefined) yield { kind: 'meta_damaged' }
 }
 
-/** Entries of each index that the rows were found by. */
+/** Counts of index entries that were found from rows. */
 interface Found {
   uniques: number
   terms: number
@@ -72,10 +71,10 @@ interface Found {
   inTail: number
 }
 
-/** Whether an ordinal is in a chunk under what it shares with others. */
+/** True if an ordinal is in the chunk of a term or a deadline. */
 type IsPosted = (shared: Uint8Array, ordinal: number) => boolean
 
-/** Rows come in order and share most terms, so that chunks of the latest ones are kept. */
+/** Rows come in order and share most terms, so the latest chunk's sets are kept. */
 function lookUpPostings(postings: Postings): IsPosted {
   let chunk = -1
   let kept = new Map<string, PlaceSet>()
@@ -94,7 +93,7 @@ function lookUpPostings(postings: Postings): IsPosted {
   }
 }
 
-/** What stands in memory of a row of the tail, and that nothing there leads elsewhere. */
+/** Checks the tail's memory of a row, and that its digests lead nowhere else. */
 function* checkTail(
   { environment, found }: Walk,
   row: Row,
@@ -144,7 +143,7 @@ function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<StoreFind
   else yield { kind: 'deadline_missing', ordinal }
 }
 
-/** Ordinals of the tail without a row, of which no move says that it was removed. */
+/** Ordinals of the tail that have neither a row nor a move that removed it. */
 function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<StoreFinding> {
   for (let ordinal = Math.max(from, state.foldedTo); ordinal < to; ordinal += 1) {
     if (moved.get(ordinal) !== 0) yield { kind: 'move_missing', ordinal }
@@ -242,7 +241,7 @@ function* checkPostings(walk: Walk, kinds: PostingKinds, found: number): Generat
   if (entries !== found) yield* findOrphanPostings(walk, kinds)
 }
 
-/** Moves follow each other without a gap, and those that count are of rows of the tail. */
+/** Moves are numbered without gaps, and those in force concern rows of the tail. */
 function* checkMoves(
   { environment, state }: Walk,
   moved: Map<number, number>,
@@ -279,7 +278,7 @@ function* walkStore(
   yield* checkPostings(walk, deadlineKinds(walk), found.deadlines)
 }
 
-/** @returns what is wrong, at most `findingsMax` of it; an empty list for a whole store */
+/** @returns the findings, at most `findingsMax`; empty for a sound store */
 export function checkIntegrity(
   environment: IndexedEnvironment,
   state: StoreState,

@@ -1,5 +1,5 @@
 /**
- * The data file read as pages: their heads, and the two meta pages.
+ * Reads the data file as pages: their heads, and the two meta pages.
  * @module
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import { assertStored } from '../../../lib/errors.ts'
 
 /*
- * The engine's file, read as numbered pages by plain reads: nothing in it can end the process, as
+ * The engine's file, read as numbered pages by plain reads: no damage in it can end the process, as
  * a damaged page under the engine's memory map would (hardening L32).
  *
- * Layout of the file format as lmdb 3.5.6 writes it: 64 bits, little endian. A page begins with
- * its number u64 · transaction u64 · unused u16 · kind u16 · end of its list of nodes u16 · begin
- * of its nodes u16 (of a run of overflow pages: their count u32). Source: its mdb.c.
+ * Layout of the file format as lmdb 3.5.6 writes it: 64 bits, little endian. A page begins with its
+ * number u64 · transaction u64 · unused u16 · kind u16 · end of its list of nodes u16 · begin of
+ * its nodes u16 (for a run of overflow pages: their count u32). Source: its mdb.c.
  */
 
 export const pageHeaderBytes = 24
-/** Any page is of this size or smaller. */
+/** Largest page size. */
 const pageBytesMax = 65_536
 
 export const pageKinds = { branch: 1, leaf: 2, overflow: 4, meta: 8 } as const
@@ -32,19 +32,19 @@ export function makePageBuffer(length: number): PageBuffer {
   return { bytes, view: new DataView(bytes.buffer) }
 }
 
-/** Exact up to 2^53; above, it is still greater than any number that is right. */
+/** Exact up to 2^53; a larger number still compares greater than any valid one. */
 export const readU64 = (view: DataView, at: number): number =>
   view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32
 
 export interface DataFile {
-  /** As it is now: another process may write. */
+  /** Current length: another process may write. */
   lengthBytes(): number
-  /** Whether all of the buffer was read, from that position on; `false` also for a bad disk. */
+  /** Returns true if the whole buffer was read from that position; `false` also for a bad disk. */
   read(buffer: PageBuffer, positionBytes: number): boolean
   close(): void
 }
 
-/** @throws the system's own error when there is none, or it cannot be read */
+/** @throws the system's own error when the file is missing or cannot be read */
 export function openDataFile(folder: string): DataFile {
   const handle = openSync(join(folder, 'data.mdb'), 'r')
   return {
@@ -61,17 +61,17 @@ export function openDataFile(folder: string): DataFile {
 }
 
 /*
- * The two meta pages: where a store begins, and the check without which none is opened.
+ * The two meta pages, at the start of a store: none is opened without this check.
  *
- * Transaction N writes page N mod 2 in one sector, after all that it points to is on disk. So in
- * every state that a crash can leave, both pages are valid and one transaction apart; the engine
- * itself trusts the second one unseen and takes the one of the higher number. A damaged newest page
- * would lose the last transaction in silence, and a short file end the process (hardening L32).
- * Layout after the page header: magic u32 · version u32 · address u64 · map size u64 · tree of free
- * pages · tree of tables · last page u64 · transaction u64 · boot u64.
+ * Transaction N writes page N mod 2 in one sector, after everything it points to is on disk. So
+ * after any crash both pages are valid and one transaction apart; the engine itself trusts the
+ * second one unchecked and takes the one with the higher number. A damaged newest page would lose
+ * the last transaction silently, and a short file end the process (hardening L32). Layout after the
+ * page header: magic u32 · version u32 · address u64 · map size u64 · tree of free pages · tree of
+ * tables · last page u64 · transaction u64 · boot u64.
  */
 
-/** A tree as its record says: flags u16, depth u16, counts and root as u64. */
+/** The record of a tree: flags u16, depth u16, counts and root as u64. */
 export interface TreeRecord {
   readonly flags: number
   readonly depth: number
@@ -123,7 +123,7 @@ function decodeMetaPage(view: DataView, position: number): MetaPage {
     'meta pages of a known format',
   )
   return {
-    // The record of the free pages has it in place of a size of keys.
+    // The record of the free pages holds it in the field for the key size.
     pageBytes: view.getUint32(at + 24, true),
     freePages: decodeTreeRecord(view, at + 24),
     tables: decodeTreeRecord(view, at + 24 + treeRecordBytes),
@@ -135,7 +135,7 @@ function decodeMetaPage(view: DataView, position: number): MetaPage {
 const isPageSize = (bytes: number): boolean =>
   bytes >= pageBytesMin && bytes <= pageBytesMax && (bytes & (bytes - 1)) === 0
 
-/** A new file has both pages at 0. */
+/** In a new file both pages have transaction 0. */
 const areNeighbours = (first: MetaPage, second: MetaPage): boolean =>
   (first.transaction === 0 && second.transaction === 0) ||
   (first.transaction % 2 === 0 && Math.abs(first.transaction - second.transaction) === 1)
@@ -147,7 +147,7 @@ export interface MetaPages {
 
 /** @throws ApiError `storage_corrupt` */
 export function readMetaPages(file: DataFile): MetaPages {
-  // In one read: a writer of another process may be under way.
+  // One read for both pages, because another process may be writing.
   const buffer = makePageBuffer(Math.min(file.lengthBytes(), 2 * pageBytesMax))
   assertStored(file.read(buffer, 0), 'a file that can be read')
   const first = decodeMetaPage(buffer.view, 0)

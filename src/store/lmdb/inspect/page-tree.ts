@@ -1,11 +1,11 @@
 /**
  * The walk over one tree of pages, from its root.
  *
- * It holds each page against all that the engine takes for granted: number, kind, transaction,
- * bounds, the order of keys, one owner, and the counts of the tree's record. What passes cannot
- * lead the engine astray. Layout: behind its header a page has the place of each node, u16; a node
- * is size of data u16 u16 · flags u16 · length of key u16 · key · data. In a branch, size and flags
- * are the number of the page below, and the first key stands for nothing.
+ * It checks each page for everything the engine takes for granted: number, kind, transaction,
+ * bounds, key order, a single owner, and the counts of the tree's record. Pages that pass cannot
+ * mislead the engine. Layout: after its header a page has the offset of each node, u16; a node is
+ * size of data u16 u16 · flags u16 · length of key u16 · key · data. In a branch, size and flags
+ * are the number of the page below, and the first key is meaningless.
  * @module
  */
 import {
@@ -21,42 +21,42 @@ import {
 
 const metaPages = 2
 const nodeHeaderBytes = 8
-/** Its data is in pages of its own; in its place are page u64 · transaction u64 · count u64. */
+/** The data is in separate pages; the node holds page u64 · transaction u64 · count u64. */
 const isInOverflow = 1
 const overflowRecordBytes = 24
-/** The engine's own bound. */
+/** The engine's own limit. */
 export const treeDepthMax = 32
 
-/** Bytes within a buffer that is read over later. */
+/** Bytes within a buffer that later reads overwrite. */
 export interface Span {
   readonly buffer: PageBuffer
   readonly from: number
   readonly to: number
 }
 
-/** What a tree is of. */
+/** The kind of a tree. */
 export interface TreeShape {
   readonly compare: (a: Span, b: Span) => number
-  /** Flags of its nodes, beside `isInOverflow`. */
+  /** Flags of its nodes, besides `isInOverflow`. */
   readonly nodeFlags: number
-  /** How far down from the root it is walked. */
+  /** Depth of the walk, from the root. */
   readonly levels: number
-  /** Whether an entry is what it must be. */
+  /** Returns true if an entry is valid. */
   readonly accepts: (key: Span, value: Span) => boolean
 }
 
-/** The file under way, shared by its trees. */
+/** The walk through a file, shared by its trees. */
 export interface PageWalk {
   readonly file: DataFile
   readonly meta: MetaPage
-  /** Of the tables that there must be. */
+  /** Names of the tables that must exist. */
   readonly names: readonly string[]
-  /** By page: 1 where something owns it. Pages behind the end of the file have no place. */
+  /** By page: 1 if owned. Pages behind the end of the file have no entry. */
   readonly owners: Uint8Array
   /** By depth. */
   readonly buffers: PageBuffer[]
   readonly report: (page: number) => void
-  /** Told how many pages have found an owner just now. */
+  /** Called with the number of pages that have just found an owner. */
   readonly onOwned?: (pages: number) => void
 }
 
@@ -68,11 +68,11 @@ interface Tree {
   leafPages: number
   overflowPages: number
   entries: number
-  /** Else its counts say nothing. */
+  /** If false, its counts mean nothing. */
   isWalked: boolean
 }
 
-/** A page and what the one above says of it: its keys are from `low` on and below `high`. */
+/** A page and what its parent says of it: its keys are at least `low` and below `high`. */
 interface PageVisit {
   readonly page: number
   readonly depth: number
@@ -81,7 +81,7 @@ interface PageVisit {
   readonly high: Span | undefined
 }
 
-/** A page that was read, with its header in order. */
+/** A page that was read and whose header is valid. */
 interface Opened extends PageVisit {
   readonly buffer: PageBuffer
   readonly nodes: number
@@ -94,7 +94,7 @@ interface Node {
   readonly key: Span
 }
 
-/** Takes pages for an owner; `false` when one of them has another, or is none of the file. */
+/** Claims pages for an owner; `false` if one is already owned or not in the file. */
 export function ownPages(walk: PageWalk, first: number, count: number): boolean {
   const { owners } = walk
   const end = first + count
@@ -140,13 +140,13 @@ function readNode({ buffer, nodesFrom }: Opened, index: number): Node | undefine
   return { size, flags: view.getUint16(at + 4, true), key: { buffer, from, to } }
 }
 
-/** Nodes begin at even places, one behind the other. */
+/** Nodes start at even offsets, back to back. */
 const bytesOfNode = ({ key }: Node, dataBytes: number): number =>
   (nodeHeaderBytes + key.to - key.from + dataBytes + 1) & ~1
 
 /**
- * Data in pages of its own: a run of them with one header. A run may be longer than its data needs:
- * where data is put again in one transaction, the engine keeps the run and does not shorten it.
+ * Reads data in separate pages: a run of them with one header. A run may be longer than its data
+ * needs: when data is put again in one transaction, the engine keeps the run at its length.
  */
 function readOverflow(tree: Tree, node: Node, transaction: number): Span | undefined {
   const { walk } = tree
@@ -194,7 +194,7 @@ function walkLeaf(tree: Tree, leaf: Opened): boolean {
   return free === 0 && isBelow
 }
 
-/** The nodes of a branch in order, when they are. */
+/** Returns the nodes of a branch if they are in order. */
 function readBranch({ shape }: Tree, branch: Opened): Node[] | undefined {
   const nodes: Node[] = []
   let free = branch.buffer.bytes.length - branch.nodesFrom
@@ -245,7 +245,7 @@ function walkPage(tree: Tree, step: PageVisit): void {
 
 /**
  * Reports each damaged page of a tree.
- * @returns whether the record agrees with what was found, as far as that can be told
+ * @returns true if the record agrees with the pages, as far as that can be told
  */
 export function walkTree(walk: PageWalk, record: TreeRecord, shape: TreeShape): boolean {
   const { root: page, depth } = record

@@ -1,20 +1,20 @@
 /**
- * Who reads a store as of an older commit: a backup of another process, mostly.
+ * Readers of an older commit of a store: mostly a backup of another process.
  * @module
  */
 import type { LmdbEnvironment } from '../environment.ts'
 
-/** The engine gives a table as text; its types leave it out. */
+/** The engine returns its reader table as text, and its types leave it out. */
 interface WithReaders {
-  /** A line of heads, then process, thread and commit of each; `-` for one that reads nothing. */
+  /** A header line, then process, thread and commit of each; `-` for an idle one. */
   readonly readerList: () => string
-  /** Forgets those whose process has ended. */
+  /** Drops readers whose process has ended. */
   readonly readerCheck: () => number
 }
 
 const readCommit = /^\s*\d+\s+\S+\s+(\d+)$/
 
-/** Whether somebody reads a state from before a commit. */
+/** True if a reader holds a state from before a commit. */
 export function isReadBefore({ root }: LmdbEnvironment, commit: number): boolean {
   const readers = root as unknown as WithReaders
   readers.readerCheck()

@@ -1,9 +1,9 @@
 /**
- * Overwriting bytes that the engine has left in its file.
+ * Overwrites bytes that the engine has left in its file.
  *
- * A value that was replaced stays on a free page, and pieces of it in the gap of a page in use.
- * What is looked for is sealed, so that no value that stands has the same bytes: each place where
- * they are is overwritten, whatever page that is. Source: hardening C7 (keys that are gone).
+ * A replaced value stays on a free page, and pieces of it in the gap of a page in use. The searched
+ * values are sealed, so no live value has the same bytes: each match is overwritten, whatever page
+ * it is on. Source: hardening C7 (keys that are gone).
  * @module
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { setImmediate } from 'node:timers/promises'
 import { bufferOf } from '../../../lib/bytes.ts'
 import { scrubChunkBytes } from '../../../limits/operation-limits.ts'
 
-/** Pieces of this length are looked for, each alone: a page may keep a part of the whole. */
+/** Length of the pieces searched for, each separately: a page may keep a part of the whole. */
 const pieceBytes = 16
 
-/** Where in a file a piece is, and where it stands in what is looked for. */
+/** Position of a piece in the file, and its bytes. */
 interface Hit {
   readonly position: number
   readonly piece: Uint8Array
@@ -26,7 +26,7 @@ const piecesOf = (sealed: Uint8Array): Uint8Array[] =>
     sealed.subarray(i * pieceBytes, (i + 1) * pieceBytes),
   )
 
-/** Up to so many are looked for one by one, by the runtime's own search; more in one pass. */
+/** Fewer pieces are searched for one by one, with the runtime's own search; more in one pass. */
 const onePassFrom = 17
 
 type Look = (bytes: Buffer, from: number) => Hit[]
@@ -44,8 +44,8 @@ const lookOneByOne =
   }
 
 /**
- * Costs the same for any number of pieces, in which others wait: most places are passed by their
- * first two bytes, and the others by their first four.
+ * Takes the same time for any number of pieces, because other work waits meanwhile: two bytes rule
+ * out most positions, four nearly all others.
  */
 function lookOnce(pieces: readonly Uint8Array[]): Look {
   const isBegun = new Uint8Array(2 ** 16)
@@ -73,7 +73,7 @@ function lookOnce(pieces: readonly Uint8Array[]): Look {
   }
 }
 
-/** In pieces, between which others have their turn. */
+/** Searches in chunks, and yields to other work between them. */
 async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit[]> {
   const room = Buffer.alloc(scrubChunkBytes + pieceBytes - 1)
   const look = pieces.length < onePassFrom ? lookOneByOne(pieces) : lookOnce(pieces)
@@ -90,17 +90,17 @@ async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit
 function overwrite(file: number, { position, piece }: Hit): void {
   const bytes = Buffer.alloc(pieceBytes)
   readSync(file, bytes, 0, pieceBytes, position)
-  // The engine may have used the page for something else meanwhile.
+  // The engine may have reused the page meanwhile.
   if (bufferOf(piece).equals(bytes))
     writeSync(file, Buffer.alloc(pieceBytes), 0, pieceBytes, position)
 }
 
 /**
- * Looks once through the file of a store.
+ * Searches the file of a store once.
  * @param folder of the file
- * @param sealed values that stand no more
+ * @param sealed removed values
  * @param alone runs a task while no process writes to the file
- * @returns how many pieces were found
+ * @returns number of pieces found
  */
 export async function scrub(
   folder: string,

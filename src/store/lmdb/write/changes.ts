@@ -1,5 +1,5 @@
 /**
- * Drafts of a group over the tables of a store, with what changes in its indexes.
+ * Drafts of a group over the tables of a store, with the changes of its indexes.
  * @module
  */
 import type { Digest } from '../../contract.ts'
@@ -17,21 +17,21 @@ import {
 import { type IndexedEnvironment, readHeldRow, readUnique } from '../index/tail.ts'
 
 /*
- * Nothing reaches the engine before all sets are decided: `transaction` does not roll back what a
- * throw leaves half done (hardening L6).
+ * Nothing reaches the engine before all sets are decided: `transaction` does not roll back after a
+ * throw (hardening L6).
  */
 
 export interface StoreDraft extends GroupDraft {
   readonly environment: IndexedEnvironment
   /** As stored. */
   readonly state: StoreState
-  /** Keys of uniques that the index leads to and that their rows have given up. */
+  /** Keys of indexed uniques that their rows have given up. */
   readonly freed: Set<string>
   readonly terms: PostingDraft
   readonly deadlines: PostingDraft
 }
 
-/** The credential of many sets is one row, which is read once. */
+/** Caches stored rows: the credential of many sets is one row, read once. */
 function makeRowReader(environment: IndexedEnvironment) {
   const stored = new Map<number, KeyedRow>()
   return (ordinal: number): KeyedRow | undefined => {
@@ -47,9 +47,9 @@ function makeRowReader(environment: IndexedEnvironment) {
 
 type Indexes = Pick<StoreDraft, 'state' | 'freed' | 'terms' | 'deadlines'>
 
-/** Of a row before a set: what the index leads to it by. */
+/** Frees the uniques by which the index leads to a row. */
 function freeUniques({ freed, state }: Indexes, ordinal: number, from: KeyedRow): void {
-  // Nothing leads to a row that this group has inserted.
+  // The index does not have rows that this group inserted.
   if (ordinal >= state.foldingTo) return
   const { uniques } = from.row
   from.uniqueKeys.forEach((key, i) => {
@@ -58,7 +58,7 @@ function freeUniques({ freed, state }: Indexes, ordinal: number, from: KeyedRow)
   })
 }
 
-/** Reads all before it changes anything. */
+/** Reads everything before it changes anything. */
 function moveInIndexes(indexes: Indexes, moves: ReadonlyMap<number, RowMove>): void {
   const { state, terms, deadlines } = indexes
   const postings = [...moves].flatMap(([ordinal, { from, to }]) => [

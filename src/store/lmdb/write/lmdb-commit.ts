@@ -1,5 +1,5 @@
 /**
- * Group commit: writes that wait are committed together, and answered once they are flushed.
+ * Group commit: waiting writes are committed together, and answered once they are flushed.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
@@ -14,23 +14,23 @@ import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../core/
 /*
  * One transaction of the engine: on disk when its promise resolves.
  *
- * The engine refuses a commit now and then while it saves its list of free pages, as it reads more
- * of that list amid a change of the table that holds it (lmdb-js#321). Nothing refers to what it
- * has written by then, if it has written at all. The same once more would mostly ask for the same
- * pages and be refused again; behind a commit that moves a page or two it mostly is not.
+ * The engine sometimes refuses a commit while it saves its list of free pages, because it reads
+ * more of that list while changing the table that holds it (lmdb-js#321). Nothing refers to the
+ * pages written by then, if any. An identical retry would mostly ask for the same pages and be
+ * refused again; a retry after a commit that moves a page or two mostly succeeds.
  */
 
-/** `MDB_NOTFOUND` and `MDB_BAD_VALSIZE`, of a commit. Source: lmdb.h */
+/** `MDB_NOTFOUND` and `MDB_BAD_VALSIZE`, from a commit. Source: lmdb.h */
 const refusals: readonly unknown[] = [-30_798, -30_781]
 /**
- * `MDB_BAD_TXN` is that as well with these words. With others it can be damage that the engine has
- * found, or a put that it could not do.
+ * `MDB_BAD_TXN` is such a refusal only with these words. Otherwise it may be damage that the engine
+ * found, or a failed put.
  */
 const refusedTransaction = -30_782
 const refusedTransactionText = 'reserved freelist'
 
 /**
- * The engine tells the cause of a failed commit by another promise, which may never settle
+ * The engine reports the cause of a failed commit by another promise, which may never settle
  * (hardening L8).
  */
 async function causeOf(error: unknown): Promise<unknown> {
@@ -51,8 +51,8 @@ async function isRefusal(error: unknown): Promise<boolean> {
 }
 
 /**
- * A failed commit rejects one more promise, which the engine makes by an immediate of its own and
- * nobody else would catch: this one comes after that.
+ * A failed commit rejects one more promise, which the engine creates in an immediate of its own and
+ * nobody would catch: this immediate runs after it.
  */
 function begin<T>({ root }: LmdbEnvironment, body: () => T): Promise<T> {
   const nothing = () => {}
@@ -62,9 +62,9 @@ function begin<T>({ root }: LmdbEnvironment, body: () => T): Promise<T> {
 }
 
 /**
- * @param body decides and puts; it is run again where the engine refused the commit, and not where
- *   it has thrown: the engine tells only that such a transaction is broken
- * @throws Error of the engine: whether it is on disk is not known
+ * @param body decides and puts; run again if the engine refused the commit, but not if `body`
+ *   threw: the engine then reports only that the transaction is broken
+ * @throws Error of the engine: it is unknown whether the transaction is on disk
  */
 export async function commit<T>(environment: LmdbEnvironment, body: () => T): Promise<T> {
   let hasThrown = false
@@ -87,28 +87,28 @@ export async function commit<T>(environment: LmdbEnvironment, body: () => T): Pr
 /*
  * Group commit: change sets wait while a transaction commits, then all go into the next one.
  *
- * Invariants: at most one transaction of ours runs at a time; a set is answered only after the
- * transaction that holds it is on disk; a set that was queued before another is decided before it.
- * After a failed commit nothing is written any more: a second try proves nothing about the first
- * (hardening section 0, item 5). One that the engine refused before it wrote is no such (`commit`).
+ * Invariants: at most one transaction of ours runs at a time; a set is answered only after its
+ * transaction is on disk; sets are decided in the order in which they were queued. After a failed
+ * commit nothing more is written: a second try proves nothing about the first (hardening section 0,
+ * item 5). A commit that the engine refused before writing does not count as failed (`commit`).
  */
 
 /**
- * Commits one group. `take` gives its sets, and may be called only once the transaction began: what
- * came until then goes along. Called again it gives the same; once they were answered, it throws.
+ * Commits one group. `take` returns its sets, and may be called only once the transaction began, to
+ * include late arrivals. Called again it returns the same; after they were answered, it throws.
  */
 export type CommitGroup = (take: () => readonly ChangeSet[]) => Promise<readonly SetResult[]>
 
 export interface CommitQueue {
   /** @throws ApiError `unavailable` once the queue is closed or a commit failed */
   submit(changes: ChangeSet): Promise<WriteOutcome>
-  /** Takes nothing more; resolves when all that was taken is answered. */
+  /** Accepts no more sets; resolves when all accepted ones are answered. */
   close(): Promise<void>
-  /** Whether a commit failed. */
+  /** True after a failed commit. */
   isHalted(): boolean
 }
 
-/** Resolves after so long; never, once `signal` is aborted. */
+/** Resolves after `waitMs` of turning event loop; never, once `signal` is aborted. */
 async function passing(waitMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await new Promise<void>(resolve => {
@@ -118,7 +118,7 @@ async function passing(waitMs: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Rejects when a commit is overdue; `signal` stops the clock. It measures the engine: time in which
- * this process could not have heard of the end of a commit does not count.
+ * this process could not have noticed the end of a commit does not count.
  * @param begun resolves when the transaction has begun
  */
 async function overdue(
@@ -134,9 +134,9 @@ async function overdue(
 }
 
 /**
- * @param onFailure is told once, with the cause, after the first commit that failed
- * @param processes how many write the store. Each of the others may keep a transaction from
- *   beginning: those whose own commits are overdue must not take this one with them
+ * @param onFailure is called once, with the cause, after the first failed commit
+ * @param processes number of writers of the store. Each of the others may delay the start of a
+ *   transaction; their overdue commits must not count against this one
  */
 export function makeCommitQueue(
   commitGroup: CommitGroup,
@@ -160,7 +160,7 @@ export function makeCommitQueue(
     const begun = Promise.withResolvers<void>()
     const ended = new AbortController()
     const take = (): readonly ChangeSet[] => {
-      // What waited too long was answered.
+      // A group that waited too long has already been answered.
       ended.signal.throwIfAborted()
       begun.resolve()
       if (group.length === 0) group = takeGroup(waiting)

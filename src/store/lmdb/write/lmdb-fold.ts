@@ -1,11 +1,11 @@
 /**
- * Folding: what leads to the rows of the tail is put into the index, in small steps.
+ * Folding: moves the index entries of the tail's rows into the index, in small steps.
  *
- * A fold takes the rows that stand when it begins. Each step takes digests that follow each other,
- * of all these rows at once, so that a page of the index is written once for many of them. A step
- * is part of a transaction as anything else, and `StoreState` says how far the fold is: whatever
- * ends a process between two steps or within one, the next one goes on from there.
- * Source: docs/architecture.md, "The store".
+ * A fold takes the rows that exist when it begins. Each step takes neighbouring digests of all
+ * these rows at once, so that a page of the index is written once for many of them. A step is part
+ * of an ordinary transaction, and `StoreState` records the fold's progress: if a process ends
+ * between two steps or within one, the next process goes on from there. Source:
+ * docs/architecture.md, "The store".
  * @module
  */
 import { foldRowsDefault } from '../../../limits/setting-limits.ts'
@@ -28,13 +28,13 @@ import { termsOfPrefix, uniquesOfPrefix } from '../index/segment.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowVersion } from '../layout.ts'
 
-/** How large folds and their steps are; a step has one first byte of digests at least. */
+/** Sizes of folds and their steps; a step covers at least one first byte of digests. */
 export interface FoldSizes {
-  /** From so many rows of the tail on a fold begins. */
+  /** Rows of the tail at which a fold begins. */
   readonly rows: number
-  /** Entries of the index in one step. */
+  /** Index entries in one step. */
   readonly puts: number
-  /** The same for each digest of the rows that are written along, where that is more. */
+  /** Index entries per digest of the rows in the same transaction, if that is more. */
   readonly putsPerDigest: number
 }
 
@@ -46,17 +46,17 @@ export const foldSizes: FoldSizes = {
 
 export interface FoldStep {
   readonly puts: readonly Put[]
-  /** As it is once they are made. */
+  /** The state after the puts. */
   readonly state: StoreState
 }
 
-/** Of a fold that has ended: its rows are no tail any more. */
+/** True after a fold has ended: its rows have left the tail, and their moves are stale. */
 const hasStaleMoves = (state: StoreState): boolean =>
   !isFoldRunning(state) && state.movesFrom < state.movesOfFold
 
 /**
- * Whether a fold is to begin: for the number of rows, for that of their digests, which take memory,
- * or for that of their moves, which every process reads that opens the store.
+ * True if a fold must begin, because of the number of rows, of their digests, which take memory, or
+ * of their moves, which every process reads when it opens the store.
  */
 function isDue({ tail }: IndexedEnvironment, state: StoreState, { rows }: FoldSizes): boolean {
   const { foldedTo, nextOrdinal, movesOfFold, movesTo } = state
@@ -69,8 +69,8 @@ function isDue({ tail }: IndexedEnvironment, state: StoreState, { rows }: FoldSi
 }
 
 /**
- * Whether so much stands in memory that writes are to wait: a caller's rows may have hundreds of
- * digests each, which come faster than steps of folds beside them can go.
+ * True if so much is in memory that writes must wait: a caller's rows may have hundreds of digests
+ * each, and arrive faster than the fold steps beside them can clear.
  */
 export const isFoldBehind = (
   { tail }: IndexedEnvironment,
@@ -80,18 +80,18 @@ export const isFoldBehind = (
   state.nextOrdinal - state.foldedTo > rows * foldLagMax ||
   tail.fresh.digests + tail.folding.digests > rows * foldDigestsPerRow * foldLagMax
 
-/** Whether there is anything to do for steps that nobody's write brings along. */
+/** True if there is work for fold steps that no write carries. */
 export const isFoldLeft = (environment: IndexedEnvironment, state: StoreState, sizes: FoldSizes) =>
   !environment.tail.isDamaged &&
   (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
 
-/** Any order but that of keys. */
+/** An order unlike that of keys. */
 const byTail = ({ key: a }: Put, { key: b }: Put): number =>
   readU32(a, uniqueBytes - 4) - readU32(b, uniqueBytes - 4)
 
 /**
- * Those of new eras come behind all others of their first byte. Put in the order of their keys, or
- * the last one first, each page is left half full once it was split; in any other order two thirds.
+ * Uniques of new eras sort after all others of their first byte. Put in key order, or with the last
+ * one first, each page stays half full after its split; in any other order two thirds full.
  */
 function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
   const puts = uniquesOfPrefix(tail.folding, prefix).map(({ unique, holder }) => {
@@ -101,7 +101,7 @@ function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number
   return puts.sort(byTail)
 }
 
-/** @throws ApiError `storage_corrupt` when a chunk as stored is none */
+/** @throws ApiError `storage_corrupt` when a stored chunk is invalid */
 function termPuts(environment: IndexedEnvironment, prefix: number): Put[] {
   const postings = termsOfStore(environment)
   const { table, encodeKey } = postings
@@ -134,8 +134,8 @@ function dropMoves({ moves: table }: IndexedEnvironment, state: StoreState): Fol
 }
 
 /**
- * The next step, as seen within a transaction that has written nothing yet.
- * @param digests of the rows of the same transaction: the fold is faster than they come
+ * Plans the next step, within a transaction that has written nothing yet.
+ * @param digests of the rows of the same transaction: the fold must outrun them
  * @returns `undefined` when there is nothing to do, or when damage was met, which stops all folds
  */
 export function planFold(

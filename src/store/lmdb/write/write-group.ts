@@ -1,5 +1,5 @@
 /**
- * Writing a group of changes in one transaction of the engine, while there is room on the disk.
+ * Writing a group of changes in one transaction of the engine, while the disk has room.
  * @module
  */
 import { freeSpaceBytesMin } from '../../../limits/operation-limits.ts'
@@ -34,11 +34,11 @@ import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
 
 /*
- * The guards before a full disk: writes that add bytes are refused while there is room to remove.
+ * Guards against a full disk: writes that add are refused while there is still room to remove.
  *
- * A file system that is full in the middle of a commit can end the process within the engine
- * (hardening L11). So the free space is asked for before a write is taken, at most once in
- * `freeSpaceProbeMs`, and each commit keeps to what the reserve of the file has.
+ * A file system that fills up during a commit can end the process within the engine (hardening
+ * L11). So free space is checked before a write is accepted, at most once per `freeSpaceProbeMs`,
+ * and each commit stays within the reserve of the file.
  */
 
 /** Bytes that the user of this process may still write. */
@@ -75,8 +75,8 @@ const growsStore = ({ kind }: PreparedChange): boolean =>
   kind === 'insert' || kind === 'replace' || kind === 'reseal'
 
 /**
- * Why a set of changes may not be committed; `undefined` when it may.
- * @param roomBytes that the store's file can grow by
+ * Returns the fault that forbids committing a set of changes; `undefined` if it may be committed.
+ * @param roomBytes growth left to the store's file
  */
 export function faultOfRoom(
   roomBytes: number,
@@ -88,24 +88,23 @@ export function faultOfRoom(
 }
 
 /*
- * The reserve: blocks behind the end of the store's file that the disk has given already.
+ * The reserve: disk blocks already allocated behind the end of the store's file.
  *
- * Another program can fill a disk between any look at it and the write that follows. The engine
- * then meets what is left of the reserve, so that it does not run out in the middle of a commit
- * (hardening L11), and rows can be removed from a disk that is full. The file's length does not
- * change by it, and the blocks stay its own when the process ends in any way. It is no more than
- * its size: a commit that copies more pages can still meet the end of a disk that was filled
- * meanwhile, and so can any on a file system that copies on write.
- * Source: fallocate(2), FALLOC_FL_KEEP_SIZE.
+ * Another program can fill the disk between any check and the write that follows. The engine then
+ * uses the reserve, so that it does not run out during a commit (hardening L11), and rows can be
+ * removed from a full disk. The reserve does not change the file's length, and its blocks survive
+ * any end of the process. It is limited: a commit that copies more pages can still run out of a
+ * disk that was filled meanwhile, and so can any commit on a copy-on-write file system. Source:
+ * fallocate(2), FALLOC_FL_KEEP_SIZE.
  */
 
 export interface Reserve {
-  /** Fills it up where it is low and that can be; gives the bytes that it has. */
+  /** Tops it up if it is low and the disk allows; returns its size in bytes. */
   fill(): number
   close(): void
 }
 
-/** Takes blocks for bytes of a file from a position on; whether all of them are there. */
+/** Allocates bytes of a file from a position on; returns true if all of them were allocated. */
 export type Allocate = (file: number, positionBytes: number, lengthBytes: number) => boolean
 
 const keepSize = 1
@@ -121,9 +120,9 @@ function findAllocate(): Allocate {
 }
 
 /**
- * The reserve of the store in a folder. Where the file system keeps none, it counts as endless
- * while space is free, and as enough to remove where it is not. A call that fails once, on a disk
- * that is full, is tried again. Holes within the file are filled first: they are no room either.
+ * Opens the reserve of the store in a folder. A file system without preallocation counts as having
+ * an endless reserve while space is free, and enough to remove when it is not. A call that fails
+ * once on a full disk is retried. Holes within the file are filled first: they are no room either.
  */
 export function openReserve(
   folder: string,
@@ -149,7 +148,7 @@ export function openReserve(
 }
 
 /*
- * One transaction: a step of a fold, then what is left of all change sets of a group.
+ * One transaction: a step of a fold, then the effects of all change sets of a group.
  */
 
 type InsertedRow = readonly [ordinal: number, value: Uint8Array]
@@ -159,7 +158,7 @@ const insertedRows = ({ rows, state }: StoreDraft): InsertedRow[] =>
     row !== undefined && ordinal >= state.nextOrdinal ? [[ordinal, row.value]] : [],
   )
 
-/** New rows stand in the order of their ordinals, as they were given. */
+/** New rows come in ascending order of ordinals, as assigned. */
 const rowPuts = ({ rows, environment, state }: StoreDraft): Put[] =>
   [...rows].map(([ordinal, row]) => ({
     table: environment.rows,
@@ -169,7 +168,7 @@ const rowPuts = ({ rows, environment, state }: StoreDraft): Put[] =>
   }))
 
 /**
- * Of folded rows alone. Uniques of a row that was moved carry its new version; a holder is always a
+ * Puts of folded rows only. Uniques of a moved row carry its new version; a holder is always a
  * moved row.
  */
 const uniquePuts = ({ rows, holdings, freed, environment, state }: StoreDraft): Put[] =>
@@ -183,7 +182,7 @@ const uniquePuts = ({ rows, holdings, freed, environment, state }: StoreDraft): 
     return freed.has(key) ? { table, key: unique, value: undefined } : []
   })
 
-/** Rows of the tail that are not as they were inserted: the version, or that they are removed. */
+/** Rows of the tail that differ from their inserted state: their new version, or 0 if removed. */
 const moveVersions = ({ rows, state }: StoreDraft): RowVersion[] =>
   [...rows].flatMap(([ordinal, row]) => {
     const version = row?.row.version ?? 0
@@ -208,9 +207,9 @@ interface Decided {
   readonly results: readonly SetResult[]
   readonly puts: readonly Put[]
   readonly inserted: readonly InsertedRow[]
-  /** In which rows move, so that any term or deadline of theirs may change. */
+  /** Chunks in which rows move, so any of their terms or deadlines may change. */
   readonly chunks: ReadonlySet<number>
-  /** As it is after the group. */
+  /** The state after the group. */
   readonly state: StoreState
 }
 
@@ -232,7 +231,7 @@ function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'>
 
 type ChangeSets = readonly (readonly PreparedChange[])[]
 
-/** A fault that belongs to no single set is the fault of all, and nothing is written for them. */
+/** A fault that belongs to no single set fails them all, and nothing is written for them. */
 function decideGroup(
   environment: IndexedEnvironment,
   state: StoreState,
@@ -258,7 +257,7 @@ function decideGroup(
 const digestsOf = (change: PreparedChange): number =>
   'row' in change ? change.row.row.uniques.length + change.row.row.terms.length : 0
 
-/** A fold adds before it can remove: it waits while room is short. */
+/** A fold adds before it removes, so it waits while room is short. */
 function takeFoldStep(
   environment: IndexedEnvironment,
   state: StoreState,
@@ -273,7 +272,7 @@ function takeFoldStep(
 }
 
 export interface GroupOptions {
-  /** That the store's file can grow by. */
+  /** Growth left to the store's file. */
   readonly roomBytes: number
   readonly fold: FoldSizes
 }
@@ -281,11 +280,11 @@ export interface GroupOptions {
 export interface WrittenGroup {
   /** One for each set, in their order. */
   readonly results: readonly SetResult[]
-  /** `undefined` where the store could not even be read. */
+  /** `undefined` if the store could not even be read. */
   readonly state?: StoreState
-  /** Whether anything was put, a step of a fold alone or more. */
+  /** True if anything was put, even just a fold step. */
   readonly hasMoved: boolean
-  /** Brings the tail along, once all of it is on disk. */
+  /** Updates the tail, once everything is on disk. */
   readonly follow?: () => void
 }
 
