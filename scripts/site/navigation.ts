@@ -84,6 +84,7 @@ const sections: readonly Section[] = [
       docs('Tests of hostile inputs', 'evidence/hostile-inputs'),
       docs('Tests of security', 'evidence/security'),
       docs('Tests of compatibility', 'evidence/compatibility'),
+      docs('Facts by number', 'evidence/facts'),
       docs('Measurements', 'evidence/measurements'),
       docs('Campaigns', 'evidence/campaigns'),
     ],

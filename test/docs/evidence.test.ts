@@ -10,13 +10,14 @@ import { readPage } from '../support/page.ts'
 import { readStatements } from '../support/statements.ts'
 
 const files = readEvidenceFiles()
+const pages = composePages(files)
 
 test('every statement has a tagged test, and every tag names a statement', () => {
   expect(findFaults(files)).toEqual([])
 })
 
 test.each(documents)('$page is current: else run bun scripts/evidence.ts', ({ page }) => {
-  expect(readPage(page)).toBe(composePages(files).get(page) ?? 'no such page')
+  expect(readPage(page)).toBe(pages.get(page) ?? 'no such page')
 })
 
 test.each([
@@ -92,8 +93,7 @@ describe('a tagged row of a table is named with its suites', () => {
       ['SECURITY.md', '| S1 | said |'],
       ['test/a.test.ts', lines.join('\n')],
     ])
-    const pages = composePages(sample)
-    expect(pages.get('docs/evidence/security.md')).toContain(
+    expect(composePages(sample).get('docs/evidence/security.md')).toContain(
       '| S1 | `a.test.ts › a suite › the row` |',
     )
   })

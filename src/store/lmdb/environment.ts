@@ -29,7 +29,7 @@ export function faultOf(error: unknown): ApiError {
  * The LMDB environment: one file, six tables, and the options that make it safe.
  *
  * Invariants: a transaction whose promise resolved is on disk; only the owner has access to the
- * files; keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its
+ * files; keys and values are plain bytes. Source: docs/evidence/facts.md (the numbers below are its
  * rows).
  */
 
