@@ -1,8 +1,8 @@
 /**
- * The keys of an application: several may be live at a time, so that one takes the place of another
- * without a moment in which neither works.
+ * Keys of an application: several may be live at a time, so that one can replace another without a
+ * moment in which neither works.
  *
- * The record says what each key is, the row is found by the digest of each; both in one order.
+ * The record describes each key, and the row is found by the digest of each; both in one order.
  * Source: contract section 15.
  * @module
  */
@@ -15,21 +15,21 @@ import type { Digest, Row } from '../store/contract.ts'
 
 const apiKeyRandomBytes = 16
 
-/** What a key looks like, as a regular expression of JSON Schema. */
+/** Form of a key, as a regular expression of JSON Schema. */
 export const apiKeyPattern = `^key_${base58Pattern}$`
 
-/** What the record of an application says of one of its keys. */
+/** Entry of a key in the record of its application. */
 export interface KeyRecord {
-  /** Of all keys that the application ever had, from 0 on. Sessions rest on one key. */
+  /** Counts from 0 over all keys the application ever had. Sessions depend on one key. */
   readonly number: number
   readonly createdBy?: string
   readonly createdAtMs: number
   readonly expiresAt?: Instant
-  /** `2030-01-31`, in UTC; absent until it was written that the key was used. */
+  /** `2030-01-31`, in UTC; absent until a use of the key was recorded. */
   readonly lastUsedOn?: string
 }
 
-/** A key and the digest that it is found by. */
+/** A key and the digest by which it is found. */
 export interface HeldKey {
   readonly key: KeyRecord
   readonly digest: Digest
@@ -38,7 +38,7 @@ export interface HeldKey {
 export const newKey = (deps: Pick<Deps, 'randomBytes'>): Secret =>
   new Secret(`key_${base58(deps.randomBytes(apiKeyRandomBytes))}`)
 
-/** All keys of an application, those that have expired too. */
+/** Returns all keys of an application, expired ones too. */
 export function heldKeys(
   { uniques: [, ...digests] }: Row,
   { keys }: { readonly keys: readonly KeyRecord[] },
@@ -52,7 +52,7 @@ export function heldKeys(
 export const isLiveKey = ({ expiresAt }: KeyRecord, nowMs: number): boolean =>
   expiresAt === undefined || nowMs < expiresAt.epochMs
 
-/** The id under which a key is shown: it follows from the application's id and the number. */
+/** Returns the public id of a key, derived from the application's id and the key's number. */
 export const keyIdOf = (
   keys: Keys,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
@@ -62,5 +62,5 @@ export const keyIdOf = (
   return uuidOf(digest.subarray(0, 16))
 }
 
-/** The day of an instant, in UTC. */
+/** Returns the day of an instant, in UTC. */
 export const dayOf = (epochMs: number): string => printInstantUtc(epochMs).slice(0, 10)

@@ -1,5 +1,5 @@
 /**
- * What an application may be granted: its rules go by container. Source: contract section 11.
+ * Grants that an application may hold: its rules go by container. Source: contract section 11.
  *
  * @module
  */
@@ -22,7 +22,7 @@ function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {
 }
 
 /**
- * @returns grants whose rules stand in ascending priority
+ * @returns grants with their rules in ascending priority
  * @throws ApiError `invalid_request` with every fault
  */
 export const checkGrants = (type: ApplicationType, body: GrantsDraft<RuleBody>): Grants =>
@@ -41,8 +41,8 @@ const faultOf = (type: ApplicationType, body: GrantsDraft<RuleBody>): ApiError |
 const faultsIn = ({ fields = {} }: ApiError): number => Object.keys(fields).length
 
 /**
- * For the grants of an application that is not there: what no type may hold is a fault of the body
- * (contract section 2).
+ * Checks grants for an application that does not exist: grants that no type may hold are a fault of
+ * the body (contract section 2).
  * @throws ApiError `invalid_request` with the faults for the type that has the fewest
  */
 export function assertGrantsOfSomeType(body: GrantsDraft<RuleBody>): void {

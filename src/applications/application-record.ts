@@ -1,5 +1,5 @@
 /**
- * The application record: what is sealed, by what it is found, and how it is shown.
+ * The application record: how it is sealed, found and shown.
  *
  * Applications live in the installation's key scope: a key is looked up before its tenant is known.
  * @module
@@ -18,7 +18,7 @@ export interface ApplicationRecord extends Grants {
   readonly tenantId: string
   readonly name: string
   readonly type: ApplicationType
-  /** The greatest number that a key of it was given; absent: 0. */
+  /** The greatest number of any of its keys so far; absent: 0. */
   readonly keyNumber?: number
   /** In the order of their digests. */
   readonly keys: readonly KeyRecord[]
@@ -36,7 +36,7 @@ export interface StoredApplication {
 
 const { seal, open } = jsonRecord<ApplicationRecord>('application')
 
-/** 32 bytes: the digest under which an API key is found. */
+/** Returns the digest under which an API key is found, 32 bytes. */
 export const keyDigest = (keys: Keys, key: string): Uint8Array =>
   uniqueDigest(keys.installation, 'api-key', key)
 
@@ -50,8 +50,8 @@ export const typeTerm = (keys: Keys, tenantId: string, type: string): Uint8Array
   termDigest(keys.installation, 'application-type', tenantId, type)
 
 /**
- * The row of an application.
- * @param held its keys; those that have expired leave with this
+ * Seals the row of an application.
+ * @param held its keys; expired ones are dropped
  */
 export function sealApplication(
   deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
@@ -74,17 +74,17 @@ export function sealApplication(
   return seal(deps, record, header, version)
 }
 
-/** Whether a row is found by as many keys as its record names. */
+/** Returns true if the row is found by exactly the keys that its record names. */
 export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): boolean =>
   uniques.length === 1 + record.keys.length
 
-/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+/** @throws ApiError `storage_corrupt` when the row was changed */
 export const unsealApplication = (keys: Keys, row: Row): StoredApplication => ({
   row,
   record: open(keys, row),
 })
 
-/** The JSON text of an application; `key` only right after it was made (spec). */
+/** Returns the JSON text of an application; `key` only right after it was made (spec). */
 export const printApplication = (record: ApplicationRecord, key?: string): string =>
   JSON.stringify({
     id: record.id,

@@ -1,5 +1,5 @@
 /**
- * What can be done with applications: read, decide, write once.
+ * Operations on applications: each reads, decides and writes once.
  *
  * Source: spec, "Applications"; contract sections 11 and 13.
  * @module
@@ -36,15 +36,15 @@ import {
 
 type KeyDraft = Omit<KeyRecord, 'createdBy'> & { readonly createdBy: string | undefined }
 
-/** An application and its key, which exists in clear only here. */
+/** An application and its key, whose plaintext exists only here. */
 export interface NewApplication {
   readonly record: ApplicationRecord
   readonly key: Secret
 }
 
 /**
- * A management application hands on no power that it lacks: neither by granting it nor by taking
- * over a stronger application's key (hardening T22, H139, H140).
+ * A management application passes on no power that it lacks: neither by granting it nor by taking
+ * over the key of a stronger application (hardening T22, H139, H140).
  */
 export function assertMayGrant(
   caller: Caller,
@@ -57,8 +57,8 @@ export function assertMayGrant(
 }
 
 /**
- * A caller who may only change applications takes over no key that may see data, and widens no
- * grants: that is worth as much as making such a key (contract section 11).
+ * A caller who may only change applications may not take over a key that can see data, nor widen
+ * grants: either is as powerful as making such a key (contract section 11).
  */
 export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
   if (type === 'management' || holdsAnywhere(grants, 'application:create')) return
@@ -72,10 +72,10 @@ export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
 type KeyEnd = Pick<KeyRecord, 'expiresAt'>
 
 /**
- * When a key ends that a caller makes: with the caller's own at the latest, so that one which was
- * given for a while makes none that lasts (contract section 13).
+ * Returns the end of a new key: at the latest when the caller's own key ends, so that a temporary
+ * key makes no lasting one (contract section 13).
  * @param expiry as it was sent
- * @throws ApiError `invalid_request` for one that is none, is past, or is later than that
+ * @throws ApiError `invalid_request` for an expiry that is malformed, past, or later than that
  */
 export function endOfNewKey(
   { expiresAtMs: latestMs }: Caller,
@@ -93,7 +93,7 @@ export function endOfNewKey(
 
 const absent = () => new ApiError('not_found', 'There is no such application.')
 
-/** A key that was just made, with what the record of its application is to say of it. */
+/** Returns a new key with its entry in the application's record. */
 export const heldKey = (
   { keys }: Pick<Deps, 'keys'>,
   key: Secret,
@@ -104,8 +104,8 @@ export const heldKey = (
 })
 
 /**
- * A new application and its row, not yet written. `createdBy` is absent for the first one.
- * @param keyEnd of its first key, where that ends before the application
+ * Returns a new application and its row, not yet written. `createdBy` is absent for the first one.
+ * @param keyEnd end of its first key, if that is before the application's
  */
 export function composeApplication(
   deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
@@ -136,7 +136,7 @@ export function composeApplication(
   return { record, key, row: sealApplication(deps, record, [made], 1) }
 }
 
-/** A management application that may do all that one may, and its row, not yet written. */
+/** Returns a management application with all permissions and its row, not yet written. */
 export const composeManager = (
   deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
   tenantId: string,
@@ -150,8 +150,8 @@ export const composeManager = (
   })
 
 /**
- * Made by a key that ends, an application has a first key that ends with it and goes on itself: a
- * manager may give it another key in time.
+ * If the caller's key expires, so does the first key of the new application, but not the
+ * application: a manager may give it another key in time.
  * @throws ApiError `invalid_request` when the grants or the expiry are not valid, `forbidden`
  */
 export async function createApplication(
@@ -218,19 +218,19 @@ export async function listApplications(
 export const canCreateApplications = (record: ApplicationRecord): boolean =>
   record.type === 'management' && record.permissions.includes('application:create')
 
-/** Whether some key will do for ever. */
+/** Returns true if some key never expires. */
 export const hasLastingKey = (held: readonly HeldKey[]): boolean =>
   held.some(({ key }) => key.expiresAt === undefined)
 
-/** One that expires, or whose keys do, leaves nobody behind when it is gone. */
+/** True for a manager whose row and at least one key never expire. */
 const staysManager = ({ row, record }: StoredApplication): boolean =>
   canCreateApplications(record) &&
   record.expiresAt === undefined &&
   hasLastingKey(heldKeys(row, record))
 
 /**
- * A check that another application which can create applications stands when the write lands:
- * otherwise nobody could get back in (contract section 13).
+ * Returns a precondition: another application that can create applications exists when the write
+ * lands. Otherwise nobody could get back in (contract section 13).
  */
 export async function anotherManagerStands(
   deps: Deps,
@@ -251,7 +251,7 @@ export async function anotherManagerStands(
   )
 }
 
-/** What `decide` made of the stored application is written, with every cached credential ended. */
+/** Writes the changes that `decide` returns, and ends every cached credential. */
 export const changeApplication = <T>(
   deps: Deps,
   caller: Caller,
@@ -293,7 +293,7 @@ async function replaceGrants(
 
 /**
  * Replaces name, permissions and rules; the type stays (contract section 13).
- * @throws ApiError `invalid_request` before `not_found`: a fault of the body is told in any case
+ * @throws ApiError `invalid_request` before `not_found`: faults of the body are always reported
  */
 export async function updateApplication(
   deps: Deps,
@@ -325,8 +325,8 @@ export const replacement = (
 
 /**
  * Every other key of the application is refused from the moment this resolves.
- * @throws ApiError `not_found`, `forbidden`; `conflict` where the new key would end, and nobody
- * else could create applications after that
+ * @throws ApiError `not_found`, `forbidden`; `conflict` if the new key would expire, and nobody
+ *   else could create applications after that
  */
 export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
   changeApplication(deps, caller, id, async stored => {

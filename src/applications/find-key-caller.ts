@@ -1,8 +1,8 @@
 /**
- * From an API key, or an id, to the application that it stands for as a caller.
+ * Finds the application behind an API key or an id, as a caller.
  *
- * A caller that is kept counts only while the store's generation stands, so that a regenerated,
- * changed or deleted credential is dead on the next request in every process. Source: contract
+ * A cached caller is valid only while the store's generation is unchanged, so that a regenerated,
+ * changed or deleted credential is refused on the next request in every process. Source: contract
  * section 13.
  * @module
  */
@@ -38,14 +38,14 @@ const earliest = (a: number | undefined, b: number | undefined): number | undefi
 
 type Reading = Pick<Deps, 'store' | 'keys' | 'now'>
 
-/** A live application, and one of its keys that is live. */
+/** A live application, and one of its live keys. */
 interface Found extends StoredApplication {
   readonly key: KeyRecord
 }
 
 const isEqual = (a: Digest, b: Digest): boolean => Buffer.compare(a, b) === 0
 
-/** An expired row is refused unopened: that costs what an absent one does (contract section 2). */
+/** Refuses an expired row unopened, at the cost of an absent one (contract section 2). */
 async function findLive(
   { store, keys }: Reading,
   unique: Digest,
@@ -59,14 +59,14 @@ async function findLive(
   return key !== undefined && isLiveKey(key, nowMs) ? { ...stored, key } : undefined
 }
 
-/** A caller is kept for the day at most, so that each day's first use of a key is noted. */
+/** Callers are cached until the end of the day, so that each day's first use is noted. */
 const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs
 
 /**
- * decision: a key that expired by itself costs an opening more than an unknown one, until the
- * application is next written: it tells the holder of that key.
- * @param noteUse is told of the key that was found, whenever a caller is not one that is kept
- * @returns what looks up any text, whatever it is
+ * decision: refusing an expired key costs one opening more than an unknown one, until the
+ * application is next written. Only the holder of that key can tell.
+ * @param noteUse called with the key, each time a caller is not found in the cache
+ * @returns a look-up for any text
  */
 export function applicationAuthenticator(
   deps: Reading,
@@ -83,8 +83,8 @@ export function applicationAuthenticator(
 }
 
 /**
- * The live application of that id, as the caller that a key of it makes.
- * @param keyNumber which key, that must be live too
+ * Returns the live application with that id, as the caller that its key would be.
+ * @param keyNumber a key that must be live too
  */
 export async function findLiveApplication(
   deps: Reading,

@@ -24,8 +24,8 @@ import { idsOf } from './routes.ts'
 /*
  * Wire shapes of the keys of an application. Source: contract section 15.
  *
- * The names are those of the family's published clients (`applicationKeys`), and beside them the
- * expiry and the day of the last use.
+ * The names are those of the family's published clients (`applicationKeys`), with the expiry and
+ * the day of the last use added.
  */
 
 const createKeySchema = Type.Object(
@@ -95,7 +95,7 @@ const keyListExamples = { one: [keyExamples.used] }
 const newKeyExamples = { made: { ...example, key: 'key_3wVZ9mFqTnL5hYpKcR8sXb' } }
 const createKeyExamples = { lasting: {}, expiring: { expires_at: '1/1/2036' } }
 
-/** The JSON text of a key; `secret` only right after it was made. */
+/** Returns the JSON text of a key; `secret` only right after it was made. */
 const printKey = ({ id, key }: ShownKey, secret?: string): string =>
   JSON.stringify({
     id,

@@ -1,10 +1,10 @@
 /**
- * What can be done with the keys of an application: read, decide, write once.
+ * Operations on the keys of an application: each reads, decides and writes once.
  *
- * decision: `key:read` reads them and `key:rotate` makes and revokes them. Making one is worth as
- * much as making the application: it needs `application:create` where that may hold a token
- * permission, and what the application holds where it manages. Revoking needs no more, as a key
- * that leaked must go: an application may be left without a key, but not the last manager.
+ * decision: `key:read` reads keys, `key:rotate` makes and revokes them. Making one is as powerful
+ * as making the application: it also needs `application:create` if the application may hold a token
+ * permission, and every permission that a management application holds. Revoking needs no more, as
+ * a leaked key must go: an application may end up without a key, but not the last manager.
  * Source: contract sections 11, 13 and 15.
  * @module
  */
@@ -37,7 +37,7 @@ export interface ShownKey {
   readonly key: KeyRecord
 }
 
-/** A key that exists in clear only here. */
+/** A new key, whose plaintext exists only here. */
 export interface NewKey extends ShownKey {
   readonly secret: Secret
 }
@@ -50,7 +50,7 @@ const tooMany = () =>
 const liveKeys = (deps: Deps, { row, record }: StoredApplication): readonly HeldKey[] =>
   heldKeys(row, record).filter(({ key }) => isLiveKey(key, deps.now()))
 
-/** Newest first. @throws ApiError `not_found` where there is no such application */
+/** Newest first. @throws ApiError `not_found` if there is no such application */
 export async function listKeys(
   deps: Deps,
   { tenantId }: Caller,
@@ -62,7 +62,7 @@ export async function listKeys(
     .toReversed()
 }
 
-/** @throws ApiError `not_found` where there is no such application, or no such key of it */
+/** @throws ApiError `not_found` if there is no such application, or it has no such key */
 export async function getKey(
   deps: Deps,
   caller: Caller,
@@ -76,11 +76,11 @@ export async function getKey(
 }
 
 /**
- * Makes one more key; the others stay.
- * @param expiry as it was sent; absent: the key lasts as long as the application, or as the key
- *   that makes it where that ends
- * @throws ApiError `invalid_request` for the expiry, `not_found`, `forbidden`; `conflict` where the
- * application has as many as it may
+ * Adds a key; the others stay.
+ * @param expiry as it was sent; absent: the key lasts as long as the application, or as long as the
+ *   caller's key if that expires
+ * @throws ApiError `invalid_request` for the expiry, `not_found`, `forbidden`; `conflict` if the
+ *   application has the maximum number of keys
  */
 export async function createKey(
   deps: Deps,
@@ -109,8 +109,8 @@ export async function createKey(
 
 /**
  * The key is refused from the moment this resolves, in every process, and its sessions end.
- * @throws ApiError `not_found`; `conflict` for the last key that lasts of the last manager that can
- * create applications, also by that key itself
+ * @throws ApiError `not_found`; `conflict` for the last key that never expires of the last manager
+ *   that can create applications, also by that key itself
  */
 export const deleteKey = (
   deps: Deps,

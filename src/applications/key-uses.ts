@@ -1,9 +1,8 @@
 /**
- * On which day a key was used last: noted beside requests, written a little later.
+ * Last-used days of keys: noted during requests, written a little later.
  *
- * A key whose record names the day already is not noted, so each key costs one write a day. What
- * the process did not write before its end is noted again with the next use.
- * Source: contract section 15 (a last-used day).
+ * A key whose record has today's day is not noted again, so each key costs one write a day. Notes
+ * that are lost when the process ends are made again at the next use.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -20,7 +19,7 @@ import {
 
 type Writing = Pick<Deps, 'store' | 'keys' | 'now' | 'randomBytes'>
 
-/** Of one application: the numbers of its keys that were used, with the day. */
+/** An application, and the day for each of its keys that was used, by number. */
 interface Use {
   readonly tenantId: string
   readonly id: string
@@ -35,7 +34,7 @@ const usedOn = ({ key, digest }: HeldKey, day: string | undefined): HeldKey =>
     ? { key: { ...key, lastUsedOn: day }, digest }
     : { key, digest }
 
-/** @returns no change where the application is gone, or another process has written it */
+/** @returns no change if the application is gone or has the day already */
 async function changesOf(deps: Writing, { tenantId, id, days }: Use): Promise<readonly Change[]> {
   const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
   if (row === undefined || isExpired(row, deps.now())) return []
@@ -47,7 +46,7 @@ async function changesOf(deps: Writing, { tenantId, id, days }: Use): Promise<re
   return [{ replace, ordinal: row.ordinal, ifVersion: row.version }]
 }
 
-/** The row of an application moves with it, so what is kept of its callers ends (contract 13). */
+/** Moves the store's generation, since it changes rows of applications (contract section 13). */
 async function writeUses(deps: Writing, uses: readonly Use[]): Promise<boolean> {
   const changes = (await Promise.all(uses.map(use => changesOf(deps, use)))).flat()
   if (changes.length === 0) return true
@@ -57,8 +56,8 @@ async function writeUses(deps: Writing, uses: readonly Use[]): Promise<boolean> 
 export interface KeyUses {
   readonly note: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void
   /**
-   * Writes what was noted; what could not be written stays noted.
-   * @throws what the store throws
+   * Writes the noted days; a note that cannot be written stays.
+   * @throws any error of the store
    */
   readonly write: () => Promise<void>
 }
@@ -80,7 +79,7 @@ export function makeKeyUses(deps: Writing): KeyUses {
           deps,
           some.map(([, use]) => use),
         )
-        // Another key may have been noted meanwhile: then it is another use.
+        // Another key may have been noted meanwhile, which makes another `Use`.
         for (const [id, use] of some) if (landed && noted.get(id) === use) noted.delete(id)
       }
     },

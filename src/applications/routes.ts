@@ -133,7 +133,7 @@ const get = () =>
     about: 'object',
     summary: 'Get an application',
     permission: 'application:read',
-    // Every application reads itself; a session is none (contract section 13).
+    // An application may read itself; a session is not an application (contract section 13).
     isOwn: ({ type, applicationId }, { id }) =>
       type !== 'session' && id?.toLowerCase() === applicationId,
     success: oneApplication,

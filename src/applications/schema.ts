@@ -1,5 +1,5 @@
 /**
- * Wire shapes of applications: what requests may hold and what responses look like.
+ * Wire shapes of applications: the fields of requests and responses.
  *
  * Source: spec, "Application object", "Access rule"; contract sections 11 and 13.
  * @module
@@ -30,7 +30,7 @@ const permission = Type.Union([oneOf(offeredPermissions, 'PermissionName'), ungu
 })
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })
 
-/** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */
+/** Members as in the spec's table; `conditions` is for sessions and refused here. */
 const ruleSchema = Type.Object(
   {
     description: nullable(Type.String({ maxLength: descriptionCharsMax })),

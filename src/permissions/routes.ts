@@ -1,8 +1,8 @@
 /**
- * The permissions that can be granted, which every application may read.
+ * Lists the permissions that can be granted, for any application.
  * Source: contract section 15.
  *
- * decision: no permission is needed, since the list is the same for all and says nothing of them.
+ * decision: needs no permission, since the list is the same for all and tells nothing about them.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -61,8 +61,8 @@ const isApplicationType = (text: string): text is ApplicationType =>
   applicationTypes.some(type => type === text)
 
 /**
- * Those that some type of application which is asked for may be given; all where none is.
- * @throws ApiError `invalid_request` for what is no type of application
+ * Lists the permissions of the requested application types; all permissions without a type.
+ * @throws ApiError `invalid_request` for an unknown type of application
  */
 function printListed(query: QueryParameters): string {
   const types = query.get('application_type') ?? []

@@ -1,14 +1,14 @@
 /**
- * From a session key to its caller.
+ * Finds the caller of a session key.
  *
- * A session stands and falls with the applications behind it, which are looked up with it. An
- * authorized session never changes again, so its caller is kept while the store's generation
- * stands: changing an application and ending a session move that. One that is not authorized is
- * never kept, so that its authorization is seen at once and need not move the generation for all.
+ * A session lives only as long as the applications behind it, which are looked up with it. An
+ * authorized session never changes again, so its caller is cached while the store's generation is
+ * unchanged: changing an application and ending a session move that. An unauthorized session is
+ * never cached: its authorization then takes effect at once without moving the generation.
  * Source: contract sections 12 and 13.
  *
- * What is refused costs the same whatever the reason (contract section 2): where no session stands,
- * one is opened all the same, whose application is nowhere.
+ * A refusal costs the same for any reason (contract section 2): if there is no such session, a
+ * stand-in is opened, whose application does not exist.
  * @module
  */
 import type { KeyScope } from '../crypto/keyring.ts'
@@ -28,7 +28,7 @@ import {
   findBacking,
 } from './session-record.ts'
 
-/** No application key starts so: an underscore is not of base58. */
+/** No application key starts so: base58 has no underscore. */
 export const sessionKeyPrefix = 'key_sess_'
 
 const noGrants: Grants = { permissions: [], rules: [] }
@@ -38,7 +38,7 @@ type Expiring = Pick<Caller, 'expiresAtMs'>
 const earliestMs = (...expiring: readonly Expiring[]): number =>
   Math.min(...expiring.map(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs))
 
-/** With grants bound to the authorizer, what it has lost meanwhile is lost (hardening H158). */
+/** Grants bound to the authorizer shrink when it loses any (hardening H158). */
 async function callerOf(
   deps: SessionDeps,
   { row, record }: StoredSession,
@@ -64,10 +64,10 @@ async function callerOf(
   }
 }
 
-/** Versions of random ids are 4, so no application has this one. */
+/** Random ids are UUIDs of version 4, so no application has this one. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** A session in no store, of nobody, as long as one is that may read. */
+/** Seals a session that is in no store and as long as a real one with `token:read`. */
 function sealStandIn(deps: SessionDeps): Row {
   const nowMs = deps.now()
   const record: SessionRecord = {
@@ -88,7 +88,7 @@ function sealStandIn(deps: SessionDeps): Row {
   return inNoStore(sealSession(deps, record, uniques, 1))
 }
 
-/** One for the keys that stand: what was sealed under those before may not open any more. */
+/** Seals one for each keyring: after a rotation, the one before may not open any more. */
 function makeStandIn(deps: SessionDeps): () => Row {
   const known = new WeakMap<KeyScope, Row>()
   return () => {
@@ -101,7 +101,7 @@ function makeStandIn(deps: SessionDeps): () => Row {
 
 export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
   const standIn = makeStandIn(deps)
-  // Not with the first request that needs it, which would be told from others by that.
+  // Made now: the first request that needs it would take longer than others.
   standIn()
   return async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))

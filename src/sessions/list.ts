@@ -1,9 +1,9 @@
 /**
- * Listing sessions for who manages them, newest first, as a walk. Source: contract section 12.
+ * Lists sessions for their managers, newest first, as a walk. Source: contract section 12.
  *
- * Only what stands is shown, and never a key, a nonce or a digest of one.
- * decision: a stretch may hold fewer sessions than asked for, as those that have ended with their
- * applications are left out of it.
+ * Shows only sessions that are live, and never a key, a nonce or a digest of one.
+ * decision: a stretch may hold fewer sessions than requested, as it skips those that ended with
+ * their applications.
  * @module
  */
 import type { Caller } from '../rules/caller.ts'
@@ -19,13 +19,13 @@ import {
   findBacking,
 } from './session-record.ts'
 
-/** What the cursors of this list are bound to. */
+/** Cursors of this list are bound to this text. */
 const question = JSON.stringify(['sessions'])
 
 export interface SessionWalk {
-  /** The cursor of the stretch before; empty at first. */
+  /** Cursor of the stretch before; empty at first. */
   readonly start: string
-  /** Where the cursor stands in the request. */
+  /** Place of the cursor in the request. */
   readonly at: string
   readonly size: number
 }

@@ -69,7 +69,7 @@ const end = () =>
     failures: [401, 403, 404],
   })
 
-/** It reads no body, whatever comes (contract section 1). */
+/** Reads no body, even if one is sent (contract section 1). */
 const open = () =>
   operation({
     name: 'createSession',

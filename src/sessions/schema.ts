@@ -1,5 +1,5 @@
 /**
- * Wire shapes of sessions: what requests may hold and what responses look like.
+ * Wire shapes of sessions: the fields of requests and responses.
  *
  * Source: spec, "Create-session response object", "Authorize session", "Access rule"; contract
  * sections 11 and 12.

@@ -1,7 +1,7 @@
 /**
- * What sessions need beside everything else.
+ * Dependencies of sessions, beyond the common ones.
  *
- * Features know nothing of each other, so what sessions ask about applications is handed in.
+ * Features do not import each other, so the look-up of applications is passed in.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -9,8 +9,8 @@ import type { Caller } from '../rules/caller.ts'
 
 export interface SessionDeps extends Deps {
   /**
-   * The live application of that id in that tenant, as the caller that a key of it makes.
-   * @param keyNumber which key, that must be live too
+   * Returns the live application of that tenant, as the caller that its key would be.
+   * @param keyNumber a key that must be live too
    */
   readonly findApplication: (
     tenantId: string,

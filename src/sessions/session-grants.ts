@@ -1,5 +1,5 @@
 /**
- * What a session may be granted: any token permission, by rules on a container or on conditions.
+ * Grants of a session: any token permission, by rules on a container or on conditions.
  *
  * Source: spec, "Access rule", "Condition"; contract sections 11 and 12.
  * @module
@@ -22,7 +22,7 @@ import { hasCharacters } from '../lib/maps.ts'
 import { tokenIdCharsMax } from '../limits/limits.ts'
 import type { SessionRuleBody } from './schema.ts'
 
-/** @returns the value as tokens are compared with it */
+/** @returns the value in the form in which tokens are compared with it */
 function normaliseValue({ attribute, operator, value }: Condition, at: string): string {
   if (attribute === 'container') {
     return operator === 'equals'
@@ -61,7 +61,7 @@ function checkScope(faults: Faults, path: string, rule: SessionRuleBody): RuleSc
 }
 
 /**
- * @returns grants whose rules stand in ascending priority
+ * @returns grants with their rules in ascending priority
  * @throws ApiError `invalid_request` with every fault
  */
 export const checkSessionGrants = (body: GrantsDraft<SessionRuleBody>): Grants =>

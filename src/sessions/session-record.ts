@@ -1,9 +1,9 @@
 /**
- * The session record: what is sealed, and by what it is found.
+ * The session record: how it is sealed and found.
  *
  * Sessions live in the installation's key scope: a key is looked up before its tenant is known.
- * The nonce stays a unique of the row after its use, so that a second use is told from an unknown
- * nonce; its digest holds the tenant, so that no other tenant finds it.
+ * The nonce stays a unique of the row after its use, so that a second use is distinguished from an
+ * unknown nonce; its digest includes the tenant, so that no other tenant finds it.
  * @module
  */
 import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
@@ -21,7 +21,7 @@ export interface SessionRecord {
   readonly tenantId: string
   /** The public application that created it. */
   readonly applicationId: string
-  /** Which key of it created the session. */
+  /** Number of its key that created the session. */
   readonly keyNumber: number
   readonly createdAtMs: number
   readonly expiresAtMs: number
@@ -30,7 +30,7 @@ export interface SessionRecord {
     readonly grants: Grants
     /** The private application that authorized it. */
     readonly authorizedBy: string
-    /** Which key of it authorized the session. */
+    /** Number of its key that authorized the session. */
     readonly keyNumber: number
     readonly authorizedAtMs: number
   }
@@ -43,15 +43,15 @@ export interface StoredSession {
 
 const { seal, open } = jsonRecord<SessionRecord>('session')
 
-/** 32 bytes: the digest under which a session key is found. */
+/** Returns the digest under which a session key is found, 32 bytes. */
 export const sessionKeyDigest = (keys: Keys, key: string): Digest =>
   uniqueDigest(keys.installation, 'session-key', key)
 
-/** 32 bytes: the digest under which the nonce of a session is found, in its tenant alone. */
+/** Returns the digest under which a nonce is found, in its tenant alone; 32 bytes. */
 export const nonceDigest = (keys: Keys, tenantId: string, nonce: string): Digest =>
   uniqueDigest(keys.installation, 'session-nonce', tenantId, nonce)
 
-/** 32 bytes: the digest under which a session is found by its id, in its tenant alone. */
+/** Returns the digest under which a session is found by its id, in its tenant alone; 32 bytes. */
 export const sessionUnique = (keys: Keys, tenantId: string, id: string): Digest =>
   uniqueDigest(keys.installation, 'session-id', tenantId, id.toLowerCase())
 
@@ -59,8 +59,8 @@ export const sessionTenantTerm = (keys: Keys, tenantId: string): Digest =>
   termDigest(keys.installation, 'session-tenant', tenantId)
 
 /**
- * The row of a session.
- * @param uniques the digests of its key, of its nonce and of its id
+ * Seals the row of a session.
+ * @param uniques the digests of its key, its nonce and its id
  * @param version 1 for a new session, 2 for an authorized one
  */
 export function sealSession(
@@ -74,30 +74,30 @@ export function sealSession(
 }
 
 /**
- * Whether a session may be used at this time. One that was made later than now, or ends later than
- * any session can, is of a clock that was ahead, and would outlive its time by that.
+ * Returns true if the session may be used now. One made later than now, or that ends later than any
+ * session can, was made while the clock was ahead, and would last too long.
  */
 export function isUsable({ createdAtMs, expiresAtMs }: SessionRecord, nowMs: number): boolean {
   const latestMs = nowMs + clockStepMsMax
   return expiresAtMs > nowMs && createdAtMs <= latestMs && expiresAtMs <= latestMs + sessionMsMax
 }
 
-/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+/** @throws ApiError `storage_corrupt` when the row was changed */
 export const unsealSession = (keys: Keys, row: Row): StoredSession => ({
   row,
   record: open(keys, row),
 })
 
 /*
- * Whether a session still stands: it ends with the application that created it and with the one
- * that authorized it, and with the keys by which they did. Source: contract section 12.
+ * A session lives while the application that created it, the one that authorized it, and the keys
+ * by which they did are live. Source: contract section 12.
  *
- * decision: the session of an authorizer that is gone costs a look-up and an opening more than what
- * else is refused, two openings where that one has another key: it tells the holder of the
- * session's key.
+ * decision: refusing a session whose authorizer is gone costs a look-up and an opening more than
+ * other refusals, and a second opening if the authorizer has another key. Only the holder of the
+ * session's key can tell.
  */
 
-/** The applications behind a session, as they stand. */
+/** The live applications behind a session. */
 interface Backing {
   readonly creator: Caller
   /** Absent until the session is authorized. */

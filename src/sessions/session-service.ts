@@ -28,14 +28,14 @@ import {
 } from './session-record.ts'
 
 /*
- * What can be done with sessions: create one, authorize it once.
+ * Creating a session and authorizing it once.
  *
  * Source: spec, "Sessions"; contract section 12.
  */
 
 const secretRandomBytes = 16
 
-/** The key and the nonce of a session exist in clear only here. */
+/** A new session; the plaintext of its key and nonce exists only here. */
 interface NewSession {
   readonly id: string
   readonly key: Secret
@@ -54,7 +54,7 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
   const key = newSecret(deps, sessionKeyPrefix)
   const nonce = newSecret(deps, '')
   const createdAtMs = deps.now()
-  // It ends with the key that creates it in any case (`findBacking`): so it says.
+  // It ends with the key that creates it in any case (`findBacking`); the answer says so.
   const lastsMs = createdAtMs + sessionMsDefault
   const expiresAtMs = Math.min(lastsMs, caller.expiresAtMs ?? lastsMs)
   const made = { id, tenantId, applicationId, keyNumber }
@@ -76,14 +76,14 @@ const unknownNonce = () =>
     'There is no session with this nonce, or it has ended: create another one.',
   )
 
-/** A session may have ended with the key of its authorizer, which is then no key to say so to. */
+/** The session may have ended because the caller's own key did: then the caller is refused. */
 async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
   const { tenantId, applicationId, keyNumber } = caller
   const standing = await deps.findApplication(tenantId, applicationId, keyNumber)
   if (standing === undefined) throw new CredentialMoved()
 }
 
-/** A session that has expired cannot be authorized any more. */
+/** Refuses an expired session, which cannot be authorized any more. */
 async function findByNonce(
   deps: SessionDeps,
   caller: Caller,
@@ -98,7 +98,7 @@ async function findByNonce(
   return session
 }
 
-/** Milliseconds; `undefined` keeps what the creation gave. */
+/** In milliseconds; `undefined` keeps the expiry of the creation. */
 function readExpiry({ expires_at: text }: AuthorizeSessionBody, nowMs: number): number | undefined {
   if (text === undefined || text === null) return undefined
   const { epochMs } = parseFutureInstant(text, 'expires_at', nowMs)
@@ -107,13 +107,12 @@ function readExpiry({ expires_at: text }: AuthorizeSessionBody, nowMs: number): 
 }
 
 /**
- * Gives a session its grants and uses up its nonce, in one write; a refusal leaves the nonce.
- * @param caller a private application, which holds at least one token permission: it may hold
- * nothing else, and may not be without any
+ * Grants a session its permissions and uses up its nonce, in one write; a refusal leaves the nonce.
+ * @param caller a private application: always holds at least one token permission, and no others
  * @returns the id of the session
  * @throws ApiError `invalid_request`; `not_found` for a nonce that is unknown, expired or of
- * another tenant; `forbidden` for grants beyond the caller's own, unless a setting loosens that;
- * `conflict` for a nonce that was used
+ *   another tenant; `forbidden` for grants beyond the caller's own, unless a setting allows them;
+ *   `conflict` for a used nonce
  */
 export function authorizeSession(
   deps: SessionDeps,
@@ -146,8 +145,8 @@ export function authorizeSession(
 /*
  * Ending a session before its time. Source: contract section 12.
  *
- * A manager ends any session of its tenant, a private application those that it authorized; to it
- * any other one is as absent.
+ * A manager ends any session of its tenant, a private application those that it authorized; any
+ * other session is absent to it.
  */
 
 const absent = () => new ApiError('not_found', 'There is no such session.')

@@ -1,5 +1,5 @@
 /**
- * The tenant record: what is sealed of a tenant, and how it is found.
+ * The tenant record: how it is sealed and found.
  *
  * Tenants live in the installation's key scope, since a tenant's own keys are derived from its id.
  * @module
@@ -24,10 +24,10 @@ const { seal, open } = jsonRecord<TenantRecord>('tenant')
 export const tenantUnique = (keys: Keys, id: string): Uint8Array =>
   uniqueDigest(keys.installation, 'tenant-id', id)
 
-/** What the rows of all tenants have in common. */
+/** The term that the rows of all tenants share. */
 const anyTenantTerm = (keys: Keys): Uint8Array => termDigest(keys.installation, 'tenant')
 
-/** The row of a tenant. @param version 1 for a new one, one more with each change */
+/** Seals the row of a tenant. @param version 1 for a new one, one more with each change */
 export function sealTenant(
   deps: Pick<Deps, 'keys' | 'randomBytes'>,
   record: TenantRecord,
@@ -38,10 +38,10 @@ export function sealTenant(
   return seal(deps, record, header, version)
 }
 
-/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+/** @throws ApiError `storage_corrupt` when the row was changed */
 export const unsealTenant = open
 
-/** The newest tenants of an installation, at most `limit`. @throws ApiError as `unsealTenant` */
+/** Returns the newest tenants, at most `limit`. @throws ApiError as `unsealTenant` */
 export async function listTenants(
   store: Pick<Store, 'page'>,
   keys: Keys,

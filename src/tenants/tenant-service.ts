@@ -1,5 +1,5 @@
 /**
- * What can be done with the tenant to which a credential belongs. Source: contract section 15.
+ * Operations on the tenant of a credential. Source: contract section 15.
  *
  * @module
  */
@@ -18,7 +18,7 @@ async function findOwnTenant({ keys, store }: Deps, { tenantId }: Pick<Caller, '
 export const getOwnTenant = async (deps: Deps, caller: Caller): Promise<TenantRecord> =>
   (await findOwnTenant(deps, caller)).record
 
-/** Gives the tenant another name. @returns it as it is from then on */
+/** Renames the tenant. @returns the changed tenant */
 export const renameOwnTenant = (
   deps: Deps,
   caller: Caller & WriteContext,
