@@ -1,5 +1,5 @@
 /**
- * Files that are embedded as they are.
+ * Files that are embedded unchanged.
  * @module
  */
 declare module '*/card.css' {

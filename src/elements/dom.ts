@@ -1,6 +1,6 @@
 /**
- * As much of a browser as the card fields use, as types: the library of the compiler would give its
- * globals to the server as well, which has none of them.
+ * Types of the browser features that the card fields use. The compiler's own library would also
+ * give its globals to the server, which has none of them.
  * @module
  */
 
@@ -14,7 +14,7 @@ export interface Events {
   removeEventListener(name: string, listener: (event: Happening) => void): void
 }
 
-/** An event, with what those have that are listened to. */
+/** An event, with the members that our listeners read. */
 export interface Happening {
   readonly key: string
   readonly inputType?: string

@@ -1,49 +1,49 @@
 /**
- * The bounds of the card fields, which run in browsers without the server's.
+ * Bounds of the card fields, which run in browsers without the server's bounds.
  * @module
  */
 
-// Cards; as the vault takes them (`limits.ts` of the server; a test holds the two together)
+// Cards; the same as in `limits.ts` of the server, which a test compares
 export const cardDigitsMin = 13
 export const cardDigitsMax = 19
 export const cvcDigitsMin = 3
 export const cvcDigitsMax = 4
-/** decision: names on cards have 26 at most by ISO/IEC 7813; people have longer ones. */
+/** decision: by ISO/IEC 7813 a card shows 26 characters at most; people have longer names. */
 export const nameCharsMax = 100
 
-// What the shop's page may set
+// Settings of the shop's page
 export const labelCharsMax = 200
 export const languageCharsMax = 35
 export const stylePropertiesMax = 40
 export const styleValueCharsMax = 200
 export const keyCharsMax = 200
-/** Of the place of a fault that an error repeats. */
+/** Length of a name of a wrong option that an error repeats. */
 export const nameCharsShownMax = 100
 export const requestCharsMax = 64 * 1_024
 
 // Time
-/** What the frame gets to appear in, and a token to be made in. */
+/** Time for the frame to appear, and for a token to be made. */
 export const timeoutMsDefault = 15_000
 export const timeoutMsMax = 120_000
-/** decision: once the browser has loaded what is in the frame, it is there at once, or never. */
+/** decision: once the frame has loaded, its fields appear at once, or never. */
 export const frameBeginsMsMax = 5_000
-/** decision: what the way between frame and page takes beyond that, at worst. */
+/** decision: a message between frame and page takes at most this much longer. */
 export const messageMsMax = 1_000
-/** decision: what the browser takes to tell a field that it was left, at worst. */
+/** decision: a browser takes at most this long to tell a field that it was left. */
 export const leaveMsMax = 500
 export const leaveWaitMs = 20
-/** The first wait before another attempt is anything up to this, and doubles from there. */
+/** The first retry waits anything up to this; the bound doubles from there. */
 export const retryWaitMsFirst = 100
 export const retryWaitMsMax = 5_000
 export const retriesMax = 3
-/** decision: 128 bits, as an UUID has them nearly. */
+/** decision: 128 bits, about as many as a UUID has. */
 export const idempotencyKeyBytes = 16
 
 // Size of the frame in the shop's page
-/** Around the fields, for the ring of the focus (`#main` in `card.css`); it lies over the page. */
+/** Room around the fields for the focus ring (`#main` in `card.css`); it overlaps the page. */
 export const frameEdgePx = 4
 export const frameHeightPxFirst = 160
 export const frameHeightPxMax = 1_000
 
-/** Digits that an answer must hide: one alone would follow from the others by the Luhn check. */
+/** Digits that an answer must hide: a single one would follow from the Luhn check. */
 export const hiddenDigitsMin = 2

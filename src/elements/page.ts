@@ -1,12 +1,12 @@
 /**
- * The document of the frame. What a shop's page may not see is typed here, so nothing but the
- * files beside it is loaded, nothing is stored, and it can be framed by the allowed origins alone.
+ * The document of the frame. Text that the shop's page may not see is typed here, so it loads only
+ * the files beside it, stores nothing, and can be framed by the allowed origins alone.
  * @module
  */
 
 /**
- * Origins in a header and in markup: what would end a directive or an attribute is left out, and so
- * is a star in a name, by which browsers would let all hosts below it frame the fields.
+ * Origins that are safe in a header and in markup: no character that ends a directive or an
+ * attribute, and no star in a name, which would let browsers frame the fields on every subdomain.
  */
 const plainOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^\s;,'"<>&*]+$/i
 
@@ -39,7 +39,7 @@ const policy = (origins: readonly string[]): string =>
   "base-uri 'none'; form-action 'none'; " +
   `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`
 
-/** Of the frame and of all that it loads. */
+/** Headers of the frame and of all files that it loads. */
 export const headersFor = (origins: readonly string[]): Readonly<Record<string, string>> => ({
   'content-security-policy': policy(origins),
   'permissions-policy': features.map(name => `${name}=()`).join(', '),
@@ -47,22 +47,22 @@ export const headersFor = (origins: readonly string[]): Readonly<Record<string, 
   'x-content-type-options': 'nosniff',
   // Files of two versions would not fit each other.
   'cache-control': 'no-store',
-  // A shop on a neighbouring host shares no process with the frame, where the browser can help it.
+  // Browsers that support it keep the frame in another process than a shop on a sibling host.
   'origin-agent-cluster': '?1',
-  // With what lets other origins have it (`open`), a page that is isolated may hold the frame.
+  // Together with `open`, a cross-origin isolated page can hold the frame.
   'cross-origin-embedder-policy': 'require-corp',
   'cross-origin-resource-policy': 'same-origin',
 })
 
-/** Of what the page of a shop asks for: the frame, and whether it may hold it. */
+/** For the answers that a shop's page loads: the frame, and the check if it may hold it. */
 export const open = { 'cross-origin-resource-policy': 'cross-origin' }
 
 interface FieldMarkup {
   readonly name: string
   readonly autocomplete: string
-  /** How it is written, and by which keys; digits from the left where it is left out. */
+  /** Attributes for direction and keyboard; default: digits from left to right. */
   readonly writing?: string
-  /** Beside the field's own error. */
+  /** Id of a description beside the field's own error. */
   readonly describedBy?: string
 }
 
@@ -82,8 +82,8 @@ const field = (
 const brand = '<span id="brand" aria-live="polite"></span>'
 
 /**
- * The fields are hidden until a page was met that they are for.
- * @param folder where its files are, from the document
+ * The fields are hidden until an allowed page has been met.
+ * @param folder path of its files, relative to the document
  */
 export const pageFor = (origins: readonly string[], folder: string): string => `<!doctype html>
 <html lang="en" data-origins="${origins.join(' ')}">

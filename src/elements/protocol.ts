@@ -1,6 +1,6 @@
 /**
- * What the shop's page and the frame say to each other, over one channel. No message to the page
- * has a member for a digit of the card, or for the name on it.
+ * Messages between the shop's page and the frame, over one channel. No message to the page has a
+ * member for a digit of the card, or for the name on it.
  * @module
  */
 import type { styleProperties } from './frame/properties.ts'
@@ -18,22 +18,22 @@ export type Brand =
   | 'maestro'
   | 'unknown'
 
-/** `past` is a hint: it keeps no card from the vault. */
+/** `past` is a hint: the vault takes the card all the same. */
 export type Fault = 'incomplete' | 'invalid' | 'past'
 
 export interface CardState {
-  /** Whether a token can be made of what is there: never of a number that is being typed. */
+  /** True if a token can be made of the fields: never while the number is being typed. */
   readonly complete: boolean
   /** `unknown` until the number has a length of its brand. */
   readonly brand: Brand
-  /** Of the fields that were left once. */
+  /** Errors of fields that have been left once. */
   readonly errors: Readonly<Partial<Record<FieldName, Fault>>>
 }
 
 export interface Labels {
-  /** Of the texts, such as `de` or `ar`; says how they are read out, and from which side. */
+  /** Language of the texts, such as `de` or `ar`, for pronunciation and direction. */
   readonly language: string
-  /** Of the frame as a whole, for screen readers. */
+  /** Label of the whole frame, for screen readers. */
   readonly frame: string
   readonly number: string
   readonly expiry: string
@@ -58,7 +58,7 @@ export type StylePlace =
 
 type CssProperty = (typeof styleProperties)[number]
 
-/** `fontSize` of `font-size`. */
+/** Type `fontSize` for `font-size`. */
 type ScriptCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<ScriptCase<Rest>>}`
   : Name
@@ -66,20 +66,20 @@ type ScriptCase<Name extends string> = Name extends `${infer First}-${infer Rest
 /** As CSS writes it, `font-size`, or as scripts do, `fontSize`. */
 export type StyleProperty = CssProperty | ScriptCase<CssProperty>
 
-/** Properties of CSS to their values, such as `{ borderRadius: '8px' }`. */
+/** Values by CSS property, such as `{ borderRadius: '8px' }`. */
 export type Style = Readonly<Partial<Record<StyleProperty, string>>>
 
 export type Styles = Readonly<Partial<Record<StylePlace, Style>>>
 
 export type ColorScheme = 'light' | 'dark'
 
-/** How the fields look. */
+/** Looks of the fields. */
 interface Look {
   readonly styles: Styles
   readonly colorScheme: ColorScheme
 }
 
-/** What a shop may say of a token beside the card. */
+/** Members of a token that a shop may set beside the card. */
 export interface TokenRequest {
   readonly metadata?: Readonly<Record<string, string>>
   readonly containers?: readonly string[]
@@ -110,13 +110,13 @@ export type ElementsErrorCode =
   | 'unavailable'
   | 'destroyed'
 
-/** What went wrong, as it travels. */
+/** An error in the form of a message. */
 export interface Failure {
   readonly code: ElementsErrorCode
   readonly message: string
-  /** Of an invalid card. */
+  /** Fields of an invalid card. */
   readonly fields?: readonly FieldName[]
-  /** What the vault answered, and under which id its log has the request. */
+  /** Status of the vault's answer, and the id of the request in its log. */
   readonly status?: number
   readonly traceId?: string
 }
@@ -125,7 +125,7 @@ export interface Failure {
 export interface Greeting extends Look {
   readonly coffer: 'card'
   readonly labels: Partial<Labels>
-  /** The tag of a language. */
+  /** A language tag. */
   readonly locale: string
   readonly cardholderName: boolean
 }

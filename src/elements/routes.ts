@@ -12,12 +12,12 @@ import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
 import { frameScript } from './script.ts'
 
-/** What a host has mounted does not know what stands before it: links say where from the page. */
+/** Links are relative: a mounted plugin does not know the path before its own. */
 const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '..' : '.')
 
 /**
- * Whether pages of the origin that asks may hold the frame: where they may not, they see no more
- * than that it is empty. Any of them may read that, of itself.
+ * Tells a page if it may hold the frame: otherwise it would only see a blank frame. Any page may
+ * ask, about its own origin.
  */
 const readable = { ...open, 'access-control-allow-origin': '*', vary: 'Origin' }
 

@@ -1,9 +1,9 @@
 /**
  * The script of the frame: one module for browsers, bundled from `frame/main.ts`, so that a frame
- * takes one request for it and its parts are always of one version.
+ * needs one request for it and its parts always have the same version.
  *
- * From source it is bundled when it is first asked for. A compiled binary and the packages of npm
- * have the text inside in place of this module (`scripts/embed-frame.ts`).
+ * From source, it is bundled at the first request. A compiled binary and the npm packages embed the
+ * text in place of this module (`scripts/embed-frame.ts`).
  * @module
  */
 import { join } from 'node:path'

@@ -34,7 +34,7 @@ declare function reportError(error: unknown): void
 declare const customElements:
   { get(name: string): unknown; define(name: string, of: new () => unknown): void } | undefined
 
-/** What can be no attribute; each is read when the fields begin. */
+/** Properties that cannot be attributes; each is read when the fields begin. */
 interface CardProperties {
   apiKey?: CardOptions['key']
   styles?: NonNullable<CardOptions['styles']>
@@ -44,9 +44,9 @@ interface CardProperties {
 
 /**
  * `<coffer-card>`. Attributes: `address`, `api-key`, `color-scheme`, `locale`, `cardholder-name`.
- * Events, of which none goes up the document: `coffer-ready`, `coffer-change` with the state as its
- * `detail`, `coffer-submit`, and `coffer-error` with an `ElementsError`, which the console shows
- * too unless the listener calls `preventDefault`.
+ * Events, none of which bubbles: `coffer-ready`, `coffer-change` with the state as its `detail`,
+ * `coffer-submit`, and `coffer-error` with an `ElementsError`, which also goes to the console
+ * unless the listener calls `preventDefault`.
  */
 export interface CofferCard extends CardProperties {
   tokenize(request?: TokenRequest): Promise<CardToken>
@@ -91,7 +91,7 @@ function optionsOf(element: HostElement & CardProperties): CardOptions {
 const notMounted = () =>
   Promise.reject(new ElementsError({ code: 'destroyed', message: 'no card fields are mounted' }))
 
-/** Made where there are elements alone: a server may import this file. */
+/** Made only in browsers: a server may import this file. */
 const makeElementClass = () =>
   class extends HTMLElement implements CofferCard {
     static readonly observedAttributes = attributes
@@ -136,7 +136,7 @@ const makeElementClass = () =>
       this.#card?.update(change)
     }
 
-    /** Once for all that a script sets at once. */
+    /** Runs once for all attributes that a script sets together. */
     #plan(): void {
       if (this.#isPlanned) return
       this.#isPlanned = true

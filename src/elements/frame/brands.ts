@@ -1,8 +1,8 @@
 /**
- * Brands of cards by how their numbers begin, and how each writes its number.
+ * Card brands: the prefixes of their numbers, and how each groups its digits.
  *
- * A number is whole at the lengths of its brand alone: each shorter one that passes the check sum
- * by chance would be a part of a card, which a mask shows the end of.
+ * A number is complete only at the lengths of its brand: a shorter one that passes the check sum by
+ * chance is part of a card number, and a mask would show the end of that part.
  * @module
  */
 import { cardDigitsMax, cardDigitsMin, cvcDigitsMax, cvcDigitsMin } from '../limits.ts'
@@ -10,12 +10,12 @@ import type { Brand } from '../protocol.ts'
 
 interface Kind {
   readonly brand: Brand
-  /** As it is told to people. */
+  /** Name that people read. */
   readonly name: string
   readonly beginning: RegExp
-  /** How many digits a whole number has. */
+  /** Possible numbers of digits in a complete number. */
   readonly lengths: readonly number[]
-  /** Shorter ones that are not whole are not done yet, and longer ones are wrong. */
+  /** Shorter numbers count as incomplete; longer ones of a wrong length are invalid. */
   readonly digitsUsual: number
   readonly cvcDigits: readonly [min: number, max: number]
 }
@@ -23,10 +23,10 @@ interface Kind {
 const three = [cvcDigitsMin, cvcDigitsMin] as const
 const four = [cvcDigitsMax, cvcDigitsMax] as const
 
-/** decision: visas of 13 digits are out of use, and would be whole before others are. */
+/** decision: visas of 13 digits are out of use, and would be complete before the others are. */
 const visaLengths = [16, 19]
 const from16 = [16, 17, 18, 19]
-/** decision: of a brand that is not known the lengths are not, so that the vault's rule holds. */
+/** decision: an unknown brand may have any length that the vault takes. */
 const anyLength = Array.from(
   { length: cardDigitsMax - cardDigitsMin + 1 },
   (_, more) => cardDigitsMin + more,
@@ -45,7 +45,7 @@ const kindOf = (
 
 const unknown = kindOf('unknown', '', /^/, anyLength, [cvcDigitsMin, cvcDigitsMax])
 
-/** The first that fits. Source: the ranges of ISO/IEC 7812 that the brands publish. */
+/** The first match counts. Source: the ranges of ISO/IEC 7812 that the brands publish. */
 const kinds: readonly Kind[] = [
   kindOf('visa', 'Visa', /^4/, visaLengths),
   kindOf('mastercard', 'Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]),
@@ -70,7 +70,7 @@ function groupsOf({ brand }: Kind, digits: string): readonly number[] {
   return brand === 'diners' && digits.length <= 14 ? [4, 6, 4] : fours
 }
 
-/** A number with spaces between its groups, and none at its end. */
+/** Returns the number with spaces between its groups, and none at its end. */
 export function groupNumber(digits: string): string {
   const groups: string[] = []
   let from = 0

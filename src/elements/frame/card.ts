@@ -1,5 +1,5 @@
 /**
- * What was typed as a card: what is wrong with it, and what the vault is sent.
+ * Checks what was typed as a card, and builds the data that the vault is sent.
  * @module
  */
 import type { CardState, Fault, FieldName } from '../protocol.ts'
@@ -8,7 +8,7 @@ import { digitsOf, isLuhnValid } from './digits.ts'
 import type { DigitFormat } from './editing.ts'
 import { expiryOf, isPast, type Expiry } from './expiry.ts'
 
-/** What counts of each field: digits, and a name, where the page asks for it. */
+/** Values of the fields: digits, and a name if the page requests it. */
 export interface Digits {
   readonly number: string
   readonly expiry: string
@@ -16,7 +16,7 @@ export interface Digits {
   readonly name?: string
 }
 
-/** As they stand in the frame. */
+/** In the order of the frame. */
 export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc', 'name']
 
 export const numberWriting: DigitFormat = {
@@ -27,7 +27,7 @@ export const numberWriting: DigitFormat = {
   write: groupNumber,
 }
 
-/** @param number of the card, which says how long its code is */
+/** @param number of the card, which determines the length of its code */
 export const cvcWriting = (number: () => string): DigitFormat => ({
   digits: text => digitsOf(text).slice(0, kindOfNumber(number()).cvcDigits[1]),
   write: all => all,
@@ -68,15 +68,15 @@ export function faultsOf(digits: Digits, today: Expiry): FieldFaults {
   )
 }
 
-/** The vault takes past dates too, and the clock here may be wrong: that one is a hint. */
+/** The vault takes past dates too, and the clock here may be wrong: `past` is only a hint. */
 export const keepsFromVault = (fault: Fault | undefined): boolean =>
   fault !== undefined && fault !== 'past'
 
 /**
- * The brand is told of a number that may be whole: when it is known after one digit or four says
- * which digits these are.
- * @param digits with the number as it was when it was left
- * @param left the fields that are not being typed in for the first time
+ * The brand is reported only for a number that may be complete: if it were known after one digit or
+ * four, it would reveal these.
+ * @param digits with the number as it was when its field was left
+ * @param left the fields that have been left at least once
  */
 export function stateOf(digits: Digits, today: Expiry, left: ReadonlySet<FieldName>): CardState {
   const faults = faultsOf(digits, today)
@@ -89,7 +89,7 @@ export function stateOf(digits: Digits, today: Expiry, left: ReadonlySet<FieldNa
   }
 }
 
-/** As the vault takes it. */
+/** Returns the data in the vault's form. */
 export function dataOf({ number, expiry, cvc, name }: Digits): object {
   const { month, year } = expiryOf(expiry) ?? { month: 0, year: 0 }
   const card = { number, expiration_month: month, expiration_year: year, cvc }

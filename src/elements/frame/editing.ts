@@ -1,31 +1,30 @@
 /**
- * A text that is written anew while it is typed in, and where the caret stands then: behind the
- * same digit as before.
+ * Reformats a text while it is being typed, and keeps the caret behind the same digit.
  * @module
  */
 import { digitsOf, withAsciiDigits } from './digits.ts'
 
 export interface Typed {
   readonly text: string
-  /** Characters before it. */
+  /** Number of characters before the caret. */
   readonly caret: number
 }
 
-/** How one field writes its digits; otherwise where some are being deleted. */
+/** Format of one field's digits; deleting may format them otherwise. */
 export interface DigitFormat {
-  /** The digits that count of what was typed. */
+  /** Extracts the digits that the field accepts. */
   readonly digits: (text: string, isDeleting: boolean) => string
   readonly write: (digits: string, isDeleting: boolean) => string
 }
 
 export interface Written extends Typed {
-  /** What counts of the text. */
+  /** The field's value in the text. */
   readonly value: string
 }
 
 const isDigit = (character: string | undefined): boolean => /^[0-9]$/.test(character ?? '')
 
-/** Characters up to behind the digit of that number. */
+/** Returns the position in the text right behind its n-th digit. */
 function placeBehind(text: string, digits: number): number {
   let left = digits
   let place = 0
@@ -36,13 +35,13 @@ function placeBehind(text: string, digits: number): number {
   return place
 }
 
-/** Digits before the caret, with one that the field has put before what was typed: 5 is 05. */
+/** Counts digits before the caret, with a zero that the field has added in front: 5 is 05. */
 function digitsInFront({ text, caret }: Typed, digits: string): number {
   const isPadded = digits.startsWith('0') && !digitsOf(text).startsWith('0')
   return digitsOf(text.slice(0, caret)).length + (isPadded ? 1 : 0)
 }
 
-/** Only a separator went, and comes back: what was meant is the digit beside it. */
+/** Only a separator was deleted, which comes back: the digit beside it goes instead. */
 function deleteBeside(digits: string, inFront: number, isForward: boolean) {
   const at = isForward ? inFront : inFront - 1
   if (at < 0) return { digits, inFront }
@@ -50,8 +49,8 @@ function deleteBeside(digits: string, inFront: number, isForward: boolean) {
 }
 
 /**
- * @param before the digits that stood there
- * @param typed what the browser has made of the key or the paste
+ * @param before the digits before this edit
+ * @param typed the text after the browser applied the key or the paste
  * @param kind its `inputType`
  */
 export function rewrite(writing: DigitFormat, before: string, typed: Typed, kind = ''): Written {

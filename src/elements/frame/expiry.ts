@@ -1,24 +1,24 @@
 /**
- * Until when a card is valid: `MM / YY`, where the year may have four digits.
+ * Expiry of a card: `MM / YY`, where the year may have four digits.
  * @module
  */
 import { digitsOf, withAsciiDigits } from './digits.ts'
 import type { DigitFormat } from './editing.ts'
 
-/** One digit of a month with something behind it, as `1/30`. */
+/** A month of one digit with something behind it, as `1/30`. */
 const shortMonth = /^\s*([0-9])\s*[/.\- ]/
 
-/** Day, month and year: what is longer is a number that was pasted into the wrong field. */
+/** Day, month and year: more digits are a number that was pasted into the wrong field. */
 const dateDigitsMax = 8
 
-/** Years of four digits begin so: more of them than two are known by it. */
+/** Beginning of a year of four digits, by which it is recognized. */
 const century = '20'
 
-/** A month of one digit gets a zero; none begins with another digit than 0 or 1. */
+/** A month of one digit gets a zero: no other month begins with 2 to 9. */
 function digits(text: string, isDeleting: boolean): string {
   const typed = withAsciiDigits(text)
   const written = digitsOf(typed)
-  // A mask shows what is taken for a date.
+  // Not cut to a date: a mask would show these digits.
   if (written.length > dateDigitsMax) return ''
   const isShort = !isDeleting && (shortMonth.test(typed) || /^[2-9]/.test(written))
   const all = isShort ? `0${written}` : written
@@ -38,7 +38,7 @@ export interface Expiry {
   readonly year: number
 }
 
-/** @returns `undefined` unless all of it is there */
+/** @returns `undefined` unless it is complete */
 export function expiryOf(all: string): Expiry | undefined {
   if (all.length !== 4 && all.length !== 6) return undefined
   const year = all.slice(2)

@@ -1,15 +1,15 @@
 /**
- * One field: what is typed in it, and what is told of it.
+ * One field: its value, its edits and the error shown with it.
  * @module
  */
 import type { Happening, Input, PageDocument } from '../dom.ts'
 import type { FieldName } from '../protocol.ts'
 import type { Typed, Written } from './editing.ts'
 
-/** How a field writes anew what a key, a paste or the browser's own filling has left in it. */
+/** Reformats a field after a key, a paste or autofill changed it. */
 export type Rewrite = (before: string, typed: Typed, kind?: string) => Written
 
-/** What a field tells. */
+/** Events of a field. */
 export interface FieldEvents {
   readonly changed: () => void
   readonly left: () => void
@@ -20,15 +20,15 @@ export interface FieldEvents {
 }
 
 export interface Field {
-  /** What counts of its text: digits, or a name. */
+  /** The accepted part of its text: digits, or a name. */
   readonly value: () => string
-  /** Whether it was typed in, and neither left nor submitted since. */
+  /** True while it is being typed in: neither left nor submitted since. */
   readonly isTyped: () => boolean
   readonly focus: () => void
   readonly clear: () => void
-  /** What is typed in it next begins it anew; or not, after all. */
+  /** If spent, the next edit starts the field empty. */
   readonly spend: (isSpent: boolean) => void
-  /** @param fault empty for none @param isWrong whether it is more than a hint */
+  /** @param fault empty for none @param isWrong false for a hint */
   readonly tell: (fault: string, isWrong: boolean) => void
 }
 
@@ -39,7 +39,7 @@ export function elementOf(page: PageDocument, id: string): Input {
   return element
 }
 
-/** @returns what counts of what stands there then */
+/** @returns the value of the reformatted text */
 function rewriteInput(
   page: PageDocument,
   input: Input,
@@ -56,7 +56,7 @@ function rewriteInput(
   return value
 }
 
-/** What a field listens to, as what it keeps goes through it. */
+/** State of a field, which its listeners change. */
 interface Kept {
   value: string
   isTyped: boolean
@@ -70,11 +70,11 @@ function listen(
   { rewrite, changed, left, focused, entered }: FieldEvents & { readonly rewrite: Rewrite },
 ): void {
   const read = ({ inputType, isComposing }: Happening): void => {
-    // What an input method is still at must not be written over.
+    // An input method is still composing: its text must not be overwritten.
     if (isComposing === true) return
     const before = kept.value
     kept.value = rewriteInput(page, input, rewrite, before, inputType)
-    // The browser's own filling types in no field but that with the caret.
+    // Autofill changes fields without the caret too; those were not typed in.
     if (kept.value !== before) kept.isTyped = page.activeElement === input
     if (kept.value !== before) kept.isSpent = false
     changed()
@@ -115,7 +115,7 @@ export function makeField(
     input.value = ''
     Object.assign(kept, { value: '', isTyped: false, isSpent: false })
   }
-  // What a browser has kept of a visit before is not what stands here.
+  // A browser may restore the text of an earlier visit.
   clear()
   listen(page, input, kept, { ...events, rewrite })
   return {
@@ -128,7 +128,7 @@ export function makeField(
     },
     tell(fault, isWrong) {
       input.setAttribute('aria-invalid', String(isWrong))
-      // Set again, the same text would be read out again.
+      // Setting the same text again would have it read out again.
       if (error.textContent !== fault) error.textContent = fault
     },
   }

@@ -22,28 +22,28 @@ import { rewriteName } from './name.ts'
 
 export interface Form {
   readonly digits: () => Digits
-  /** Whether the number is being typed: it is no card until it was left, or submitted. */
+  /** True while the number is being typed: it is no card until it was left, or submitted. */
   readonly isTyped: () => boolean
-  /** To the first field, or to that which had the caret: what is typed must land in no other. */
+  /** Focuses the field that last had the caret, or the first: typing must land in no other. */
   readonly focus: () => void
   readonly clear: () => void
-  /** Tells what keeps the card from the vault, and leads there. @returns the fields it is in */
+  /** Shows the errors and focuses the first. @returns the fields with errors */
   readonly check: () => readonly FieldName[]
-  /** A token is made of the number: what is typed in it next is another one; or not, after all. */
+  /** Once a token was made of the number, typing in its field begins another number. */
   readonly spend: (isSpent: boolean) => void
 }
 
-/** What the page is told. */
+/** Events for the page. */
 export interface FormEvents {
   readonly changed: (state: CardState) => void
   readonly entered: () => void
 }
 
-/** The name is taken out of the document of a page that does not ask for it. */
+/** A page that does not ask for the name gets a document without it. */
 const shownFields = (page: PageDocument): readonly FieldName[] =>
   fieldNames.filter(name => page.getElementById(name) !== null)
 
-/** Texts of a shop are texts and nothing else. */
+/** Texts of a shop are only ever set as text. */
 function writeTexts(page: PageDocument, labels: Labels): void {
   const { documentElement: root } = page
   root.lang = labels.language
@@ -85,7 +85,7 @@ function makeFields(page: PageDocument, listen: (name: FieldName) => FieldEvents
 
 const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
 
-/** What is written into the document of a state: an error is as high as what the page is told. */
+/** Errors change the frame's height, which the page sees: so they show only this state. */
 function writeState(page: PageDocument, labels: Labels, fields: Fields, state: CardState): void {
   const brand = elementOf(page, 'brand')
   const { name } = kindOfNumber(fields.number.value())
@@ -96,7 +96,7 @@ function writeState(page: PageDocument, labels: Labels, fields: Fields, state: C
   }
 }
 
-/** Shows the fields, which are hidden before there is a shop that they are for. */
+/** Shows the fields, which stay hidden until an allowed page has been met. */
 export function makeForm(
   page: PageDocument,
   labels: Labels,
@@ -107,11 +107,11 @@ export function makeForm(
   let told = JSON.stringify(empty)
   let number = ''
   /**
-   * Kept for good: by moving the focus into the frame, or out and back, the page takes the caret
-   * from a field, and the document does not know any more where it was.
+   * Never reset: when the page moves the focus into the frame, or out and back, the field loses the
+   * caret, and the document no longer knows which field it was.
    */
   let caretIn: FieldName | undefined
-  /** The page is told of the number as it was left: with each key it would learn of each digit. */
+  /** The page gets the number as last left: per key press, it would learn each digit. */
   const digitsLeft = (): Digits => {
     if (!fields.number.isTyped()) number = fields.number.value()
     return { ...digitsIn(fields), number }
@@ -122,7 +122,7 @@ export function makeForm(
     const found = stateOf(digitsLeft(), today(), left)
     const state = { ...found, complete: found.complete && !isTyped }
     writeState(page, labels, fields, state)
-    // How many digits were typed is not told by how often something is told.
+    // The page hears of changes alone: the number of messages must not tell that of digits.
     if (told === (told = JSON.stringify(state))) return
     events.changed(state)
   }

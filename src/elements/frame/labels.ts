@@ -1,6 +1,6 @@
 /**
- * The texts of the fields: in the language of the page, where there are such, and with the words of
- * the shop in their place.
+ * Texts of the fields: in the language of the page, if there are any, with the shop's own words in
+ * place of them.
  * @module
  */
 import { labelCharsMax, languageCharsMax, nameCharsShownMax } from '../limits.ts'
@@ -12,7 +12,7 @@ const isLanguage = (text: unknown): text is string =>
   text.length <= languageCharsMax &&
   /^[a-z]+(?:-[a-z0-9]+)*$/i.test(text)
 
-/** English for a language that there are no texts of. */
+/** English, if there are no texts in that language. */
 function textsIn(locale: string): Labels {
   const [language = ''] = locale.toLowerCase().split('-')
   const isKnown = Object.hasOwn(textsByLanguage, language)
@@ -22,7 +22,7 @@ function textsIn(locale: string): Labels {
 
 const expectedLanguage = 'expected the tag of a language, such as de or pt-BR'
 
-/** @returns what is wrong where they are no texts */
+/** @returns an error message if they are not all texts */
 export function labelsOf(given: unknown, locale: unknown): Labels | string {
   if (!isLanguage(locale)) return `locale: ${expectedLanguage}`
   if (typeof given !== 'object' || given === null) {

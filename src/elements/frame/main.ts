@@ -1,6 +1,6 @@
 /**
- * Where the frame begins: it waits for one greeting of the page that holds it, and from then on
- * speaks to nobody else.
+ * Entry point of the frame: waits for one greeting of the page that holds it, and from then on
+ * talks only to that page.
  * @module
  */
 import type { Happening, PageDocument, Receiver } from '../dom.ts'
@@ -19,10 +19,10 @@ declare const location: { readonly origin: string }
 declare const window: Pick<PageDocument, 'addEventListener' | 'removeEventListener'>
 declare const ResizeObserver: new (then: () => void) => { observe(element: unknown): void }
 
-/** As the server wrote it into the page, which it lets those alone frame as well. */
+/** Written into the page by the server, which lets only these origins frame it. */
 const allowed = (document.documentElement.dataset['origins'] ?? '').split(' ')
 
-/** A page of this origin could read the fields: it is none that they are to be kept from. */
+/** A page of the frame's own origin could read the fields, so it is refused. */
 const isAllowed = (origin: string): boolean =>
   origin !== location.origin && (allowed.includes('*') || allowed.includes(origin))
 
@@ -39,7 +39,7 @@ const isMessage = (value: unknown): value is object => typeof value === 'object'
 
 const invalid = (message = ''): Failure => ({ code: 'invalid_options', message })
 
-/** @returns what is wrong with it; nothing of it is applied then */
+/** @returns an error message, and then applies nothing */
 function lookAs(given: object): string | undefined {
   const { styles, colorScheme } = given as Readonly<Record<string, unknown>>
   const declarations = stylesOf(styles)
@@ -52,8 +52,8 @@ function lookAs(given: object): string | undefined {
 }
 
 /**
- * The focus that the page gives the frame may come behind the message that asks for it, and takes
- * the caret from the field that has it by then.
+ * The focus of the frame may arrive after the message that asks for it, and would then take the
+ * caret from the field that has just got it.
  */
 function makeFocus(form: Form): () => void {
   let askedMs = -Infinity

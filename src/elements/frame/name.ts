@@ -1,6 +1,6 @@
 /**
- * The name on the card. No digit stays in its field: a number that is typed there by mistake is
- * neither shown nor sent as a name, which masks and people take for one.
+ * The name on the card. Its field accepts no digits: a number that is typed there by mistake is
+ * neither shown nor sent as a name, which masks and people would take it for.
  * @module
  */
 import { nameCharsMax } from '../limits.ts'
@@ -9,11 +9,11 @@ import type { Typed, Written } from './editing.ts'
 /** Digits and numerals of every script, and control characters. */
 const noPartOfNames = /[\p{N}\p{Cc}]/gu
 
-/** Whole characters, of which some take two places. */
+/** Cuts between whole characters, some of which take two UTF-16 units. */
 const shorten = (text: string): string =>
   Array.from(text.replace(noPartOfNames, '')).slice(0, nameCharsMax).join('')
 
-/** @param typed what the browser has made of the key or the paste */
+/** @param typed the text after the browser applied the key or the paste */
 export function rewriteName(_before: string, { text, caret }: Typed): Written {
   const shown = shorten(text)
   return {

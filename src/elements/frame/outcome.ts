@@ -1,6 +1,6 @@
 /**
- * What the page is told of an answer of the vault: the token, masked, or what went wrong. Nothing
- * that was typed is in it, whatever the vault says.
+ * Turns an answer of the vault into a message for the page: the token, masked, or an error. It
+ * holds nothing that was typed, whatever the vault says.
  * @module
  */
 import { hiddenDigitsMin } from '../limits.ts'
@@ -61,8 +61,8 @@ const isIntegerWithin = (value: unknown, min: number, max: number): value is num
   Number.isInteger(value) && Number(value) >= min && Number(value) <= max
 
 /**
- * The number as it is masked, and the expiry; nothing else, since an equal token that stood before
- * may have any mask.
+ * Returns the masked number and the expiry; nothing else, since an equal token of earlier may have
+ * any mask.
  * @param number as it was typed, which a mask must not show
  */
 export function maskedOf(body: unknown, number: string): MaskedCard {

@@ -1,5 +1,5 @@
 /**
- * What the frame takes from the machine that it runs on.
+ * Clock, randomness and timers of the browser, for the frame.
  * @module
  */
 import type { Expiry } from './expiry.ts'
@@ -14,7 +14,7 @@ export const elapsedMs = (): number => performance.now()
 /** At least 0 and less than 1. */
 export const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
 
-/** Lower-case hexadecimal digits. `crypto.randomUUID` is missing where a page is not secure. */
+/** Lower-case hex digits. `crypto.randomUUID` is missing on pages that are not secure. */
 export const randomHex = (bytes: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(bytes)), byte =>
     byte.toString(16).padStart(2, '0'),

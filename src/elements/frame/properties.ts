@@ -1,10 +1,10 @@
 /**
- * What a shop may set of the looks: none of it loads anything, moves a field over another one, or
- * hides it.
+ * CSS properties that a shop may set: none of them loads anything, moves a field over another one,
+ * or hides it.
  * @module
  */
 
-/** Properties of CSS, as CSS writes them; a shop may write each as scripts do, too. */
+/** Properties as CSS writes them; a shop may also use the spelling of scripts. */
 export const styleProperties = [
   'accent-color',
   'background-color',

@@ -1,6 +1,6 @@
 /**
- * What a shop may say of the token: nothing from which a digit of the card could follow, such as an
- * expression that gives the id, a fingerprint or a mask.
+ * Members that a shop may set on the token: none from which a digit of the card could follow, such
+ * as an expression for the id, a fingerprint or a mask.
  * @module
  */
 import { keyCharsMax, requestCharsMax, timeoutMsMax } from '../limits.ts'
@@ -19,7 +19,7 @@ const isRequest = (request: unknown): request is TokenRequest =>
   !Array.isArray(request) &&
   Object.keys(request).every(name => members.includes(name))
 
-/** A message may hold what JSON does not, such as a ring. */
+/** A message may hold what JSON cannot, such as a cycle. */
 function isShort(request: TokenRequest): boolean {
   try {
     return JSON.stringify(request).length <= requestCharsMax
@@ -36,7 +36,7 @@ export interface CheckedRequest {
 
 const invalid = (message: string): Failure => ({ code: 'invalid_request', message })
 
-/** What the page asks for, or why not. */
+/** Returns the checked request of the page, or the failure. */
 export function askedOf(message: object): CheckedRequest | Failure {
   const { key, request, timeoutMs } = message as Readonly<Record<string, unknown>>
   if (!isKey(key)) return invalid('expected an API key, such as key_… or key_sess_…')

@@ -1,6 +1,6 @@
 /**
- * The shop's styles: set property by property on rules that stand in our style sheet, so that no
- * text of a shop is ever read as a selector, a rule or markup.
+ * The shop's styles: set property by property on rules of our own style sheet, so that no text of a
+ * shop is ever parsed as a selector, a rule or markup.
  * @module
  */
 import type { PageDocument, StyleRule } from '../dom.ts'
@@ -20,10 +20,10 @@ const selectors: Readonly<Record<StylePlace, string>> = {
   error: '.error',
 }
 
-/** What is set in one place: a property as CSS writes it, and its value. */
+/** One declaration: its place, a property as CSS writes it, and its value. */
 type Declaration = readonly [place: StylePlace, property: string, value: string]
 
-/** Words, numbers and colours; a name of a font may stand in quotes. */
+/** Words, numbers and colours; a font name may be quoted. */
 const plain = /^[\w\s.,#%()"'/+-]*$/
 const called = /[\w-]*\(/g
 const colours = new Set(['rgb(', 'rgba(', 'hsl(', 'hsla(', 'hwb(', 'lab(', 'lch(', 'oklch('])
@@ -34,7 +34,7 @@ const isPlain = (value: unknown): value is string =>
   plain.test(value) &&
   (value.match(called) ?? []).every(name => colours.has(name))
 
-/** `font-size` of `fontSize`. */
+/** Returns `font-size` for `fontSize`. */
 const cssName = (name: string): string =>
   name.replace(/[A-Z]/g, capital => `-${capital.toLowerCase()}`)
 
@@ -43,7 +43,7 @@ const isProperty = (name: string): boolean => (styleProperties as readonly strin
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Where something is wrong, as a script would write it. */
+/** Returns the place of an error, as a script would write it. */
 const pathOf = (...names: readonly string[]): string =>
   ['styles', ...names].join('.').slice(0, nameCharsShownMax)
 
@@ -70,7 +70,7 @@ function declarationsIn(place: StylePlace, style: unknown): readonly Declaration
   return declarations
 }
 
-/** @returns what is wrong where it holds anything but such properties and values */
+/** @returns an error message for anything but allowed properties and values */
 export function stylesOf(given: unknown): readonly Declaration[] | string {
   if (!isObject(given)) return `${pathOf()}: expected an object such as { input: { … } }`
   const all: Declaration[] = []
@@ -90,7 +90,7 @@ function ruleOf({ styleSheets }: PageDocument, selector: string): StyleRule | un
   return rules.findLast(({ selectorText }) => selectorText === selector)
 }
 
-/** What was set before goes. */
+/** Replaces all earlier declarations. */
 export function applyStyles(page: PageDocument, declarations: readonly Declaration[]): void {
   for (const [place, selector] of Object.entries(selectors)) {
     const rule = ruleOf(page, selector)

@@ -1,5 +1,5 @@
 /**
- * The texts of the fields in each language that they come in.
+ * Texts of the fields in each available language.
  * @module
  */
 import type { Labels } from '../protocol.ts'

@@ -1,9 +1,9 @@
 /**
- * Makes a token of what was typed, one at a time, and one of each filling: masks of parts of a
- * number would show more of it than one does.
+ * Makes a token of what was typed: one at a time, and one per filling, since masks of several parts
+ * of a number would together show more than one mask does.
  *
- * Where no answer came, the card may be in the vault already: the next attempt with the same
- * contents goes under the same idempotency key, so that there is one token.
+ * Without an answer, the card may be in the vault already: the next attempt with the same contents
+ * uses the same idempotency key, so that there is one token.
  * @module
  */
 import { idempotencyKeyBytes, leaveMsMax, leaveWaitMs } from '../limits.ts'
@@ -15,7 +15,7 @@ import { failureOf, idOf, maskedOf } from './outcome.ts'
 import { askedOf, type CheckedRequest } from './requests.ts'
 import { send, type Means } from './vault.ts'
 
-/** What a token was made of, as JSON. */
+/** Contents of the last token, as JSON. */
 interface Filling {
   readonly data: string
   readonly request: string
@@ -29,22 +29,22 @@ interface Sent {
 }
 
 export interface TokenMaker {
-  /** @param message of the page, as it came */
+  /** @param message of the page, as received */
   readonly make: (message: object) => Promise<CardToken | Failure>
-  /** Nothing of the card is kept. */
+  /** Forgets everything about the card. */
   readonly forget: () => void
 }
 
 export interface TokenMeans extends Means {
   readonly randomHex: (bytes: number) => string
-  /** Where tokens are created. */
+  /** Address that creates tokens. */
   readonly url: string
 }
 
 const isSame = (sent: Sent | undefined, key: string, body: string): sent is Sent =>
   sent?.key === key && sent.body === body
 
-/** What keeps the card from the vault. */
+/** Returns a failure if the card has errors. */
 function check(form: Form): Failure | undefined {
   const fields = form.check()
   if (fields.length === 0) return undefined
@@ -57,7 +57,7 @@ function tokenOf(body: unknown, number: string): CardToken | Failure {
   return { id, brand: kindOfNumber(number).brand, data: maskedOf(body, number) }
 }
 
-/** The click that asks for a token may be heard before the field that it leaves is told. */
+/** The click that asks for a token may arrive before the blur event of the field it leaves. */
 async function untilLeft(form: Form, { sleep }: TokenMeans): Promise<void> {
   for (let ms = 0; form.isTyped() && ms < leaveMsMax; ms += leaveWaitMs) await sleep(leaveWaitMs)
 }
@@ -86,7 +86,7 @@ export function makeTokens(form: Form, means: TokenMeans): TokenMaker {
       ? unanswered
       : { key, body, idempotencyKey: means.randomHex(idempotencyKeyBytes) }
     unanswered = sent
-    // Also where no answer comes: the vault may have it.
+    // Also without an answer: the vault may have it.
     form.spend(true)
     const untilMs = means.elapsedMs() + timeoutMs
     const answer = await send(means, { url: means.url, untilMs, ...sent })

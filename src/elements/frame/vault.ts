@@ -1,8 +1,8 @@
 /**
- * A create, sent to the vault that serves the frame, and sent again where that is safe: under one
+ * Sends a create to the vault that serves the frame, and retries if that is safe: under one
  * idempotency key it is done once, however often it is sent.
  *
- * decision: the typed client would be five times as much for each checkout to load, and has no
+ * decision: the typed client would be five times the download for each checkout, and has no
  * deadline over all attempts.
  * @module
  */
@@ -14,20 +14,20 @@ export interface Sending {
   /** JSON. */
   readonly body: string
   readonly idempotencyKey: string
-  /** When to give up, by `elapsedMs`. */
+  /** Time to give up, by `elapsedMs`. */
   readonly untilMs: number
 }
 
 export interface VaultAnswer {
   readonly status: number
   readonly traceId: string | undefined
-  /** Parsed; `undefined` where it is no JSON. */
+  /** Parsed; `undefined` if it is not JSON. */
   readonly body: unknown
-  /** Seconds; 0 where nothing is said. */
+  /** Seconds; 0 without the header. */
   readonly retryAfter: number
 }
 
-/** What time and chance are for it, and how it asks. */
+/** Clock, randomness and network. */
 export interface Means {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly elapsedMs: () => number
@@ -43,7 +43,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** @returns `undefined` where no whole answer came */
+/** @returns `undefined` without a whole answer */
 async function attempt(means: Means, sending: Sending): Promise<VaultAnswer | undefined> {
   const { url, key, body, idempotencyKey, untilMs } = sending
   try {
@@ -56,7 +56,7 @@ async function attempt(means: Means, sending: Sending): Promise<VaultAnswer | un
         accept: 'application/json',
       },
       body,
-      // No cookie goes along, and a card is never carried to where a redirection leads.
+      // No cookie is sent, and a card never follows a redirect.
       credentials: 'omit',
       redirect: 'error',
       cache: 'no-store',
@@ -78,14 +78,14 @@ async function attempt(means: Means, sending: Sending): Promise<VaultAnswer | un
 const mayPass = ({ status, retryAfter }: VaultAnswer): boolean =>
   status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0)
 
-/** @returns the last answer; `undefined` where none came */
+/** @returns the last answer; `undefined` if there was none */
 export async function send(means: Means, sending: Sending): Promise<VaultAnswer | undefined> {
   for (let attempts = 0; ; attempts += 1) {
     const answer = await attempt(means, sending)
     if (attempts === retriesMax || (answer !== undefined && !mayPass(answer))) return answer
     const jitterMs = means.random() * Math.min(retryWaitMsMax, retryWaitMsFirst * 2 ** attempts)
     const waitMs = (answer?.retryAfter ?? 0) * 1_000 + jitterMs
-    // Also where a wait is no number.
+    // Written so that a wait of NaN gives up too.
     if (!(means.elapsedMs() + waitMs < sending.untilMs)) return answer
     await means.sleep(waitMs)
   }

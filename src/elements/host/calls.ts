@@ -1,5 +1,5 @@
 /**
- * Tokens that are asked for, and what becomes of each.
+ * Requests for tokens, each with its pending promise.
  * @module
  */
 import { messageMsMax } from '../limits.ts'
@@ -13,10 +13,10 @@ interface Call {
 }
 
 export interface Calls {
-  /** @param ask with the number of the call */
+  /** @param ask called with the number of the call */
   readonly make: (timeoutMs: number, ask: (call: number) => void) => Promise<CardToken>
   readonly heard: (message: ToPage) => void
-  /** Whatever is under way has failed. */
+  /** Fails all that are pending. */
   readonly fail: (failure: Failure) => void
 }
 
@@ -49,7 +49,7 @@ export function makeCalls(): Calls {
         try {
           ask(number)
         } catch {
-          // Of what no message can hold, such as a function.
+          // A message cannot hold it: it has a function, for example.
           fail({ code: 'invalid_request', message: 'expected a request of texts' })
         }
       }),

@@ -1,18 +1,18 @@
 /**
- * What goes wrong with card fields.
+ * Errors of card fields.
  * @module
  */
 import type { ElementsErrorCode, Failure, FieldName } from '../protocol.ts'
 
-/** Holds nothing of what was typed. */
+/** Holds nothing that was typed. */
 export class ElementsError extends Error {
   override readonly name = 'ElementsError'
   readonly code: ElementsErrorCode
-  /** Which are wrong, where the card is. */
+  /** Fields with errors, for an invalid card. */
   readonly fields: readonly FieldName[]
-  /** What the vault answered; 0 where it was not asked, or no answer came. */
+  /** Status of the vault's answer; 0 without an answer. */
   readonly status: number
-  /** Under which the log of the vault has the request. */
+  /** Id of the request in the vault's log. */
   readonly traceId: string | undefined
 
   constructor({ code, message, fields = [], status = 0, traceId }: Failure) {

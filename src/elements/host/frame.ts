@@ -1,5 +1,5 @@
 /**
- * The frame in the page, and the one channel to what is in it.
+ * The frame in the page, and the one channel to its document.
  * @module
  */
 import type { FrameElement, PageNode, PageDocument } from '../dom.ts'
@@ -10,7 +10,7 @@ declare const document: PageDocument
 
 export interface FrameEvents {
   readonly heard: (message: ToPage) => void
-  /** It is no vault's frame, or one that this page may not have. */
+  /** The frame is not a vault's, or refuses this page. */
   readonly failed: (failure: Failure) => void
 }
 
@@ -23,7 +23,7 @@ export interface CardFrame {
 
 const failureOf = (code: ElementsErrorCode, message: string): Failure => ({ code, message })
 
-/** A frame that shows nothing says nothing of why, so that all that it can be is told. */
+/** A blank frame gives no reason, so the message names all that are possible. */
 const noFrame = (address: URL): Failure =>
   failureOf(
     'no_frame',
@@ -32,7 +32,7 @@ const noFrame = (address: URL): Failure =>
       '(and in connect-src, to learn more)',
   )
 
-/** The vault says whether it is for pages of this origin; a frame that it is not for is blank. */
+/** Asks the vault if it allows pages of this origin; for others the frame stays blank. */
 async function diagnose(address: URL): Promise<Failure> {
   try {
     const { href } = new URL('elements/origin', address)
@@ -52,7 +52,7 @@ function makeElement(address: URL): FrameElement {
   element.referrerPolicy = 'no-referrer'
   const look = {
     display: 'block',
-    // Until the fields are there, so that no page of the browser's own is seen in their place.
+    // Hidden until the fields are there, so that no error page of the browser shows.
     visibility: 'hidden',
     border: '0',
     margin: `-${frameEdgePx}px`,
@@ -64,10 +64,10 @@ function makeElement(address: URL): FrameElement {
   return element
 }
 
-/** Nothing of a browser's own is seen where no fields are. */
+/** Hides the frame without fields, which would show a page of the browser's own. */
 const hide = (element: FrameElement): void => element.style.setProperty('display', 'none')
 
-/** What the frame says of itself shows in its element. */
+/** Applies the frame's messages to its element. */
 function show(element: FrameElement, message: ToPage): void {
   const { style } = element
   if (message.type === 'refused') hide(element)
@@ -81,7 +81,7 @@ function show(element: FrameElement, message: ToPage): void {
 }
 
 /**
- * Greets what is in the frame; only the vault's origin gets it.
+ * Greets the document in the frame; only the vault's origin receives it.
  * @returns our end of the channel; `undefined` for styles or labels that no message can hold
  */
 function greet(
@@ -105,7 +105,7 @@ export interface FrameOptions {
   /** With a slash at its end. */
   readonly address: URL
   readonly timeoutMs: number
-  /** As it is at the time: the frame is greeted again where the page has moved it. */
+  /** Read at each greeting: the frame is greeted again after the page moves it. */
   readonly greeting: () => Greeting
 }
 
@@ -123,7 +123,7 @@ export function openFrame(
   }
   const fail = async (): Promise<void> => {
     const failure = await diagnose(address)
-    // It may have come while that was asked.
+    // The fields may have come meanwhile.
     if (!isThere) failed(failure)
   }
   let timer = setTimeout(fail, timeoutMs)
@@ -135,7 +135,7 @@ export function openFrame(
     show(element, data)
     events.heard(data)
   }
-  // Again where the page has moved the frame, which makes the browser load it anew.
+  // Also runs after the page moves the frame, which makes the browser reload it.
   const meet = (): void => {
     port?.close()
     isThere = false
@@ -153,7 +153,7 @@ export function openFrame(
     element,
     say,
     focus() {
-      // Where it is there already, the browser would take the caret from the field that has it.
+      // If the frame has the focus, focusing again would take the caret from its field.
       if (element.getRootNode().activeElement !== element) element.focus()
       say({ type: 'focus' })
     },

@@ -1,6 +1,6 @@
 /**
- * Card fields for the page of a shop, in a frame that the vault serves: what is typed there never
- * is in the page.
+ * Card fields for the page of a shop, in a frame that the vault serves: typed text never reaches
+ * the page.
  *
  *     const card = mountCard('#card', { address: 'https://vault.example', key: publicKey })
  *     const { id } = await card.tokenize()
@@ -48,16 +48,16 @@ declare const location: { readonly origin: string }
 /** An element of the page. */
 type Element = Pick<PageNode, 'append'>
 
-/** What may change while somebody types: what is left out stays. */
+/** Looks that may change at any time; members that are left out stay. */
 export interface LookChange {
   readonly styles?: Styles
   readonly colorScheme?: ColorSchemeOption
 }
 
 export interface CardElement {
-  /** Fails where there will be no fields. */
+  /** Rejects if the fields cannot be shown. */
   readonly ready: Promise<void>
-  /** While one is under way, it is that one. */
+  /** While a token is being made, returns the same promise. */
   readonly tokenize: (request?: TokenRequest) => Promise<CardToken>
   readonly focus: () => void
   readonly clear: () => void
@@ -100,7 +100,7 @@ function settingsOf(options: CardOptions) {
 }
 
 /**
- * @param target an element, or a selector of one: the frame is put at its end
+ * @param target an element or its selector: the frame is appended to it
  * @throws ElementsError `invalid_options`
  */
 export function mountCard(target: string | Element, options: CardOptions): CardElement {

@@ -1,5 +1,5 @@
 /**
- * What becomes of the fields: they are there, fail, begin anew where the page moves them, and end.
+ * Life of the fields: they become ready, fail, start anew when the page moves them, and end.
  * @module
  */
 import type { CardState, Failure, ToPage } from '../protocol.ts'
@@ -15,9 +15,9 @@ export interface FrameLife {
   readonly ready: Promise<void>
   readonly heard: (message: ToPage) => void
   readonly fail: (failure: Failure) => void
-  /** Nobody waits for the fields any more. */
+  /** Ends the fields; an unused `ready` is not reported as unhandled. */
   readonly end: () => void
-  /** @throws ElementsError where they have failed or ended */
+  /** @throws ElementsError if they have failed or ended */
   readonly assertThere: () => void
 }
 
@@ -29,14 +29,14 @@ export function makeLife(
 ): FrameLife {
   let resolve = (): void => {}
   let reject: (reason: unknown) => void = () => {}
-  // `Promise.withResolvers` is missing in browsers that are not of the last two years.
+  // `Promise.withResolvers` is missing in browsers more than two years old.
   const ready = new Promise<void>((done, failed) => {
     resolve = done
     reject = failed
   })
   let failure: Failure | undefined
   let isReady = false
-  // Who is told by a function needs no promise, of which browsers report what nobody takes.
+  // With `onError`, `ready` may go unused: browsers would report its rejection.
   if (onError !== undefined) ready.catch(() => {})
   const fail = (what: Failure): void => {
     const isFirst = failure === undefined

@@ -1,5 +1,5 @@
 /**
- * What a shop's page hands in.
+ * Options from the page of a shop.
  * @module
  */
 import {
@@ -16,33 +16,33 @@ import type { ColorSchemeOption } from './scheme.ts'
 type Key = string | (() => string | Promise<string>)
 
 export interface CardOptions {
-  /** Of the vault, as `https://vault.example`, with its base path where it has one. */
+  /** Address of the vault, as `https://vault.example`, with any base path. */
   readonly address: string | URL
-  /** Of a public application or of a session; asked for each token where it is a function. */
+  /** Key of a public application or of a session; a function is called for each token. */
   readonly key: Key
   readonly styles?: Styles
-  /** Of the page around the fields; found out where it is `auto`, or left out. */
+  /** Scheme of the page around the fields; `auto`, the default, detects it. */
   readonly colorScheme?: ColorSchemeOption
   /**
-   * Language of the texts, as `de` or `fr-CA`: English, German, French, Spanish or Japanese. That
-   * of the page where it is left out, and English where there are no texts of it.
+   * Language of the texts, as `de` or `fr-CA`: English, German, French, Spanish or Japanese.
+   * Default: the language of the page, or English if there are no texts in it.
    */
   readonly locale?: string
-  /** Other words, or those of another language. */
+  /** Other words, or another language. */
   readonly labels?: Partial<Labels>
-  /** Whether the name on the card is asked for as well. */
+  /** If true, the name on the card is requested as well. */
   readonly cardholderName?: boolean
-  /** What the frame gets to appear in, and a token to be made in; 15 seconds where left out. */
+  /** Time for the frame to appear, and for a token to be made; default: 15 seconds. */
   readonly timeoutMs?: number
   readonly onChange?: (state: CardState) => void
   readonly onReady?: () => void
   /** Enter was pressed in a field. */
   readonly onSubmit?: () => void
-  /** There are no fields, or none any more; `ready` fails as well. */
+  /** The fields failed to appear, or ended; `ready` rejects as well. */
   readonly onError?: (error: ElementsError) => void
 }
 
-/** @throws ElementsError for what is none; its text never holds it */
+/** @throws ElementsError for an invalid address, without repeating it */
 export function addressOf(address: unknown, pageOrigin: string): URL {
   const text = String(address)
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -66,7 +66,7 @@ function keyOf(key: unknown): string {
   return refuse('expected the key of a public application or a session, such as key_…')
 }
 
-/** @throws ElementsError for a key that can be none, unless it is still to be asked for */
+/** @throws ElementsError for an impossible key; a function is called later */
 export function keySource(key: unknown): () => Promise<string> {
   if (typeof key !== 'function') keyOf(key)
   const ask = (typeof key === 'function' ? key : () => key) as () => unknown
@@ -89,7 +89,7 @@ const isLanguage = (tag: unknown): tag is string =>
   typeof tag === 'string' && tag.length <= languageCharsMax && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(tag)
 
 /**
- * @param pageLanguage what the page says of itself, which may be anything
+ * @param pageLanguage declared by the page, which may be anything
  * @throws ElementsError
  */
 export function localeOf(option: unknown, pageLanguage: string): string {
@@ -112,7 +112,7 @@ const names: Readonly<Record<keyof CardOptions, true>> = {
   onError: true,
 }
 
-/** @throws ElementsError for one that there is not, which would be passed over in silence */
+/** @throws ElementsError for an unknown option, which would be ignored in silence */
 export function assertKnown(options: object): void {
   const other = Object.keys(options).find(name => !Object.hasOwn(names, name))
   if (other === undefined) return

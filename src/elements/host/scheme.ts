@@ -1,6 +1,6 @@
 /**
- * Whether the page around the fields is light or dark. A browser puts a canvas behind a frame of
- * another scheme than its element has, so that the two are always told the same one.
+ * Finds if the page around the fields is light or dark. A browser puts an opaque canvas behind a
+ * frame whose scheme differs from its element's, so both are always given the same one.
  * @module
  */
 import type { Events, PageNode, PageDocument } from '../dom.ts'
@@ -19,10 +19,10 @@ declare const MutationObserver: new (then: () => void) => {
   disconnect(): void
 }
 
-/** What `auto` is, which is found anew when the page changes. */
+/** `auto` is detected again when the page changes. */
 export type ColorSchemeOption = ColorScheme | 'auto'
 
-/** Of a computed colour, as `rgb(1, 2, 3)` or `oklch(0.9 0 0)`; from 0 to 1. */
+/** Lightness from 0 to 1 of a computed colour, as `rgb(1, 2, 3)` or `oklch(0.9 0 0)`. */
 export function lightnessOf(colour: string): number {
   const [, space = '', values = ''] = /^([a-z]+)\((.*)/.exec(colour) ?? []
   const numbers = values.split(/[ ,]+/).map(Number.parseFloat)
@@ -33,7 +33,7 @@ export function lightnessOf(colour: string): number {
   return space === 'color' ? luma : luma / 255
 }
 
-/** Where a page says nothing of its scheme, light text stands on a dark ground. */
+/** If a page declares no scheme, light text implies a dark background. */
 function schemeAround(element: PageNode): ColorScheme {
   const { color, colorScheme = '' } = getComputedStyle(element)
   const isDark = /\bdark\b/.test(colorScheme)
@@ -41,7 +41,7 @@ function schemeAround(element: PageNode): ColorScheme {
   return lightnessOf(color) > 0.6 ? 'dark' : 'light'
 }
 
-/** @returns how to stop */
+/** @returns a function that stops it */
 function watch(look: () => void): () => void {
   const preference = matchMedia('(prefers-color-scheme: dark)')
   const observer = new MutationObserver(look)
@@ -49,7 +49,7 @@ function watch(look: () => void): () => void {
     observer.observe(node, { attributes: true })
   }
   preference.addEventListener('change', look)
-  // Where colours fade into each other, this is when the last one is there.
+  // The final colour is known once a transition has ended.
   document.addEventListener('transitionend', look)
   return () => {
     observer.disconnect()
@@ -60,7 +60,7 @@ function watch(look: () => void): () => void {
 
 export interface SchemeFollower {
   readonly scheme: () => ColorScheme
-  /** Finds out anew, as where the page has moved the frame. */
+  /** Detects again, for example after the page moved the frame. */
   readonly look: () => void
   readonly set: (option: ColorSchemeOption) => void
   readonly end: () => void
@@ -68,7 +68,7 @@ export interface SchemeFollower {
 
 /**
  * @param frame in the page
- * @param changed told when the scheme is another one than before
+ * @param changed called when the scheme has changed
  */
 export function followScheme(
   frame: PageNode,

@@ -14,10 +14,10 @@ export { ElementsError } from '../host/index.ts'
 
 declare function reportError(error: unknown): void
 
-/** Options of `mountCard`; the key has another name, since React keeps that one for itself. */
+/** Options of `mountCard`; `key` has another name, since React reserves that. */
 export interface CardFieldsProps extends Omit<CardOptions, 'key'> {
   readonly apiKey: CardOptions['key']
-  /** Of the element that holds the frame. */
+  /** Id of the element that holds the frame. */
   readonly id?: string
   readonly className?: string
   readonly style?: CSSProperties
@@ -25,7 +25,7 @@ export interface CardFieldsProps extends Omit<CardOptions, 'key'> {
 
 export type CardFieldsHandle = Pick<CardElement, 'tokenize' | 'focus' | 'clear'>
 
-/** Functions are asked for when they are needed, so that new ones begin no new frame. */
+/** Callbacks are read when they are called, so that new ones do not restart the frame. */
 const optionsOf = (props: () => CardFieldsProps): CardOptions => {
   const { address, apiKey, styles, colorScheme, locale, labels, cardholderName, timeoutMs } =
     props()
@@ -45,7 +45,7 @@ const optionsOf = (props: () => CardFieldsProps): CardOptions => {
   }
 }
 
-/** The console shows what nobody takes. */
+/** Errors without a handler go to the console. */
 function tell({ onError }: CardFieldsProps, error: unknown): void {
   if (onError === undefined || !(error instanceof ElementsError)) reportError(error)
   else onError(error)
@@ -54,7 +54,7 @@ function tell({ onError }: CardFieldsProps, error: unknown): void {
 const notMounted = () =>
   Promise.reject(new ElementsError({ code: 'destroyed', message: 'no card fields are mounted' }))
 
-/** A text of what may be equal without being the same. */
+/** Returns a text by which equal values compare as equal. */
 const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
 
 function useCard(props: CardFieldsProps) {
@@ -94,7 +94,7 @@ function useCard(props: CardFieldsProps) {
   return { target, card }
 }
 
-/** Another address, key, language or set of fields begins a new frame, which is empty. */
+/** Another address, key, language or set of fields starts a new, empty frame. */
 export const CardFields: ForwardRefExoticComponent<
   CardFieldsProps & RefAttributes<CardFieldsHandle>
 > = forwardRef<CardFieldsHandle, CardFieldsProps>(function CardFields(props, ref) {

@@ -1,6 +1,6 @@
 /**
- * As much of React as the component uses: the types of React would give their globals, of browsers,
- * to the server as well. Who uses the component has those.
+ * The part of React that the component uses: React's own types would give browser globals to the
+ * server too. Users of the component have those.
  * @module
  */
 declare module 'react' {
