@@ -193,15 +193,8 @@ export const shapes: Readonly<Record<string, TObject>> = {
     build: Type.String({ description: 'as coffer --version says' }),
     process_id: Type.Integer({ description: 'of the process that is told to end' }),
     address: orNull(Type.String(), 'where it listens; null until it does'),
-    ops_address: Type.Optional(
-      orNull(
-        Type.String(),
-        'of health and metrics; absent, as what follows of backups, where workers cannot learn it',
-      ),
-    ),
-    backup_to: Type.Optional(
-      orNull(Type.String(), 'where it puts backups; null where it makes none'),
-    ),
+    ops_address: orNull(Type.String(), 'of health and metrics; null where it tells of neither'),
+    backup_to: orNull(Type.String(), 'where it puts backups; null where it makes none'),
     backup_age_seconds: Type.Optional(
       orNull(Type.Integer(), 'of the newest; absent where none are made'),
     ),

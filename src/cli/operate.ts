@@ -27,7 +27,7 @@ import { isSourceGiven } from '../server/keys/key-source.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
 import { masterKeyReplacer } from '../server/keys/next-master-key.ts'
 import { endAfterFailure, logToStderr, randomBytes } from '../server/process/system.ts'
-import { makeDeps } from '../server/process/vault-process.ts'
+import { makeDeps } from '../server/process/open-vault.ts'
 import { defaultSettings } from '../settings/settings.ts'
 import { keyVariable } from './reach.ts'
 

@@ -50,6 +50,8 @@ export const loopLookMs = 500
 export const loopWindowMs = 30_000
 /** decision: of a worker that is asked how it fares; one that is silent for longer hangs. */
 export const workerAnswerMsMax = 5_000
+/** decision: how often a worker looks whether the key is there that it has asked for. */
+export const keyLookMs = 5
 
 // Throw-away vaults
 /** decision: how often one looks whether the program that started it is still there. */

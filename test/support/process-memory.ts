@@ -41,8 +41,9 @@ function* runsOf(map: number, { from, to }: Region): Generator<Region> {
   }
 }
 
-/** Whether the bytes are in its memory anywhere. They are short, and lie within one page or run. */
-export function isInMemoryOf(pid: number, bytes: Uint8Array): boolean {
+/** Which of these bytes are in its memory. They are short, and lie within one page or run. */
+export function foundInMemoryOf<T extends Uint8Array>(pid: number, forms: readonly T[]): T[] {
+  const found = new Set<T>()
   const memory = openSync(`/proc/${pid}/mem`, 'r')
   const map = openSync(`/proc/${pid}/pagemap`, 'r')
   try {
@@ -50,12 +51,17 @@ export function isInMemoryOf(pid: number, bytes: Uint8Array): boolean {
       for (const { from, to } of runsOf(map, region)) {
         const run = Buffer.alloc(to - from)
         readSync(memory, run, 0, run.length, from)
-        if (run.includes(bytes)) return true
+        for (const form of forms) if (run.includes(form)) found.add(form)
+        if (found.size === forms.length) return [...found]
       }
     }
-    return false
+    return [...found]
   } finally {
     closeSync(memory)
     closeSync(map)
   }
 }
+
+/** Whether the bytes are in its memory anywhere, as `foundInMemoryOf`. */
+export const isInMemoryOf = (pid: number, bytes: Uint8Array): boolean =>
+  foundInMemoryOf(pid, [bytes]).length > 0

@@ -14,7 +14,8 @@ import {
   tryingOptions,
 } from '../setting-options.ts'
 import { scheduledBackup } from '../scheduled-backup.ts'
-import { serve, type ServeOptions } from '../serve.ts'
+import { serve } from '../serve.ts'
+import type { ServeOptions } from '../serve-shared.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { status, type StatusOptions } from '../status.ts'
 import { testVault } from '../test-vault.ts'

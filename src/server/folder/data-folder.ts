@@ -11,7 +11,7 @@ import type { Keys } from '../../crypto/keyring.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { withKeyringFence } from '../../vault/keyring/fence.ts'
 import { withKeyringRefresh } from '../../vault/keyring/follow.ts'
-import { openRing, type LiveKeyring } from '../../vault/keyring/live-keyring.ts'
+import { openRing, openRingUnder, type LiveKeyring } from '../../vault/keyring/live-keyring.ts'
 import { foldRowsDefault } from '../../limits/setting-limits.ts'
 import type { Store } from '../../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../store/lmdb/lmdb-store.ts'
@@ -82,13 +82,9 @@ export function checkFolder(options: FolderOptions): Uint8Array {
   return obtainMasterKey(options, keyPlacesOf(data))
 }
 
-/** A data folder that nothing seems to be wrong with. */
-export interface FoundFolder {
+/** What is where in a data folder. */
+export interface FolderPlaces {
   readonly data: string
-  /** Zeros once the keys were opened with it. */
-  readonly masterKey: Uint8Array
-  /** Where it was read, if it was. */
-  readonly masterKeyFile?: string
   /** The folder of the database. */
   readonly store: string
   /** Where the clock of a serving process keeps its mark; there may be nothing yet. */
@@ -99,9 +95,22 @@ export interface FoundFolder {
   readonly compacting: string
 }
 
+/** A data folder that nothing seems to be wrong with. */
+export interface FoundFolder extends FolderPlaces {
+  /** Zeros once the keys were opened with it. */
+  readonly masterKey: Uint8Array
+  /** Where it was read, if it was. */
+  readonly masterKeyFile?: string
+}
+
 /** A data folder that is this process's until it ends, and that of those it hands the lock to. */
 export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
+}
+
+export function placesOf(data: string): FolderPlaces {
+  const { store, clock, control, compacting } = pathsOf(data)
+  return { data, store, clock, control, compacting }
 }
 
 /** Where the master key of a data folder is; `undefined` where it is in no file. */
@@ -113,11 +122,10 @@ export const controlOf = (data: string): string => pathsOf(data).control
 
 /** @throws CommandFailure as `checkFolder` */
 export function findFolder(options: FolderOptions): FoundFolder {
-  const { store, clock, control, compacting } = pathsOf(options.data)
   const masterKey = checkFolder(options)
   const masterKeyFile = masterKeyFileOf(options)
   const read = masterKeyFile === undefined ? {} : { masterKeyFile }
-  return { data: options.data, masterKey, ...read, store, clock, control, compacting }
+  return { ...placesOf(options.data), masterKey, ...read }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
@@ -155,6 +163,11 @@ export interface StoreUse extends DatabaseUse {
   readonly foldRows?: number
   /** Of a database, in place of the one that the folder remembers. */
   readonly passwordFile?: string | undefined
+  /**
+   * Whether who had it open before was killed, as a damaged page kills a process: then all pages
+   * are looked at. Where it is left out, a control socket that is there says so.
+   */
+  readonly wasKilled?: boolean
 }
 
 /** What is told of a database that cannot be opened, or copied. */
@@ -165,13 +178,12 @@ export function damagedIn(data: string, { message }: ApiError): CommandFailure {
 
 /** @throws CommandFailure with nothing written */
 export async function openStoreOf(
-  { data, store: path, control }: FoundFolder,
-  { foldRows = foldRowsDefault, passwordFile, ...use }: StoreUse,
+  { data, store: path, control }: FolderPlaces,
+  // A server that ends in order removes its socket.
+  { foldRows = foldRowsDefault, passwordFile, wasKilled = existsSync(control), ...use }: StoreUse,
 ): Promise<LmdbStore | PostgresStore> {
   if (isStoreInDatabase(path)) return openDatabase(readDatabase(data, passwordFile), use)
   try {
-    // A server that ends in order removes it.
-    const wasKilled = existsSync(control)
     return await openLmdbStore({ path, ...use, wasKilled, fold: { rows: foldRows } })
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
@@ -180,20 +192,33 @@ export async function openStoreOf(
   }
 }
 
-/**
- * The master key is needed this once, and wiped.
- * @throws CommandFailure, with the store closed
- */
-async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
-  const { data, masterKey, masterKeyFile } = folder
+/** @throws CommandFailure, with the store closed */
+async function ringOrClosed(
+  store: Store,
+  { data }: FolderPlaces,
+  open: () => Promise<LiveKeyring>,
+): Promise<LiveKeyring> {
   try {
-    return await openWithEither(masterKeyFile, masterKey, key => openRing(store, key))
+    return await open()
   } catch (error) {
     await store.close()
     if (!(error instanceof ApiError)) throw error
     if (error.kind === 'unavailable') throw new CommandFailure(error.message, 1, error)
     const reason = `the master key is not the one of ${data}, or the keyring there is damaged`
     throw new CommandFailure(`${reason}: use the key of its init, or of the last keys rekey`)
+  }
+}
+
+/**
+ * The master key is needed this once, and wiped.
+ * @throws CommandFailure, with the store closed
+ */
+async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
+  const { masterKey, masterKeyFile } = folder
+  try {
+    return await ringOrClosed(store, folder, () =>
+      openWithEither(masterKeyFile, masterKey, key => openRing(store, key)),
+    )
   } finally {
     masterKey.fill(0)
   }
@@ -228,11 +253,11 @@ export interface OpenedFolder {
   readonly control: string
 }
 
-export async function openedOf(
-  folder: FoundFolder,
+function openedOf(
+  folder: FolderPlaces & Pick<FoundFolder, 'masterKeyFile'>,
   plain: LmdbStore | PostgresStore,
-): Promise<OpenedFolder> {
-  const ring = await openRingOf(plain, folder)
+  ring: LiveKeyring,
+): OpenedFolder {
   const database = 'clock' in plain ? plain : undefined
   const store = withKeyringFence<OperatedStore>(
     database === undefined ? plain : withKeyringRefresh(database, ring),
@@ -245,14 +270,39 @@ export async function openedOf(
 }
 
 /**
+ * Opens a data folder that is this process's, or was handed on to it.
+ * @throws CommandFailure with nothing written, and the store closed
+ */
+export async function openFound(folder: FoundFolder, use: StoreUse): Promise<OpenedFolder> {
+  const store = await openStoreOf(folder, use)
+  return openedOf(folder, store, await openRingOf(store, folder))
+}
+
+/**
+ * As `openFound`, by the key that seals the keyring.
+ * @param keyringKey as `openRingUnder` takes it
+ */
+export async function openUnder(
+  folder: FolderPlaces,
+  keyringKey: Uint8Array,
+  use: StoreUse,
+): Promise<OpenedFolder> {
+  const store = await openStoreOf(folder, use).catch((error: unknown) => {
+    keyringKey.fill(0)
+    throw error
+  })
+  const open = () => openRingUnder(store, keyringKey)
+  return openedOf(folder, store, await ringOrClosed(store, folder, open))
+}
+
+/**
  * Locks and opens a data folder.
  * @throws CommandFailure with nothing written
  */
 export async function openDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
-  const store = await openStoreOf(folder, use)
-  return openedOf(folder, store)
+  return openFound(folder, use)
 }
 
 /**
@@ -260,7 +310,5 @@ export async function openDataFolder(options: FolderOptions, use: StoreUse): Pro
  * @throws CommandFailure
  */
 export async function joinDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {
-  const folder = findFolder(options)
-  const store = await openStoreOf(folder, use)
-  return openedOf(folder, store)
+  return openFound(findFolder(options), use)
 }

@@ -2,24 +2,38 @@
  * A data folder whose master key is brought later, and again after it was let go.
  * @module
  */
+import { existsSync } from 'node:fs'
+import { primitives } from '../../crypto/primitives.ts'
+import { keyringKeyOf } from '../../vault/keyring/live-keyring.ts'
 import {
   checkDatabase,
-  openedOf,
-  openStoreOf,
+  openFound,
+  openUnder,
+  placesOf,
+  type FolderPlaces,
   type OpenedFolder,
   type StoreUse,
 } from './data-folder.ts'
 import { clearLeftCopies } from './copies.ts'
-import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
+import { checkStamp, explained } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 
+/** As `LockedFolder`, without the key. */
+export interface SealedFolder extends FolderPlaces {
+  readonly lockFile: number
+  /** Whether the process that served it before was killed: the one with the lock makes it anew. */
+  readonly wasKilled: boolean
+}
+
 /** As `lockDataFolder`, without the key. @throws CommandFailure */
-export function lockSealed(data: string): void {
+export function lockSealed(data: string): SealedFolder {
   checkStamp(data)
   checkDatabase(data)
+  const places = placesOf(data)
   try {
-    lockFolder(data)
+    const lockFile = lockFolder(data)
     clearLeftCopies(data)
+    return { ...places, lockFile, wasKilled: existsSync(places.control) }
   } catch (error) {
     throw explained(data, error)
   }
@@ -30,12 +44,35 @@ export function lockSealed(data: string): void {
  * @param masterKey wiped
  * @throws CommandFailure with nothing written and the store closed
  */
-export async function openLocked(
+export const openLocked = (
   data: string,
   masterKey: Uint8Array,
   use: StoreUse,
-): Promise<OpenedFolder> {
-  const { store, clock, control, compacting } = pathsOf(data)
-  const folder = { data, masterKey, store, clock, control, compacting }
-  return openedOf(folder, await openStoreOf(folder, use))
+): Promise<OpenedFolder> => openFound({ ...placesOf(data), masterKey }, use)
+
+/**
+ * Looks whether a master key opens a data folder that this process has locked and nobody has open,
+ * for those it hands the folder on to.
+ * @param masterKey wiped
+ * @returns what opens it for them, which its caller wipes; all else is closed and wiped
+ * @throws CommandFailure with nothing written
+ */
+export async function tryLocked(
+  places: FolderPlaces,
+  masterKey: Uint8Array,
+  use: StoreUse,
+): Promise<Uint8Array> {
+  const keyringKey = keyringKeyOf(masterKey)
+  masterKey.fill(0)
+  try {
+    const own = primitives.keep(Uint8Array.from(keyringKey))
+    const { store, ring, keys } = await openUnder(places, own, use)
+    ring.close()
+    keys.wipe()
+    await store.close()
+    return keyringKey
+  } catch (error) {
+    keyringKey.fill(0)
+    throw error
+  }
 }

@@ -52,7 +52,10 @@ export function makeUnsealer<T>(sealing: SealSwitch<T>, log: Log): Unsealer {
 
   async function takeShare(collection: ShareCollection, text: Uint8Array): Promise<Facts> {
     // Else shares would lie about in the memory of a vault that is open.
-    if (sealing.current() !== undefined) throw new ApiError('conflict', 'the vault is not sealed')
+    if (sealing.current() !== undefined) {
+      text.fill(0)
+      throw new ApiError('conflict', 'the vault is not sealed')
+    }
     try {
       const masterKey = await collection.add(text)
       if (masterKey !== undefined) await open(masterKey)

@@ -32,21 +32,15 @@ export interface AdministeredVault {
   readonly sharing?: Sharing | undefined
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: BackupSchedule | undefined
-  /** Of one of several: what is so of all. Nothing where the process is silent that knows it. */
-  readonly askForAll?: (() => Promise<Facts | undefined>) | undefined
 }
 
-/** Of several processes the one that starts the others makes backups and tells of health. */
-async function factsOf({
-  processId,
-  places,
-  backups,
-  askForAll,
-}: AdministeredVault): Promise<Facts> {
-  const own = () => ({ ops_address: places?.opsAddress ?? null, ...factsOfBackups(backups) })
-  const rest = askForAll === undefined ? own() : await askForAll()
-  return { process_id: processId, address: places?.address ?? null, ...rest }
-}
+/** Of several processes the one that leads the others says where health is told, and of backups. */
+const factsOf = ({ processId, places, backups }: AdministeredVault): Facts => ({
+  process_id: processId,
+  address: places?.address ?? null,
+  ops_address: places?.opsAddress ?? null,
+  ...factsOfBackups(backups),
+})
 
 export type Offered = Readonly<Record<string, ControlOperation>>
 

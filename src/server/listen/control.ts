@@ -60,7 +60,7 @@ function shorten(path: string): ShortPath {
 const lineOf = (message: Facts): string => `${JSON.stringify(message)}\n`
 
 /** What is told of a failure: ours as it is, and of others no word, which might hold a value. */
-function failureOf(error: unknown): string {
+export function failureOf(error: unknown): string {
   if (error instanceof CommandFailure || error instanceof ApiError) return error.message
   return `an error that was not expected, ${systemCodeOf(error) ?? 'a fault of coffer'}`
 }
@@ -71,7 +71,8 @@ export type ControlOperation = (input: Facts, tell: Tell, sent: ControlRequest) 
 const isObject = (value: unknown): value is Facts =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function inputOf(bytes: Uint8Array): Facts | undefined {
+/** @returns `undefined` for what is no JSON object; of nothing, one without members */
+export function inputOf(bytes: Uint8Array): Facts | undefined {
   if (bytes.length === 0) return {}
   const input: unknown = quietly(() => JSON.parse(new TextDecoder().decode(bytes)) as unknown)
   return isObject(input) ? input : undefined
@@ -97,6 +98,9 @@ function answerOf(run: (tell: Tell) => Promise<Facts>): Response {
 
 const refused = (status: number, failed: string): Response =>
   new Response(lineOf({ failed }), { status, headers: { 'content-type': 'application/x-ndjson' } })
+
+export const unknownOperation =
+  'the running server knows no such operation: use the coffer of its version'
 
 export interface Control {
   readonly stop: () => Promise<void>
@@ -165,11 +169,7 @@ export function startControl(
       } catch (error) {
         return refused(503, failureOf(error))
       }
-      if (operation === undefined)
-        return refused(
-          404,
-          'the running server knows no such operation: use the coffer of its version',
-        )
+      if (operation === undefined) return refused(404, unknownOperation)
       const body = new Uint8Array(await incoming.arrayBuffer())
       const input = incoming.method === 'POST' ? inputOf(body) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')

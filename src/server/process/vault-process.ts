@@ -3,74 +3,57 @@
  * a signal ends it.
  * @module
  */
-import type { Address, TcpAddress, TlsFiles } from '../../settings/config.ts'
-import { primitives } from '../../crypto/primitives.ts'
-import type { Deps, Log } from '../../deps.ts'
-import { ApiError, invariant } from '../../lib/errors.ts'
+import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
+import type { Log } from '../../deps.ts'
 import { drainSettleMs } from '../../limits/operation-limits.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { makeScheduler } from '../../lib/waiting.ts'
-import {
-  administer,
-  type AdministeredVault,
-  type Offered,
-  type Places,
-} from '../listen/control-operations.ts'
-import { buildApp } from '../listen/app.ts'
-import { makeClock, type ClockMark } from './clock.ts'
-import { findIn, startControl, type Control, type ControlOperation } from '../listen/control.ts'
-import type { OpenedFolder } from '../folder/data-folder.ts'
-import type { ErasureLog } from '../folder/erasure-log.ts'
-import { CommandFailure } from './failure.ts'
+import type { Places } from '../listen/control-operations.ts'
+import { findIn } from '../listen/control.ts'
+import { startControlling, whileOpen } from '../listen/controlling.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from '../listen/front.ts'
 import type { HandedSocket } from '../listen/handed-socket.ts'
+import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
+import {
+  closeVault,
+  keepAliveOf,
+  openVault,
+  type OpenedVault,
+  type ServedVault,
+  type VaultUse,
+} from './open-vault.ts'
 import { listenOps } from '../watch/ops.ts'
 import { makeSealing, type SealSwitch } from '../keys/sealing.ts'
-import {
-  startAnswering,
-  startListening,
-  untilSignalled,
-  type Answering,
-  type ServerListener,
-  type Sharing,
-} from './server.ts'
+import { startListening, untilSignalled, type ServerListener } from './server.ts'
 import type { ServiceManager } from './service-manager.ts'
-import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
-import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { statesOf, watchStates } from '../watch/states.ts'
-import { makeUnsealer } from '../keys/unsealer.ts'
+import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { failingOf, mayBeSent, type Checks, type ProcessReport } from '../watch/process-report.ts'
-import { checksOf, makeWatch, type Watch, type Watched } from '../watch/watch.ts'
+import { makeUnsealer } from '../keys/unsealer.ts'
+import { checksOf, makeWatch, type Watch } from '../watch/watch.ts'
+import type { Led } from './worker-channel.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
 
-/** A folder with its keys. */
-interface OpenedVault {
-  readonly opened: OpenedFolder
-  readonly mark: ClockMark
-}
-
-interface Serving extends AdministeredVault {
+interface Serving extends VaultUse {
   /** Absent where it starts sealed. */
-  readonly first?: OpenedVault
-  /** Opens the folder again, which is this process's; absent where it cannot be sealed. */
-  readonly reopen?: (masterKey: Uint8Array) => Promise<OpenedVault>
-  /** The path of the control socket. */
-  readonly control: string
-  readonly startHoldMs: number
-  readonly address: Address
+  readonly first?: OpenedVault | undefined
+  /**
+   * Opens the folder again, which is this process's.
+   * @param key the master key; of one of several processes, what seals the keyring; wiped
+   */
+  readonly reopen: (key: Uint8Array) => Promise<OpenedVault>
+  /** The path of the control socket, for one that serves alone. */
+  readonly control?: string
   readonly tls?: TlsFiles | undefined
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
-  /** Takes what is told in its place, of one of several processes. */
-  readonly tell?: ((told: ProcessReport) => void) | undefined
+  /** Takes what leads this process, of one of several, once it listens. */
+  readonly lead?: (led: Led) => void
+  /** Whether it counts what it answers for who leads it. */
+  readonly isWatched?: boolean
   /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
   readonly checkPath?: string | undefined
-  readonly settings: Settings
-  readonly sharing?: (Sharing & { readonly name: string }) | undefined
-  /** Where deletes are listed. */
-  readonly erasures?: ErasureLog | undefined
   /** What to listen on in place of the address. */
   readonly handed?: HandedSocket | undefined
   readonly drainSeconds: number
@@ -78,75 +61,6 @@ interface Serving extends AdministeredVault {
   readonly manager: ServiceManager
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
-}
-
-type OpeningVault = OpenedVault &
-  Pick<Serving, 'startHoldMs' | 'settings' | 'erasures'> & { readonly log: Log }
-
-/** By the clock of the database where there is one, so that all vaults say the same. */
-const wallOf = ({ database }: OpenedFolder) => database?.clock.wallMs ?? wallMs
-
-/** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
-export function makeDeps(opening: OpeningVault) {
-  const { opened, mark, startHoldMs, settings, log, erasures } = opening
-  const { store, keys } = opened
-  const clock = makeClock({ wall: wallOf(opened), elapsedMs, mark, startHoldMs, log })
-  const { now, settled } = clock
-  const turns = makeScheduler(elapsedMs)
-  const isStoreFar = opened.database !== undefined
-  const time = { now, settled, elapsedMs, turns }
-  const deps: Deps = { store, isStoreFar, keys, ...time, randomBytes, log, settings, erasures }
-  // It serves all the same: what is not locked may be swapped, and is read by nobody more.
-  if (!primitives.isLocked()) log('memory_not_locked')
-  return { deps, clock }
-}
-
-type Observe = NonNullable<Deps['observe']>
-
-/** One after the other, where there are several. */
-function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'observe'> {
-  const present = observers.filter(observe => observe !== undefined)
-  if (present.length === 0) return {}
-  return {
-    observe(seen) {
-      for (const observe of present) observe(seen)
-    },
-  }
-}
-
-/** On a socket of the file system the server has no time of its own for one connection. */
-const keepAliveOf = (address: Address): number | undefined =>
-  'socket' in address ? undefined : address.keepAliveSeconds
-
-/** A vault that is not sealed: all that is there with its keys alone. */
-interface ServedVault extends Watched {
-  readonly answering: Answering
-  readonly operations: Offered
-}
-
-function openVault(serving: Serving, { opened, mark }: OpenedVault, count?: Observe): ServedVault {
-  const { sharing, logging } = serving
-  const { log, observe } = logging
-  const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
-  const asksMore = observe !== undefined
-  const keepAliveSeconds = keepAliveOf(serving.address)
-  const observers = observeAll([count, observe])
-  const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
-  const app = buildApp(deps)
-  // Of several processes the one that sweeps does what one alone must do.
-  const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
-  const isSweeper = (): boolean =>
-    sharing?.sweeps !== false && opened.database?.isSweeper() !== false
-  const { scrub } = opened.store
-  const answering = startAnswering(deps, app, isSweeper, scrub)
-  return { opened, deps, app, answering, operations, clock }
-}
-
-async function closeVault({ answering, opened, clock }: ServedVault, listening?: ServerListener) {
-  await answering.end(listening)
-  opened.keys.wipe()
-  opened.ring.close()
-  clock.keep()
 }
 
 /** What is asked of a process before it has anything to tell of: what it tells later. */
@@ -169,20 +83,17 @@ const checkAt = (path: string, checks: Checks): CheckAddress => ({
   isReady: () => mayBeSent(failingOf({ ...checks, backup: () => false })),
 })
 
-/** Of one folder one process tells; of a database each, by connections of its own. */
-const tellsStates = ({ sharing, first }: Serving): boolean =>
-  sharing?.sweeps !== false || first?.opened.database !== undefined
-
 /** What is told of the process, where anybody is: it counts from now on. */
 async function startWatching(serving: Serving, late: Late): Promise<Watching> {
-  const { ops, tell, sharing, backups, checkPath, logging } = serving
+  const { ops, isWatched, sharing, backups, checkPath, logging } = serving
   const current = (): ServedVault | undefined => late.sealing?.current()
   const isStopping = (): boolean => late.isStopping === true
   const checks = checksOf({ current, isStopping, backups })
   const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
-  const states = tellsStates(serving) ? statesOf(checks) : []
-  const stopLooking = watchStates(states, logging.log)
-  if (ops === undefined && tell === undefined) return { watch: undefined, check, stopLooking }
+  // Of one folder one process tells; of a database each, by connections of its own.
+  const tells = () => sharing?.sweeps !== false || current()?.opened.database !== undefined
+  const stopLooking = watchStates(statesOf(checks, tells), logging.log)
+  if (ops === undefined && isWatched !== true) return { watch: undefined, check, stopLooking }
   const certificateUntilMs = () => late.listening?.certificateUntilMs?.()
   const watched = { current, isStopping, backups, worker: sharing?.name, certificateUntilMs }
   return { watch: await makeWatch(watched, checks), check, stopLooking }
@@ -194,7 +105,7 @@ function makeSealable(
   first: ServedVault | undefined,
   { watch, check }: Watching,
 ) {
-  const { settings, logging, reopen, address } = serving
+  const { settings, logging, reopen, address, sharing } = serving
   const { log } = logging
   const makeSealed = () =>
     makeSealedApp({
@@ -210,9 +121,8 @@ function makeSealable(
   const front = makeFront(first?.answering.app ?? makeSealed(), check)
   const sealing = makeSealing<ServedVault>(
     {
-      async open(masterKey) {
-        invariant(reopen !== undefined, 'what cannot be opened again is not sealed')
-        const open = openVault(serving, await reopen(masterKey), watch?.observe)
+      async open(key) {
+        const open = openVault(serving, await reopen(key), watch?.observe)
         front.swap(open.answering.app)
         return open
       },
@@ -223,7 +133,8 @@ function makeSealable(
           // What was open refuses by itself from now on.
           await closeVault(open)
         }
-        log('sealed')
+        // Who leads this process says it once for all.
+        if (sharing === undefined) log('sealed')
       },
     },
     first,
@@ -231,37 +142,24 @@ function makeSealable(
   return { front, sealing, unsealer: makeUnsealer(sealing, log) }
 }
 
-type Sealable = ReturnType<typeof makeSealable>
+type SealableProcess = ReturnType<typeof makeSealable>
 
-/** Listens for those who run the vault, sealed or not. */
-function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Control {
-  const { control, logging, reopen } = serving
-  const ofSealing: Offered = {
-    seal: async () => {
-      if (reopen === undefined)
-        throw new ApiError('conflict', 'workers cannot be sealed: stop them')
-      await sealing.seal()
-      return unsealer.status()
-    },
-    'seal-status': async () => unsealer.status(),
-    'unseal-reset': async () => unsealer.reset(),
-  }
-  const find = (name: string): ControlOperation | undefined => {
-    const own = findIn(ofSealing)(name)
-    if (own !== undefined) return own
-    const open = sealing.current()
-    if (open === undefined) throw new CommandFailure('the vault is sealed: run coffer unseal')
-    return findIn(open.operations)(name)
-  }
-  return startControl(control, find, logging.log, { unseal: unsealer.take })
-}
+const findOperation = ({ operations }: ServedVault, name: string) => findIn(operations)(name)
+
+/** What another process has this one do. */
+const ledOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): Led => ({
+  told,
+  seal: sealing.seal,
+  unseal: sealing.unseal,
+  find: name => findOperation(whileOpen(sealing), name),
+})
 
 /**
  * Whether this process does its work: its turns come, as it was asked at all, and its store can be
  * read. A database of others is no matter of this process: to start it anew would mend nothing.
  */
 const isWellIn =
-  ({ sealing }: Sealable) =>
+  ({ sealing }: SealableProcess) =>
   (): boolean => {
     const { opened } = sealing.current() ?? {}
     if (opened === undefined || opened.database !== undefined) return true
@@ -275,7 +173,7 @@ const isWellIn =
 /** Goes on until proxies send elsewhere, and then leaves a handed socket to the next process. */
 async function drainConnections(
   { drainSeconds }: Serving,
-  { front }: Sealable,
+  { front }: SealableProcess,
   { close }: ServerListener,
 ): Promise<void> {
   if (drainSeconds === 0 && close === undefined) return
@@ -289,8 +187,8 @@ async function drainConnections(
 export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promise<void> {
   const places: Places = {}
   const serving = { ...asked, places }
-  const { first, address, tls, ops, sharing, reopen, announce, logging } = serving
-  const { handed, manager } = serving
+  const { first, address, tls, ops, sharing, announce, logging } = serving
+  const { handed, manager, control: path, lead } = serving
   const late: Late = {}
   const watching = await startWatching(serving, late)
   const { watch } = watching
@@ -309,10 +207,9 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
     await listening.reload?.()
     manager.ready(status)
   })
-  const takeShare = reopen && unsealer.takeShare
-  const opsServer = ops && watch && (await listenOps(ops, watch, takeShare))
-  if (watch !== undefined) serving.tell?.(watch)
-  const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
+  const opsServer = ops && watch && (await listenOps(ops, watch, unsealer.takeShare))
+  const control = path && startControlling(path, sealable, findOperation, logging.log)
+  lead?.(ledOf(sealable, watch))
   Object.assign(places, { address: listening.address, opsAddress: opsServer?.address })
   announce(listening.address, opsServer?.address)
   manager.ready(status)
@@ -325,7 +222,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   manager.stopping()
   await drainConnections(serving, sealable, listening)
   watching.stopLooking()
-  await control?.stop()
+  if (control) await control.stop()
   const last = sealing.current()
   if (last === undefined) await listening.stop()
   else await closeVault(last, listening)

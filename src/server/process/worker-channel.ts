@@ -1,10 +1,20 @@
 /**
- * What the process that watches over workers asks them, what they ask it, and the answers: lines of
- * JSON on stdin and stdout of each, the first of which are the order and that it listens.
+ * What the process that leads workers asks of them, and what they answer: lines of JSON on stdin
+ * and stdout of each, the first of which are the order and that it listens. No key of the vault is
+ * in them.
  * @module
  */
-import type { Facts } from '../../vault/operator/operator-operation.ts'
+import { controlHeaders, type ControlRequest } from '../../vault/operator/operator-proof.ts'
+import type { Facts, Tell } from '../../vault/operator/operator-operation.ts'
 import { workerAnswerMsMax } from '../../limits/operation-limits.ts'
+import {
+  failureOf,
+  inputOf,
+  unknownOperation,
+  type ControlHeaders,
+  type ControlOperation,
+} from '../listen/control.ts'
+import { CommandFailure } from './failure.ts'
 import type { Failing, ProcessReport } from '../watch/process-report.ts'
 import type { Numbers } from '../watch/metric-kinds.ts'
 
@@ -12,14 +22,28 @@ import type { Numbers } from '../watch/metric-kinds.ts'
 interface WorkerAnswers {
   readonly failing: Failing
   readonly numbers: Numbers
+  /** Told once no key is left. */
+  readonly seal: true
+  /** Told once it serves, by the key that was handed to it before. */
+  readonly unseal: true
+  readonly operate: Facts
 }
 
-/** @returns `undefined` where no answer came in time, or the worker has ended */
-export type AskWorker = <K extends keyof WorkerAnswers>(
-  name: K,
-) => Promise<WorkerAnswers[K] | undefined>
+/** An operation as it came by the control socket. */
+interface SentOperation extends Pick<ControlRequest, 'name' | 'peers'> {
+  /** In base64: a proof is of these very bytes. */
+  readonly body: string
+  readonly headers: ControlHeaders
+}
 
-interface Question {
+/** What beside its name a question holds. */
+interface More {
+  /** The mark of the clock from before anybody unsealed. */
+  readonly mark?: string
+  readonly operation?: SentOperation
+}
+
+interface Question extends More {
   readonly id: number
   readonly ask: keyof WorkerAnswers
 }
@@ -28,16 +52,30 @@ interface WorkerReply {
   readonly id: number
   /** Absent where it could not be told. */
   readonly told?: WorkerAnswers[keyof WorkerAnswers]
+  /** Why it was not done. */
+  readonly failed?: string
+  /** More comes. */
+  readonly progress?: Facts
 }
 
-/** The one question of a worker: what is so of all of them. */
-interface QuestionForAll {
-  readonly ask: 'all'
-}
+/** @returns `undefined` where no answer came in time, it was not done, or the worker has ended */
+export type AskWorker = <K extends Exclude<keyof WorkerAnswers, 'operate'>>(
+  name: K,
+  more?: Pick<More, 'mark'> & { readonly waitMsMax?: number },
+) => Promise<WorkerAnswers[K] | undefined>
 
-interface AnswerForAll {
-  readonly all: Facts
-}
+/** @throws CommandFailure as the operation fails, or where the worker ended before it was done */
+export type Operate = (sent: ControlRequest, tell: Tell) => Promise<Facts>
+
+/** The open files that a worker is handed, by their numbers there. */
+export const handedFiles = {
+  /** By which it has the lock of the folder. */
+  lock: 3,
+  /** Over which keys come. */
+  keys: 4,
+  /** The socket that all of them accept from, where there is one. */
+  listener: 5,
+} as const
 
 /** The last one also where no line end came. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -52,103 +90,144 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
   if (text !== '') yield text
 }
 
-async function answerTo({ id, ask }: Question, told: ProcessReport): Promise<WorkerReply> {
-  try {
-    if (ask === 'failing') return { id, told: await told.failing() }
-    return { id, told: (await told.numbers()).flat() }
-  } catch {
-    return { id }
-  }
-}
-
-const sayLine = (message: WorkerReply | QuestionForAll): void =>
-  void process.stdout.write(`${JSON.stringify(message)}\n`)
-
-/**
- * The side of a worker, once it has its order.
- * @param lines of stdin behind that
+/*
+ * The side of the worker.
  */
-export function openChannel(lines: AsyncIterable<string>) {
-  const waiting = new Set<(all: Facts | undefined) => void>()
-  let told: ProcessReport | undefined
 
-  async function listen(): Promise<void> {
-    for await (const line of lines) {
-      const heard = JSON.parse(line) as Question | AnswerForAll
-      if ('all' in heard) for (const answered of waiting) answered(heard.all)
-      else if (told !== undefined) sayLine(await answerTo(heard, told))
-    }
-  }
+/** What is asked of a worker, as it does it. */
+export interface Led {
+  /** Absent where nobody watches. */
+  readonly told: ProcessReport | undefined
+  readonly seal: () => Promise<void>
+  /** @param key wiped by it */
+  readonly unseal: (key: Uint8Array) => Promise<void>
+  /** @throws CommandFailure while the vault is sealed */
+  readonly find: (name: string) => ControlOperation | undefined
+}
 
-  return {
-    listen,
-    /** Has what is asked be answered from now on. */
-    answerBy(by: ProcessReport): void {
-      told = by
-    },
-    /** @returns `undefined` where no answer came in time */
-    async askForAll(): Promise<Facts | undefined> {
-      const { promise, resolve } = Promise.withResolvers<Facts | undefined>()
-      const overdue = setTimeout(() => resolve(undefined), workerAnswerMsMax)
-      waiting.add(resolve)
-      sayLine({ ask: 'all' })
-      try {
-        return await promise
-      } finally {
-        clearTimeout(overdue)
-        waiting.delete(resolve)
-      }
-    },
+/** As `Led`, with the key taken from where it was handed. */
+type Answering = Omit<Led, 'unseal'> & { readonly unseal: (mark?: string) => Promise<void> }
+
+function operate({ find }: Answering, sent: SentOperation, tell: Tell): Promise<Facts> {
+  const { name, body: encoded, headers, peers } = sent
+  const operation = find(name)
+  if (operation === undefined) throw new CommandFailure(unknownOperation)
+  const body = Buffer.from(encoded, 'base64')
+  return operation(inputOf(body) ?? {}, tell, {
+    name,
+    body,
+    header: header => headers[header] ?? null,
+    peers,
+  })
+}
+
+/** @param question as it came: the process that asks is of the same program */
+async function toldTo(
+  question: Question,
+  led: Answering,
+  tell: Tell,
+): Promise<WorkerReply['told']> {
+  const { ask, mark, operation } = question
+  if (ask === 'failing') return led.told?.failing()
+  if (ask === 'numbers') return (await led.told?.numbers())?.flat()
+  if (ask === 'operate') return operation && operate(led, operation, tell)
+  await (ask === 'seal' ? led.seal() : led.unseal(mark))
+  return true
+}
+
+/** Answers on stdout what is asked from now on, each as soon as it is done. */
+export async function answerAsked(lines: AsyncIterable<string>, led: Answering): Promise<void> {
+  const answer = (told: WorkerReply): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
+  for await (const line of lines) {
+    const question = JSON.parse(line) as Question
+    const { id } = question
+    toldTo(question, led, progress => answer({ id, progress })).then(
+      told => answer(told === undefined ? { id } : { id, told }),
+      (error: unknown) => answer({ id, failed: failureOf(error) }),
+    )
   }
 }
 
-/** What the process that watches says and hears beside answers. */
-interface Watcher {
-  /** Sends a line to stdin of the worker. */
-  readonly send: (line: string) => void
-  /** Called for each line of it, of which an empty one says that it is well. */
-  readonly heard?: () => void
-  /** What is so of all. */
-  readonly all?: () => Facts
+/*
+ * The side of who asks.
+ */
+
+const sentOf = ({ name, body, header, peers }: ControlRequest): SentOperation => {
+  const headers = controlHeaders.flatMap(each => {
+    const value = header(each)
+    return value === null ? [] : [[each, value] as const]
+  })
+  const encoded = Buffer.from(body).toString('base64')
+  return { name, body: encoded, headers: Object.fromEntries(headers), peers }
 }
 
-/** The side of who watches. */
+/** What is done about lines of a worker. */
+interface Hearing {
+  /** An empty line before it listens asks for the key that opens the vault. */
+  readonly keyAsked: () => void
+  /** Each line after that, of which an empty one says that it is well. */
+  readonly heard: () => void
+}
+
+async function hear(
+  stdout: ReadableStream<Uint8Array>,
+  { keyAsked, heard }: Hearing,
+  listens: () => void,
+  answered: (answer: WorkerReply) => void,
+): Promise<void> {
+  const lines = linesOf(stdout)
+  let first = await lines.next()
+  while (first.value === '') {
+    keyAsked()
+    first = await lines.next()
+  }
+  if (first.done === true) return
+  listens()
+  for await (const line of lines) {
+    heard()
+    if (line !== '') answered(JSON.parse(line) as WorkerReply)
+  }
+}
+
+/** @param send a line to stdin of the worker */
 export function makeAsker(
   stdout: ReadableStream<Uint8Array>,
-  { send, heard = () => {}, all = () => ({}) }: Watcher,
+  send: (line: string) => void,
+  hearing: Hearing,
 ) {
   const ready = Promise.withResolvers<boolean>()
   const waiting = new Map<number, (answer: WorkerReply | undefined) => void>()
   let last = 0
+  let hasEnded = false
 
-  async function listen(): Promise<void> {
-    const lines = linesOf(stdout)
-    ready.resolve((await lines.next()).done !== true)
-    for await (const line of lines) {
-      heard()
-      if (line === '') continue
-      const said = JSON.parse(line) as WorkerReply | QuestionForAll
-      if ('ask' in said) send(JSON.stringify({ all: all() } satisfies AnswerForAll))
-      else waiting.get(said.id)?.(said)
-    }
-  }
-
-  listen()
+  const listens = (): void => ready.resolve(true)
+  hear(stdout, hearing, listens, answer => waiting.get(answer.id)?.(answer))
     .catch(() => {})
     .finally(() => {
+      hasEnded = true
       ready.resolve(false)
       for (const answered of waiting.values()) answered(undefined)
     })
 
-  const ask: AskWorker = async name => {
+  /** @returns `undefined` where it has ended, or has not answered in time */
+  async function exchange(
+    asked: Omit<Question, 'id'>,
+    waitMsMax: number | undefined,
+    tell: Tell = () => {},
+  ): Promise<WorkerReply | undefined> {
+    if (hasEnded) return undefined
     last += 1
     const id = last
     const { promise, resolve } = Promise.withResolvers<WorkerReply | undefined>()
-    const overdue = setTimeout(() => resolve(undefined), workerAnswerMsMax)
-    waiting.set(id, resolve)
+    const overdue =
+      waitMsMax === undefined ? undefined : setTimeout(() => resolve(undefined), waitMsMax)
+    waiting.set(id, answer => {
+      if (answer?.progress === undefined) resolve(answer)
+      else tell(answer.progress)
+    })
     try {
-      send(JSON.stringify({ id, ask: name } satisfies Question))
-      return (await promise)?.told as never
+      send(JSON.stringify({ id, ...asked } satisfies Question))
+      return await promise
     } catch {
       // It has ended, and its stdin with it.
       return undefined
@@ -157,5 +236,17 @@ export function makeAsker(
       waiting.delete(id)
     }
   }
-  return { isReady: ready.promise, ask }
+
+  const ask: AskWorker = async (name, { waitMsMax = workerAnswerMsMax, ...more } = {}) =>
+    (await exchange({ ask: name, ...more }, waitMsMax))?.told as never
+
+  const operateThere: Operate = async (sent, tell) => {
+    const asked = { ask: 'operate', operation: sentOf(sent) } as const
+    const { told, failed } = (await exchange(asked, undefined, tell)) ?? {}
+    if (failed !== undefined) throw new CommandFailure(failed)
+    if (told !== undefined) return told as Facts
+    throw new CommandFailure('the worker ended before it was done: see its log')
+  }
+
+  return { isReady: ready.promise, ask, operate: operateThere }
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Facts } from '../../vault/operator/operator-operation.ts'
-import { makeAsker, type AskWorker } from './worker-channel.ts'
+import { closeSync, writeSync } from 'node:fs'
+import { handedFiles, makeAsker, type AskWorker, type Operate } from './worker-channel.ts'
 import { ownProgram } from './own-program.ts'
 import { elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
@@ -21,45 +21,72 @@ export interface WorkerProcess {
   readonly silentMs: () => number
   /** What it tells, once it listens. */
   readonly ask: AskWorker
+  /** What it does, once it listens. */
+  readonly operate: Operate
+  /** Hands a key to one that listens, which it reads where a question says so. */
+  hand(key: Uint8Array): void
   signal(signal: NodeJS.Signals): void
 }
 
+/** What a worker has as long as it lives, by its number there. */
+export interface WorkerFiles {
+  readonly lock: number
+  readonly listener: number | undefined
+}
+
 /**
- * @param files open files, which the worker has as long as it lives: its `handedLock`, and its
- *   `handedListener` where the order says so
- * @param all what is so of all of them, which a worker asks for
+ * A key goes over a pair of sockets without a name: no other process can open one of them, and
+ * nothing of it is in an argument, a variable or a file.
+ * @param key handed to it once it asks, where its order says so: others may look into a process
+ *   that has only begun
  */
 export function startWorker(
   index: number,
   order: WorkerOrder,
-  files: readonly number[],
-  all: () => Facts,
+  { lock, listener }: WorkerFiles,
+  key?: Uint8Array,
 ): WorkerProcess {
   let heardMs = elapsedMs()
   const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
-    stdio: ['pipe', 'pipe', 'inherit', ...files],
+    stdio: ['pipe', 'pipe', 'inherit', lock, 'pipe', ...(listener === undefined ? [] : [listener])],
   })
+  const keys = Number(child.stdio[handedFiles.keys])
   const send = (line: string): void => {
     child.stdin.write(`${line}\n`)
     child.stdin.flush()
   }
   send(JSON.stringify(order))
-  const { isReady, ask } = makeAsker(child.stdout, {
-    send,
+  let hasEnded = false
+  const hand = (handed: Uint8Array): void => {
+    if (hasEnded) return
+    try {
+      writeSync(keys, handed)
+    } catch {
+      // It is ending: the next one to ask it is told.
+    }
+  }
+  const { isReady, ask, operate } = makeAsker(child.stdout, send, {
+    keyAsked() {
+      if (key !== undefined) hand(key)
+    },
     heard() {
       heardMs = elapsedMs()
     },
-    all,
+  })
+  const ended = child.exited.then((exitCode): WorkerEnd => {
+    hasEnded = true
+    closeSync(keys)
+    return child.signalCode === null ? { exitCode } : { signal: String(child.signalCode) }
   })
   return {
     index,
     isReady,
     silentMs: () => elapsedMs() - heardMs,
     ask,
-    ended: child.exited.then(exitCode =>
-      child.signalCode === null ? { exitCode } : { signal: String(child.signalCode) },
-    ),
+    operate,
+    ended,
+    hand,
     signal: signal => child.kill(signal),
   }
 }

@@ -38,9 +38,13 @@ export function watchStates(states: readonly State[], log: Log): () => void {
   return () => clearInterval(timer)
 }
 
-/** Of the store, while it is open: `store` fails of a database alone. */
-export function statesOf(checks: Checks): readonly State[] {
-  const whileOpen = (fails: () => boolean) => () => (checks.sealed() ? undefined : fails())
+/**
+ * Of the store, while it is open: `store` fails of a database alone.
+ * @param tells whether this process tells of it, once it is open
+ */
+export function statesOf(checks: Checks, tells: () => boolean): readonly State[] {
+  const whileOpen = (fails: () => boolean) => () =>
+    checks.sealed() || !tells() ? undefined : fails()
   return [
     { begins: 'database_gone', ends: 'database_back', is: whileOpen(checks.store) },
     { begins: 'disk_full', ends: 'disk_free', is: whileOpen(checks.disk) },

@@ -33,26 +33,34 @@ export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
   unique !== undefined && keyringUnique.equals(unique)
 
 /**
+ * The key that seals the keyring, whatever the number of the master key. It opens the vault as that
+ * one does, and does not give it.
+ * @returns 32 bytes in locked memory that its caller wipes
+ */
+export const keyringKeyOf = (masterKey: Uint8Array): Uint8Array =>
+  primitives.keep(deriveKey(masterKey, 'keyring', keyringScopeName))
+
+/**
  * A scope with one key, for the one value that no data key may seal.
  * @param masterNumber how often the master key was replaced; any is read, since it is not secret
  */
-function masterScope(masterKey: Uint8Array, masterNumber: number): KeyScope {
-  const wrappingKey = primitives.keep(deriveKey(masterKey, 'keyring', keyringScopeName))
-  return {
-    name: keyringScopeName,
-    indexKey: wrappingKey,
-    fingerprintKey: wrappingKey,
-    cursorKey: wrappingKey,
-    currentKeyNumber: masterNumber,
-    recordKey: () => wrappingKey,
-  }
-}
+const keyringScope = (keyringKey: Uint8Array, masterNumber: number): KeyScope => ({
+  name: keyringScopeName,
+  indexKey: keyringKey,
+  fingerprintKey: keyringKey,
+  cursorKey: keyringKey,
+  currentKeyNumber: masterNumber,
+  recordKey: () => keyringKey,
+})
 
-/** What seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
-export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSealer => ({
-  scope: masterScope(masterKey, masterNumber),
+const sealerUnder = (keyringKey: Uint8Array, masterNumber: number): RowSealer => ({
+  scope: keyringScope(keyringKey, masterNumber),
   collection: 'keyring',
 })
+
+/** What seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
+export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSealer =>
+  sealerUnder(keyringKeyOf(masterKey), masterNumber)
 
 /** What proofs are made with (`proof.ts`): the master key alone gives it, whatever its number. */
 const secretOf = ({ scope }: RowSealer): Uint8Array =>
@@ -223,18 +231,24 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
 }
 
 /**
- * @param masterKey wiped by the caller
- * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it;
+ * @param keyringKey as `keyringKeyOf` gives it; wiped where it opens nothing, and by `close`
+ * @throws ApiError `storage_corrupt` when there is no keyring, or the key does not open it;
  *   `unavailable` when it is of another format
  */
-export async function openRing(store: Store, masterKey: Uint8Array): Promise<LiveKeyring> {
-  const row = await store.find(keyringUnique)
-  if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
-  const sealer = keyringSealer(masterKey, masterNumberOf(row))
+export async function openRingUnder(store: Store, keyringKey: Uint8Array): Promise<LiveKeyring> {
   try {
-    return makeRing(store, row, sealer)
+    const row = await store.find(keyringUnique)
+    if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
+    return makeRing(store, row, sealerUnder(keyringKey, masterNumberOf(row)))
   } catch (error) {
-    wipeSealer(sealer)
+    keyringKey.fill(0)
     throw error
   }
 }
+
+/**
+ * @param masterKey wiped by its caller
+ * @throws ApiError as `openRingUnder`
+ */
+export const openRing = (store: Store, masterKey: Uint8Array): Promise<LiveKeyring> =>
+  openRingUnder(store, keyringKeyOf(masterKey))

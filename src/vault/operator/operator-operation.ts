@@ -60,7 +60,7 @@ export interface Administered {
   /** Source: `Clock.aheadMs` of server/process/clock.ts. */
   readonly clockAheadMs: () => number
   /** What is known of the server beside its vault; none where a command has the folder. */
-  readonly server?: () => Promise<Facts>
+  readonly server?: () => Facts
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
   /**

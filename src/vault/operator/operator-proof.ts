@@ -30,7 +30,8 @@ export interface ControlRequest {
 }
 
 /** The names of headers of the control socket; those of a proof hold lower-case hex. */
-export type ControlHeader = 'challenge' | 'nonce' | 'proof' | 'svc-api-key'
+export const controlHeaders = ['challenge', 'nonce', 'proof', 'svc-api-key'] as const
+export type ControlHeader = (typeof controlHeaders)[number]
 
 /** Random numbers that were given out, each of which serves one request. */
 export interface Challenges {

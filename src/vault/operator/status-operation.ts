@@ -22,7 +22,7 @@ async function statusOf(vault: Administered): Promise<Facts> {
   return {
     version,
     build,
-    ...(await server?.()),
+    ...server?.(),
     serving_seconds: Math.floor(deps.elapsedMs() / 1_000),
     rows_given: figures === undefined ? null : figures.nextOrdinal - 1,
     rows_not_folded: figures?.waiting ?? null,

@@ -1,11 +1,11 @@
 /**
- * What the process that watches over workers keeps. Source: src/cli/serve.ts.
+ * What the process that watches over workers keeps. Source: src/cli/serve-together.ts.
  * @module
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readMasterKey } from '../../../src/server/keys/master-key.ts'
-import { lockAndCheck } from '../../../src/cli/serve.ts'
+import { lockAndCheck } from '../../../src/cli/serve-together.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 

@@ -22,7 +22,10 @@ const well: Checks = {
 let events: string[]
 let stop: () => void
 const watch = (checks: Partial<Checks>): void => {
-  stop = watchStates(statesOf({ ...well, ...checks }), event => void events.push(event))
+  stop = watchStates(
+    statesOf({ ...well, ...checks }, () => true),
+    event => void events.push(event),
+  )
 }
 const look = (): void => void jest.advanceTimersByTime(stateLookMs)
 

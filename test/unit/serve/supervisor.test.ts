@@ -43,7 +43,8 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
     }
     const ask = async () => undefined
     const states = { isReady: ready.promise, ended: ended.promise, silentMs: () => silentMs }
-    return { index, ...states, ask, signal }
+    const nothing = { hand: () => {}, operate: async () => ({}) }
+    return { index, ...states, ask, signal, ...nothing }
   }
   const advised: unknown[] = []
   const log = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {

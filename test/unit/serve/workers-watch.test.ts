@@ -31,6 +31,8 @@ const workerOf = (index: number, stand: Stand): WorkerProcess => ({
     if (stand.count === undefined) return undefined
     return name === 'failing' ? stand.failing : numbersOf(stand)
   }) as AskWorker,
+  operate: async () => ({}),
+  hand: () => {},
   signal: () => {},
 })
 

@@ -1,0 +1,239 @@
+/**
+ * `coffer serve --workers`: several processes serve one data folder, and this one leads them.
+ *
+ * They share the port and the store. This process has the lock of the folder and hands it on to
+ * each, so that no second instance comes while one of them is left; it looks at folder, store, keys
+ * and port before the first of them starts, starts another one for each that ends, and answers for
+ * all of them at the control socket and at the listener for health and metrics.
+ * Source: docs/decisions.md, "Beyond one machine".
+ * @module
+ */
+import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import type { Log } from '../deps.ts'
+import { factsOfBackups } from '../server/backup/backup-facts.ts'
+import type { BackupSchedule } from '../server/backup/schedule.ts'
+import { openClockFile } from '../server/process/clock-file.ts'
+import type { ControlOperation } from '../server/listen/control.ts'
+import { startControlling, type Sealable } from '../server/listen/controlling.ts'
+import {
+  clearLeftovers,
+  folderOf,
+  lockDataFolder,
+  openStoreOf,
+  unsealKeysOf,
+  type FolderOptions,
+  type LockedFolder,
+} from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { watchFolder } from '../server/folder/folder-lock.ts'
+import type { HandedSocket } from '../server/listen/handed-socket.ts'
+import { reloadOnHangUp } from '../server/process/hang-up.ts'
+import { addressText, findPort } from '../server/listen/listen.ts'
+import { listenOps, type OpsServer } from '../server/watch/ops.ts'
+import { lockSealed, tryLocked, type SealedFolder } from '../server/folder/sealed-folder.ts'
+import { untilSignalled } from '../server/process/server.ts'
+import { makeSupervisor, type Supervisor } from '../server/process/supervisor.ts'
+import { elapsedMs, endAfterFailure, logToStderrBy } from '../server/process/system.ts'
+import { logNotReloaded, readTls } from '../server/listen/tls-files.ts'
+import { makeUnsealer } from '../server/keys/unsealer.ts'
+import { endingSignals } from '../server/process/vault-process.ts'
+import { startWorker, type WorkerProcess } from '../server/process/worker-process.ts'
+import { leadWorkers, type LedWorkers, type Standing } from '../server/process/worker-sealing.ts'
+import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
+import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
+import { oneAtATime } from '../lib/waiting.ts'
+import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
+
+/**
+ * @returns the folder, locked, once all that a worker needs was found to be there; its keys are
+ *   wiped, and each worker reads the master key for itself
+ * @throws CommandFailure
+ */
+export async function lockAndCheck(
+  options: FolderOptions,
+): Promise<LockedFolder & { readonly rows?: number }> {
+  const folder = lockDataFolder(options)
+  clearLeftovers(folder)
+  const store = await openStoreOf(folder, { onFailure: () => {} })
+  const keys = await unsealKeysOf(store, folder)
+  keys.wipe()
+  const rows = await rowsIn(store)
+  await store.close()
+  return { ...folder, ...rows }
+}
+
+/** @throws CommandFailure */
+async function lockFor(options: ServeOptions): Promise<SealedFolder & { readonly rows?: number }> {
+  if (options.sealed === true) return lockSealed(options.data)
+  return { ...(await lockAndCheck(folderOf(options))), wasKilled: false }
+}
+
+/** Where it cannot be read, each worker finds that out for itself. */
+function readMark(clockFile: string): { readonly mark?: string } {
+  try {
+    return { mark: openClockFile(clockFile).read() }
+  } catch {
+    return {}
+  }
+}
+
+type OrderOfAll = Omit<WorkerOrder, 'key' | 'mark'>
+
+/** @returns what starts a worker: one of the first ones, or later one in its place */
+function makeStarter(
+  { lockFile: lock, clock }: SealedFolder,
+  order: OrderOfAll,
+  handed: HandedSocket | undefined,
+) {
+  const files = { lock, listener: handed?.file }
+  const before = readMark(clock)
+  const begun = new Set<number>()
+  return (index: number, standing: Standing | undefined): WorkerProcess => {
+    const mark = begun.has(index) ? {} : before
+    begun.add(index)
+    if (standing === undefined) return startWorker(index, { ...order, key: 'none' }, files)
+    if (standing === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, files)
+    return startWorker(index, { ...order, key: 'handed' }, files, standing.keyringKey)
+  }
+}
+
+function leadFor(
+  folder: SealedFolder,
+  options: ServeOptions,
+  start: ReturnType<typeof makeStarter>,
+  log: Log,
+): LedWorkers {
+  const tryKey = async (masterKey: Uint8Array, wasKilled: boolean) => {
+    const keyringKey = await tryLocked(folder, masterKey, { onFailure: () => {}, wasKilled })
+    return { keyringKey, ...readMark(folder.clock) }
+  }
+  const first = options.sealed === true ? undefined : 'own'
+  return leadWorkers({ start, tryKey, log }, first, folder.wasKilled)
+}
+
+/** Files that are not what they must be are told of once, and no worker looks at them. */
+function reloaderOf(
+  tls: TlsFiles | undefined,
+  supervisor: Supervisor,
+  log: Log,
+): () => Promise<void> {
+  if (tls === undefined) return async () => {}
+  return oneAtATime(async () => {
+    try {
+      readTls(tls)
+    } catch (error) {
+      return logNotReloaded(error, log)
+    }
+    await supervisor.reload()
+  })
+}
+
+/** What counts is loaded only where somebody asks for it. */
+async function watchTogether(
+  ops: TcpAddress,
+  supervisor: Supervisor,
+  backups: BackupSchedule | undefined,
+  { unsealer }: Sealable<Standing>,
+): Promise<OpsServer> {
+  const { watchWorkers } = await import('../server/watch/workers-watch.ts')
+  return listenOps(ops, watchWorkers(supervisor, backups), unsealer.takeShare)
+}
+
+/**
+ * @param all what is so of all workers, which the one that tells of itself does not know
+ * @returns operations as a worker does them
+ */
+const operationsOf =
+  (operate: ControlOperation, all: () => Facts) =>
+  (_: Standing, name: string): ControlOperation =>
+    name === 'status' ? async (...asked) => ({ ...(await operate(...asked)), ...all() }) : operate
+
+/** @throws CommandFailure */
+async function orderFor(
+  options: ServeOptions,
+  config: Config,
+  asked: TcpAddress,
+  { manager, handed }: Given,
+): Promise<OrderOfAll> {
+  const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
+  if (tls !== undefined) readTls(tls)
+  const address = handed?.address ?? (await findPort(asked))
+  const isHanded = handed !== undefined
+  const isWatched = ops !== undefined
+  return {
+    parent: process.pid,
+    folder: folderOf(options),
+    address,
+    isHanded,
+    tls,
+    checkPath,
+    drainSeconds,
+    isWatched,
+    settings,
+    logs,
+    workers,
+    erasureLog,
+    beatMs: manager.watchMs,
+  }
+}
+
+export async function serveTogether(
+  options: ServeOptions,
+  config: Config,
+  asked: TcpAddress,
+  given: Given,
+): Promise<void> {
+  const { workers, tls, ops, logs, drainSeconds } = config
+  const { manager, handed, start: begun } = given
+  const log = logToStderrBy(logs)
+  if (process.platform !== 'linux') {
+    throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
+  }
+  const folder = await lockFor(options)
+  watchFolder(folder.data, cause => endAfterFailure(cause, log))
+  const order = await orderFor(options, config, asked, given)
+  const stopped = untilSignalled(endingSignals)
+  const backups = startBackupsOf(options, config, log)
+  const { sealing, start, operation } = leadFor(
+    folder,
+    options,
+    makeStarter(folder, order, handed),
+    log,
+  )
+  const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }
+  const wakeOthers = makeLockWaker(folder.store)
+  const drainMs = drainSeconds * 1_000
+  const supervisor = makeSupervisor(workers, { start, drainMs, wakeOthers, elapsedMs, log })
+  const url = addressText(order.address, tls !== undefined)
+  const status = `Listens on ${url}, ${workers} workers`
+  const reload = reloaderOf(tls, supervisor, log)
+  reloadOnHangUp(async () => {
+    manager.reloading()
+    await reload()
+    manager.ready(status)
+  })
+  const ends: (() => Promise<void> | void)[] = []
+  try {
+    // At once, so that a caller who waits for the workers is told of them.
+    const opsServer = ops && (await watchTogether(ops, supervisor, backups, sealable))
+    if (opsServer) ends.push(opsServer.stop)
+    const ready = supervisor.isReady.then(() => {
+      const ofAll = { ops_address: opsServer?.address ?? null }
+      const all = () => ({ ...ofAll, ...factsOfBackups(backups) })
+      const find = operationsOf(operation(sweeper), all)
+      ends.unshift(startControlling(folder.control, sealable, find, log).stop)
+      announcer(options, config, log, { ...begun, rows: folder.rows })(url, opsServer?.address)
+      manager.ready(status)
+      ends.push(manager.watch(() => supervisor.isWell(2 * (manager.watchMs ?? 0))))
+    })
+    await Promise.race([ready, supervisor.failed, stopped])
+    log('stopping', { signal: await Promise.race([supervisor.failed, stopped]) })
+  } finally {
+    manager.stopping()
+    await supervisor.stop()
+    for (const end of ends) await end()
+    await backups?.stop()
+  }
+  log('stopped')
+}
