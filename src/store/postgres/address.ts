@@ -1,8 +1,8 @@
 /**
- * Where a database is, as a URL says it: `postgres://user@host:5432/name?sslmode=verify-full`.
+ * The address of a database, from its URL: `postgres://user@host:5432/name?sslmode=verify-full`.
  *
- * Sealed bytes and digests go over this connection, and an attacker within it could answer with
- * older ones; so beyond this machine it is TLS with a certificate that is verified, or refused.
+ * Sealed bytes and digests travel over this connection, and an attacker on it could replay older
+ * ones; so beyond this machine it uses TLS with a verified certificate, or is refused.
  * @module
  */
 import { isLoopback } from '../../lib/ip.ts'
@@ -13,16 +13,16 @@ import { tlsFileBytesMax } from '../../limits/operation-limits.ts'
 export interface DatabaseAddress {
   readonly hostname: string
   readonly port: number
-  /** Of a Unix socket, in place of host and port. */
+  /** Path of a Unix socket, replacing host and port. */
   readonly path?: string
   readonly database: string
   readonly username: string
   readonly password?: string
-  /** What signs the certificate of the server; absent where the connection leaves no machine. */
+  /** CA of the server's certificate; absent if the connection stays on this machine. */
   readonly tls?: { readonly ca?: string }
-  /** Whether statements may be kept by a connection: not behind a pool of transactions. */
+  /** True if a connection may keep prepared statements: not behind a transaction pooler. */
   readonly prepare: boolean
-  /** In which all tables are. */
+  /** The schema of all tables. */
   readonly schema: string
 }
 
@@ -34,7 +34,7 @@ const refuse = (expected: string): never => {
   throw invalid('store', expected)
 }
 
-/** Nothing tells which of several is the primary. A comma of a password is not one of them. */
+/** Several hosts: nothing tells which is the primary. A comma in the password does not count. */
 const severalHosts = /^[^/?#]*\/\/(?:[^/?#]*@)?[^/?#@]*(?:,|%2c)[^/?#@]*(?:[/?#]|$)/i
 
 function parse(text: string): URL {
@@ -46,7 +46,7 @@ function parse(text: string): URL {
   return isKnown ? url : refuse('expected postgres://user@host/name')
 }
 
-/** Of IPv6, without its brackets. */
+/** Strips the brackets of an IPv6 host. */
 const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function decoded(text: string): string {
@@ -75,7 +75,7 @@ function tlsOf({ hostname, searchParams }: URL): DatabaseAddress['tls'] {
 }
 
 /**
- * @param password where it is not in the URL
+ * @param password used if the URL has none
  * @throws ApiError `invalid_request` that repeats nothing of it
  */
 export function parseDatabase(text: string, password?: string): DatabaseAddress {
@@ -107,6 +107,6 @@ export function parseDatabase(text: string, password?: string): DatabaseAddress 
   }
 }
 
-/** Where it is, for a person: without what is secret. */
+/** Prints the address for a person, without secrets. */
 export const printDatabase = ({ path, hostname, port, database }: DatabaseAddress): string =>
   `${database} at ${path ?? `${hostname}:${port}`}`

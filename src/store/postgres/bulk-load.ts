@@ -1,8 +1,8 @@
 /**
- * Filling the tables of a new store with the rows of another one, which keep their ordinals.
+ * Fills the tables of a new store with the rows of another one, which keep their ordinals.
  *
- * Until it has ended the format of the tables is none, so that nobody serves half of a vault. Each
- * step is one transaction: what was cut off goes on behind the last row that is there.
+ * Until the end the tables have the format of a fill, so that no process serves half a vault. Each
+ * step is one transaction: an interrupted fill continues after the last row that it stored.
  * @module
  */
 import { uniqueBytes } from '../../limits/work-limits.ts'
@@ -24,9 +24,9 @@ import {
 } from './schema.ts'
 
 /**
- * Tables to be filled: made where there are none, or those that a fill has left that was cut off.
- * @returns the ordinal from which on rows are missing
- * @throws ApiError `conflict` where there is a vault; DatabaseError
+ * Creates the tables to be filled, or finds those of an interrupted fill.
+ * @returns ordinal from which rows are missing
+ * @throws ApiError `conflict` if there is a vault; DatabaseError
  */
 export async function beginFilling(pool: Pool, tables: Tables): Promise<number> {
   const format = await readFormat(pool, tables)
@@ -55,7 +55,7 @@ WITH given AS MATERIALIZED (
 )
 INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR terms_size) FROM given`
 
-/** Puts rows that follow those that are there. @throws DatabaseError */
+/** Puts the next rows in order. @throws DatabaseError */
 export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
   const values = rows.map(encodeRow)
   const at: number[] = []
@@ -86,7 +86,7 @@ export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[])
   )
 }
 
-/** Folds what was filled, all but a rest. @throws DatabaseError */
+/** Folds the filled rows, except for `rest` of them. @throws DatabaseError */
 export async function foldFilled(pool: Pool, tables: Tables, rest: number): Promise<void> {
   for (;;) {
     const [row] = await pool.query(`SELECT count(*) FROM ${tables.recent}`)
@@ -96,8 +96,8 @@ export async function foldFilled(pool: Pool, tables: Tables, rest: number): Prom
 }
 
 /**
- * All rows are there: the next one comes behind them.
- * @param last the highest ordinal that was ever given
+ * Ends the rows: the next insert continues after them.
+ * @param last the highest ordinal ever assigned
  * @throws DatabaseError
  */
 export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: number): Promise<void> {
@@ -107,11 +107,11 @@ export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: numb
 
 interface FilledState {
   readonly generation: number
-  /** Of the clock; 0 where there is none. */
+  /** Mark of the clock; 0 if there is none. */
   readonly markMs: number
 }
 
-/** From here on the tables are those of a vault, wherever they have to be. @throws DatabaseError */
+/** Turns the tables into those of a vault, and waits for replication. @throws DatabaseError */
 export async function endFilling(
   pool: Pool,
   { state }: Tables,

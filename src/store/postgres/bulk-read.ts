@@ -1,6 +1,6 @@
 /**
- * All of a vault that nobody writes to, in the orders in which another store is written: each table
- * by steps that begin behind the last entry of the step before.
+ * Reads a whole vault without writers, in the orders in which another store is written: each table
+ * in steps, each of which starts after the last entry of the step before.
  * @module
  */
 import { assertStored } from '../../lib/errors.ts'
@@ -9,7 +9,7 @@ import type { Cells, Parameter, Pool } from './pool.ts'
 import { persist, readsOf, type Persisting } from './retried-reads.ts'
 import type { Tables } from './schema.ts'
 
-/** Asks again with what stands in the last row of an answer, until one is empty. */
+/** Repeats a query with the last row of each answer, until an answer is empty. */
 async function* steps(
   ask: (behind: readonly Parameter[]) => Promise<readonly Cells[]>,
   first: readonly Parameter[],
@@ -23,7 +23,7 @@ async function* steps(
   }
 }
 
-/** @throws ApiError, as `persist` and for what is no row */
+/** @throws ApiError, as `persist`, and for an entry that is not a row */
 export function sourceOf(pool: Pool, tables: Tables, persisting: Persisting) {
   const { rowsFrom } = readsOf({ look: pool, page: pool }, tables, persisting)
   const limit = `LIMIT ${fillStepRows}`

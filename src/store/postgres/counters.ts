@@ -1,23 +1,23 @@
 /**
- * What a store in a database counts of itself: plain numbers, added up in passing and read when
- * somebody asks. They are of this vault alone; of the others each tells its own.
+ * Counters of a store in a database: plain numbers, added up in passing and read on demand. They
+ * cover only this vault; each other vault reports its own.
  * @module
  */
 import { databaseErrorKinds, type DatabaseErrorKind } from './database-error.ts'
 
-/** Of one pool of connections, since it was opened. */
+/** Figures of one connection pool since it was opened. */
 export interface PoolFigures {
-  /** At most, at once. */
+  /** Largest number open at once. */
   readonly connections: number
-  /** Statements and transactions under way; where they are more than connections, some wait. */
+  /** Statements and transactions in progress; if more than connections, some are waiting. */
   readonly inFlight: number
   readonly begun: number
-  /** Not answered in time, or no connection was free in time; each is `lost` as well. */
+  /** No answer in time, or no free connection in time; each also counts as `lost`. */
   readonly timeouts: number
   readonly failures: Readonly<Record<DatabaseErrorKind, number>>
 }
 
-/** Whatever a pool does goes through these. */
+/** Every operation of a pool is counted here. */
 export interface PoolCounts {
   readonly begin: () => void
   readonly end: () => void
@@ -50,20 +50,20 @@ export function makePoolCounts(connections: number): PoolCounts {
   }
 }
 
-/** Of all that a vault does in its database. */
+/** Figures of everything that a vault does in its database. */
 export interface DatabaseFigures {
   readonly pools: Readonly<Record<'look' | 'page' | 'write', PoolFigures>>
-  /** Change sets that wait for the group that takes them along. */
+  /** Change sets waiting for a group. */
   readonly writesWaiting: number
-  /** Tries of groups of writes beyond the first of each. */
+  /** Retries of groups of writes. */
   readonly retries: number
   readonly folds: number
-  /** Without races that were lost. */
+  /** Excludes lost races. */
   readonly foldFailures: number
-  /** What this vault does for all. */
+  /** Leases held: work that this vault does for all. */
   readonly leases: Readonly<Record<'sweep' | 'fold', boolean>>
-  /** By how much the clock of this machine is ahead. */
+  /** Lead of this machine's clock. */
   readonly skewMs: number
-  /** Since the database answered last, as one that takes writes. */
+  /** Time since the database last answered as one that takes writes. */
   readonly silentMs: number
 }

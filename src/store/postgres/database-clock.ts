@@ -1,11 +1,10 @@
 /**
- * The clock of the database, which is one for all vaults: how far ours is from it, and the mark
- * that all keep there (`server/process/clock.ts`).
+ * The clock of the database, shared by all vaults: its difference from our clock, and the mark that
+ * all vaults keep there (`server/process/clock.ts`).
  *
- * All go by the time of the database, and between two looks at it by a monotonic clock. A vault
- * whose own clock is off does not serve all the same, and destroys nothing: one of both is wrong,
- * and which one is for a person to say.
- * Source: docs/many-machines.md, "Clocks".
+ * All vaults use the database's time, and between two reads of it a monotonic clock. A vault whose
+ * own clock is off still refuses to serve and destroys nothing: one of the two clocks is wrong, and
+ * only a person can say which. Source: docs/many-machines.md, "Clocks".
  * @module
  */
 import { clockDriftMax, clockSkewMsMax, clockStepMs, databaseSilentMsMax } from '../core/limits.ts'
@@ -15,38 +14,38 @@ import { leftFormat, type Tables } from './schema.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 export interface DatabaseClock {
-  /** What time it is there, in Unix milliseconds. */
+  /** The database's time, in Unix milliseconds. */
   readonly wallMs: () => number
-  /** Whether ours says the same, within `clockSkewMsMax`, and has not jumped since. */
+  /** True if our clock agrees within `clockSkewMsMax`, and has not jumped since. */
   readonly isRight: () => boolean
-  /** Whether the vault is in a folder now, as of the last look: nothing here is of it any more. */
+  /** True if, at the last look, the vault had moved to a folder: nothing here is its own now. */
   readonly hasLeft: () => boolean
-  /** Whether it was told within `databaseSilentMsMax`, by a database that takes writes. */
+  /** True if a database that takes writes answered within `databaseSilentMsMax`. */
   readonly isAnswered: () => boolean
-  /** By how much ours is ahead, as far as is known, with what it has jumped since the last look. */
+  /** Known lead of our clock, including its jumps since the last look. */
   readonly skewMs: () => number
-  /** Since it was told last, by a database that takes writes. */
+  /** Time since a database that takes writes last answered. */
   readonly silentMs: () => number
-  /** As it stood when the store was opened, as text. */
+  /** The mark when the store was opened, as text. */
   readonly mark: string
-  /** Keeps a mark where it is later than the one there, some time soon. */
+  /** Stores a mark soon, if it is later than the stored one. */
   readonly keep: (text: string) => void
   readonly close: () => Promise<void>
 }
 
 export interface ClockOptions {
   readonly pool: Pool
-  /** By which marks are kept. */
+  /** Pool for storing marks. */
   readonly writer: Pool
   readonly tables: Tables
   readonly wallMs: () => number
   readonly elapsedMs: () => number
-  /** Told when our clock begins or ends to be off. */
+  /** Called when our clock starts or stops being off. */
   readonly onSkew: (skewMs: number, isRight: boolean) => void
   readonly bounds?: DatabaseTimeouts
 }
 
-/** Whether one of the tables is gone: what is asked of the others tells nothing of it. */
+/** True if a table is missing: queries of the others would not notice. */
 const isMissing = ({ rows, uniques, recent, chunks, leases, receipts }: Tables): string =>
   [rows, uniques, recent, chunks, leases, receipts]
     .map(table => `to_regclass('${table}') IS NULL`)
@@ -57,7 +56,7 @@ const readText = (tables: Tables): string =>
   format, ${isMissing(tables)}
 FROM ${tables.state}`
 
-/** @returns without the table of the clock: nothing */
+/** @returns `undefined` without the table of the clock */
 async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> {
   try {
     return (await pool.query(readText(tables)))[0]
@@ -67,19 +66,19 @@ async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> 
   }
 }
 
-/** Their clock at a moment of ours, of which only the middle of a look is known. */
+/** The database's clock at a moment of ours, of which only the middle of a look is known. */
 interface Reading {
   readonly elapsedMs: number
   readonly theirMs: number
-  /** By how much it may be off, either way. */
+  /** Largest error, either way. */
   readonly errorMs: number
 }
 
 /**
- * What their time is told by. A look that waited for a connection was answered at any moment of
- * that wait, so the closer of two readings counts, until the clocks may have drifted apart as far.
- * Where both cannot be true, their clock was set, or is another machine's by now.
- * Source: Cristian, "Probabilistic Clock Synchronization" (1989); RFC 5905 for the drift.
+ * Picks the reading to tell their time by. A look that waited for a connection was answered at any
+ * moment of that wait, so the more precise reading counts, until drift may have made it worse. If
+ * the two contradict each other, their clock was set, or is now another machine's. Source:
+ * Cristian, "Probabilistic Clock Synchronization" (1989); RFC 5905 for the drift.
  */
 export function closerOf(known: Reading, seen: Reading): Reading {
   const passedMs = seen.elapsedMs - known.elapsedMs
@@ -89,20 +88,20 @@ export function closerOf(known: Reading, seen: Reading): Reading {
   return isContradicted || seen.errorMs <= knownErrorMs ? seen : known
 }
 
-/** What a look has found: three clocks at one moment. */
+/** The result of a look: three clocks at one moment. */
 interface ClockReading extends Reading {
   readonly ourMs: number
-  /** By how much ours is ahead, whenever it was within the look that theirs was read. */
+  /** Lead of our clock, at whatever moment of the look theirs was read. */
   readonly skewMs: number
 }
 
-/** By how much our clock is ahead at least, whenever between two looks at it theirs was read. */
+/** Least lead of our clock, at whatever moment between two reads of it theirs was read. */
 export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): number =>
   Math.max(0, beforeMs - theirMs) + Math.min(0, afterMs - theirMs)
 
 type Moment = Pick<ClockReading, 'ourMs' | 'elapsedMs'>
 
-/** Theirs was read somewhere between two looks at ours. */
+/** Theirs was read at some moment between two reads of ours. */
 function sightBetween(before: Moment, theirMs: number, after: Moment): ClockReading {
   const amid = (of: keyof Moment): number => (before[of] + after[of]) / 2
   return {
@@ -114,7 +113,7 @@ function sightBetween(before: Moment, theirMs: number, after: Moment): ClockRead
   }
 }
 
-/** One after the other; what fails is tried again with the next. */
+/** Runs one task at a time; a failed one is retried at the next interval. */
 function repeatEvery(ms: number, task: () => Promise<unknown>) {
   let isUnderWay = false
   const timer = setInterval(() => {
@@ -155,11 +154,10 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     if (row?.[4] !== false) answeredMs = -Infinity
     const theirMs = Number(row?.[0])
-    // No time at all would count as right, and the clock that goes by it would never tell one
-    // again.
+    // A missing time would count as right, and the clock based on it would never tell one again.
     if (!Number.isSafeInteger(theirMs)) throw new DatabaseError('other')
     isLeft = Number(row?.[3]) === leftFormat
-    // Who is asked whether it is ready says no then.
+    // Then the readiness check says no.
     if (row?.[2] === false && row[4] === false && !isLeft) answeredMs = after.elapsedMs
     sight = sightBetween(before, theirMs, after)
     closest = closest === undefined ? sight : closerOf(closest, sight)
@@ -168,7 +166,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   }
 
   await look()
-  // The first one has opened a connection, which takes its time.
+  // The first look includes opening a connection, so it is less precise.
   const markMs = await look()
   const timer = repeatEvery(bounds.clockMs, look)
   let keeping: Promise<unknown> = Promise.resolve()
@@ -183,7 +181,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     silentMs,
     mark: markMs > 0 ? `${markMs}\n` : '',
     keep(text) {
-      // Nobody keeps a mark by a clock that others do not share.
+      // No vault stores a mark from a clock that the others do not share.
       if (isRight()) keeping = writer.query(keepText, [Number(text)]).catch(() => {})
     },
     async close() {

@@ -1,23 +1,23 @@
 /**
- * What goes wrong between a vault and its database, and what it is told as.
+ * Errors between a vault and its database, and their translation.
  *
- * Nothing that the database says is told on: its details repeat digests.
- * Source: PostgreSQL, "Error Codes" (SQLSTATE).
+ * The database's own messages are never passed on: their details repeat digests. Source:
+ * PostgreSQL, "Error Codes" (SQLSTATE).
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
 
 export const databaseErrorKinds = [
-  /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
+  /** No server answers, or only a read-only one: a failover, or no database at all. */
   'lost',
-  /** What answers is not known to be the database. */
+  /** The identity of the server is not proven. */
   'certificate',
-  /** Others were faster: the same once more. */
+  /** Lost a race to others: retry. */
   'again',
   'full',
-  /** A role without a right, or a wrong password. */
+  /** The role lacks a privilege, or the password is wrong. */
   'rights',
-  /** There is no such database, schema or table. */
+  /** The database, schema or table does not exist. */
   'missing',
   'other',
 ] as const
@@ -26,7 +26,7 @@ export type DatabaseErrorKind = (typeof databaseErrorKinds)[number]
 
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind
-  /** SQLSTATE, where the database has said one. */
+  /** SQLSTATE, if the database sent one. */
   readonly state: string | undefined
 
   constructor(kind: DatabaseErrorKind, state?: string) {
@@ -39,7 +39,7 @@ export class DatabaseError extends Error {
 
 const kinds: readonly (readonly [RegExp, DatabaseErrorKind])[] = [
   [/^(?:40001|40P01|23505|55P03)$/, 'again'],
-  // 57014 is a statement that took too long; 53300 too many connections; 25006 a standby.
+  // 57014: the statement took too long; 53300: too many connections; 25006: a standby.
   [/^(?:08...|57P0.|57014|53300|53200|25006|25P0.|55000|58...)$/, 'lost'],
   [/^(?:53100|54...)$/, 'full'],
   [/^(?:42501|28...)$/, 'rights'],
@@ -58,7 +58,7 @@ const codeOf = (error: unknown): string =>
 const isOfCertificate = (error: unknown): boolean =>
   /CERT|SIGNATURE|INVALID_CA|HOSTNAME/.test(codeOf(error))
 
-/** Of a client whose connection ended, or never began. */
+/** Error of a client whose connection ended, or never began. */
 const isOfConnection = (error: unknown): boolean =>
   /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|SSL/i.test(codeOf(error))
 
@@ -73,7 +73,7 @@ export function databaseErrorOf(error: unknown): DatabaseError {
   return new DatabaseError(kind, state)
 }
 
-/** What a caller of the store is told. */
+/** Converts an error for the caller of the store. */
 export function faultOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const trouble = databaseErrorOf(error)

@@ -1,6 +1,6 @@
 /**
- * What a database is like as a vault finds it: facts, for a person who is to be told what of them
- * is wrong. Nothing is changed, and no table of a vault is needed.
+ * Facts about a database as a vault finds it, for a person who must learn what is wrong. It changes
+ * nothing and needs no table of a vault.
  * @module
  */
 import { skewOf } from './database-clock.ts'
@@ -9,19 +9,19 @@ import { maySee } from './replication.ts'
 import type { Tables } from './schema.ts'
 
 export interface DatabaseFacts {
-  /** As PostgreSQL counts: 150018 is 15.18. */
+  /** PostgreSQL's number: 150018 is 15.18. */
   readonly version: number
   readonly isStandby: boolean
   /** By name, in the units of the database. */
   readonly settings: Readonly<Record<string, string>>
-  /** That this user may have at once; 0 is not known. */
+  /** Connections that this user may have at once; 0 if unknown. */
   readonly connectionsMax: number
-  /** By how much the clock of this machine is ahead. */
+  /** Lead of this machine's clock. */
   readonly skewMs: number
-  /** Of the connection to the database, which a pool may stand in. */
+  /** TLS version of the connection as the database sees it; a pooler may stand in between. */
   readonly tls: string | undefined
   readonly isOnOneMachine: boolean
-  /** Whether this user is told how far standbys are. */
+  /** True if this user may see the progress of standbys. */
   readonly maySeeStandbys: boolean
 }
 
@@ -39,7 +39,7 @@ const examinedSettings = [
   'idle_in_transaction_session_timeout',
 ] as const
 
-/** A superuser is bound by no limit of a role or a database. */
+/** Limits of a role or a database do not bind a superuser. */
 const factsText = `SELECT
 current_setting('server_version_num')::int,
 pg_is_in_recovery(),
@@ -81,7 +81,7 @@ export async function examine(pool: Pool, wallMs: () => number): Promise<Databas
 }
 
 /**
- * By how much the mark of the clock that vaults keep there is ahead of the clock of the database.
+ * Returns the lead of the vaults' stored clock mark over the clock of the database.
  * @throws DatabaseError
  */
 export async function markAheadMs(pool: Pool, { state }: Tables): Promise<number> {

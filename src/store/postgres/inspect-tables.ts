@@ -1,9 +1,8 @@
 /**
- * The walk over all tables that compares rows and indexes in both directions, at one state.
+ * The walk over all tables that compares rows and indexes in both directions, in one snapshot.
  *
- * Rows come in the order of their ordinals, chunk by chunk, so that what the index has of a chunk
- * is read once. Uniques of a step of rows are looked up together.
- * Source: hardening D8.
+ * Rows come by ordinal, chunk by chunk, so that the index of a chunk is read once. The uniques of a
+ * step of rows are looked up together. Source: hardening D8.
  * @module
  */
 import { attempt } from '../../lib/errors.ts'
@@ -25,7 +24,7 @@ interface Walk {
   readonly tables: Tables
   readonly add: (finding: StoreFinding) => void
   readonly done: ReportDone
-  /** Uniques that rows were found by. */
+  /** Uniques that were found from rows. */
   uniques: number
   rows: number
 }
@@ -33,7 +32,7 @@ interface Walk {
 const asBytes = (value: unknown): Uint8Array =>
   value instanceof Uint8Array ? value : new Uint8Array()
 
-/** A row as it lies there, and what columns say of it. */
+/** A stored row, and its columns. */
 interface Stored {
   readonly ordinal: number
   readonly row: Row | undefined
@@ -48,16 +47,16 @@ const storedOf = ([ordinal, version, deadline, value]: Cells): Stored => ({
   deadlineMs: deadline === null ? undefined : Number(deadline),
 })
 
-/** What leads to the rows of a chunk by their terms. */
+/** The index from terms to the rows of a chunk. */
 interface ChunkIndex {
   readonly folded: Map<string, PlaceSet>
-  /** Of rows that are not folded. */
+  /** Terms of unfolded rows. */
   readonly recent: Map<number, Set<string>>
-  /** Of each term in how many rows it was found. */
+  /** Number of rows in which each term was found. */
   readonly found: Map<string, number>
 }
 
-/** The first and the last of a chunk, as they are asked for: a column holds more than a number. */
+/** First and last ordinal of a chunk, as text: the column exceeds the range of a number. */
 const ordinalsOf = (chunk: number): readonly [first: string, last: string] => {
   const first = BigInt(chunk) * BigInt(chunkOrdinals)
   return [String(first), String(first + BigInt(chunkOrdinals - 1))]
@@ -95,7 +94,7 @@ function checkTerms({ add }: Walk, index: ChunkIndex, ordinal: number, row: Row)
   if (recent !== undefined && recent.size > terms.length) add({ kind: 'term_orphan', ordinal })
 }
 
-/** What the index has of a chunk and no row has. */
+/** Reports index entries of a chunk that no row has. */
 function checkOrphans({ add }: Walk, index: ChunkIndex, chunk: number): void {
   for (const ordinal of index.recent.keys()) add({ kind: 'tail_orphan', ordinal })
   for (const [key, set] of index.folded) {
@@ -160,7 +159,7 @@ WHERE ordinal >= $1::bigint AND ordinal <= $2::bigint ORDER BY ordinal LIMIT ${i
   checkOrphans(walk, index, chunk)
 }
 
-/** Without its key two vaults could hold one unique, or one place. */
+/** Without its primary key a table could give one unique, or one place, to two vaults. */
 async function checkConstraints({ send, tables, add }: Walk): Promise<void> {
   const { schema, ordinals: _, ...own } = tables
   const text = `SELECT t.relname FROM pg_constraint c
@@ -181,7 +180,7 @@ async function checkState({ send, tables, add }: Walk): Promise<void> {
   if (states !== 1 || given < highest || lowest < 1) add({ kind: 'meta_damaged' })
 }
 
-/** Those that anything is in: ordinals have gaps. */
+/** Chunks with any contents: ordinals have gaps. */
 async function chunksIn({ send, tables }: Walk): Promise<readonly number[]> {
   const ofOrdinals = `ordinal >> ${Math.log2(chunkOrdinals)}`
   const text = `SELECT chunk::bigint FROM ${tables.chunks}

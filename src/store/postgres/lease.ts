@@ -1,8 +1,8 @@
 /**
- * Leases: what one vault of many does for all, until it says nothing for some seconds.
+ * Leases: work that one vault does for all, until it is silent for some seconds.
  *
- * Two that hold one for a moment do no harm: whatever is done under a lease is safe to do twice. It
- * goes by the clock of the database, which is one for all.
+ * Two holders for a moment do no harm: all work under a lease is safe to do twice. Leases use the
+ * clock of the database, which all vaults share.
  * @module
  */
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
@@ -11,14 +11,14 @@ import type { Tables } from './schema.ts'
 
 export interface Lease {
   readonly isHeld: () => boolean
-  /** Gives it back, so that another one need not wait for its end. */
+  /** Releases it, so that another vault need not wait for it to expire. */
   readonly close: () => Promise<void>
 }
 
-/** A lease ends by itself, and is taken anew elsewhere: no standby is waited for. */
+/** A lease expires and is taken anew elsewhere, so it does not wait for standbys. */
 const isLocal = `set_config('synchronous_commit', 'local', true) = 'local'`
 
-/** One that ends later than it can is forged, or from before the clock was set back. */
+/** A lease that ends later than possible is forged, or older than a set-back of the clock. */
 const takeText = ({ leases }: Tables): string => `INSERT INTO ${leases} AS l
 SELECT $1::text, $2::bytea, clock_timestamp() + $3::int * interval '1 ms' WHERE ${isLocal}
 ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
@@ -34,14 +34,14 @@ export interface LeaseOptions {
   readonly bounds?: DatabaseTimeouts
 }
 
-/** Whether nobody else holds any. @throws DatabaseError */
+/** True if no other process holds a lease. @throws DatabaseError */
 export async function isAlone({ pool, tables, holder }: LeaseOptions): Promise<boolean> {
   const text = `SELECT 1 FROM ${tables.leases}
 WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
   return (await pool.query(text, [holder])).length === 0
 }
 
-/** Of processes that are gone without a word. @throws DatabaseError */
+/** Deletes leases of processes that vanished. @throws DatabaseError */
 export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
   pool.query(
     `DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour' AND ${isLocal}`,
@@ -58,7 +58,7 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
       const rows = await pool.query(takeText(tables), [name, holder, leaseMs])
       heldUntilMs = rows.length > 0 ? startMs + leaseMs : -1
     } catch {
-      // It ends by itself.
+      // The lease expires without it.
     }
   }
   const take = (): void => {

@@ -1,8 +1,8 @@
 /**
- * Looking up rows by a unique, and the generation: all that is asked at once goes as one statement.
+ * Looks up rows by a unique, and the generation: concurrent requests share one statement.
  *
- * A statement is sent when a connection is free; what is asked until then comes along. So a busy
- * vault asks seldom and for much, and what it reads was committed after it was asked for.
+ * A statement is sent when a connection is free, with all requests that arrived by then. So a busy
+ * vault sends few large statements, and each reads what was committed before it was sent.
  * @module
  */
 import { ApiError, assertStored } from '../../lib/errors.ts'
@@ -26,22 +26,22 @@ import { DatabaseError } from './database-error.ts'
 export interface Looker {
   readonly find: (unique: Digest) => Promise<Row | undefined>
   readonly glance: (unique: Digest, parts: number) => Promise<Glimpse | undefined>
-  /** @param isPatient whether it waits for a database as long as a write does */
+  /** @param isPatient true to wait for a database as long as a write does */
   readonly generation: (isPatient?: boolean) => Promise<number>
 }
 
 interface Waiting {
-  /** Absent where the generation alone is asked for. */
+  /** Absent if only the generation is wanted. */
   readonly unique?: Digest
-  /** So much of its row is sent; absent: all of it. */
+  /** Bytes of its row to send; absent for all. */
   readonly bytesMax?: number
-  /** By `elapsedMs`; absent where it waits no longer than the statement that it goes with. */
+  /** Deadline by `elapsedMs`; absent if it waits only as long as its statement. */
   readonly untilMs?: number
   readonly resolve: (answer: readonly Cells[]) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Runs a statement, and again where the database was lost meanwhile, for so long. */
+/** Runs a statement, and retries within the bound while the database is lost. */
 type Ask = (
   text: string,
   parameters: readonly Parameter[],
@@ -50,24 +50,24 @@ type Ask = (
 
 interface Looking {
   readonly ask: Ask
-  /** Of the row that is read in place of one that is not there. */
+  /** Ordinal of the row that is read for a missing one. */
   readonly firstOrdinal: number
   readonly elapsedMs: () => number
   readonly bounds: Pick<DatabaseTimeouts, 'readMs' | 'writeMs'>
 }
 
-/** Whether nobody answered, which may pass. */
+/** True if no server answered, which may pass. */
 function isOfSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.kind !== 'unavailable') return false
   return error.cause instanceof DatabaseError && ['lost', 'again'].includes(error.cause.kind)
 }
 
-/** No value of the table of rows is longer. */
+/** Longer than any value of the table of rows. */
 const wholeBytes = 2 * rowBytesMax
 
 /**
- * For a unique that leads nowhere a row is read as well: a miss costs what a hit does. What is
- * sealed does not compress, so that the database reads no more of a long value than it sends.
+ * A unique without a row reads a row too: a miss costs as much as a hit. Sealed data is not
+ * compressed, so the database reads no more of a long value than it sends.
  */
 const lookText = ({ state, uniques, rows }: Tables): string => `
 SELECT s.generation, u.ordinal, u.version, substring(r.value from 1 for ($4::int[])[q.i]), q.i,
@@ -79,7 +79,7 @@ LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)`
 
 type Decode<T extends Row> = (value: Uint8Array, ordinal: number, size: number) => T
 
-/** @throws ApiError `storage_corrupt` where the row is not what its unique says */
+/** @throws ApiError `storage_corrupt` when the row and its unique disagree */
 function rowOf<T extends Row>(
   unique: Digest,
   answer: readonly Cells[],
@@ -96,8 +96,8 @@ function rowOf<T extends Row>(
 }
 
 /**
- * Asked again where the first part ends behind what was sent: the header is a long one.
- * @param look  at the row of that unique, of which so many bytes are sent
+ * Repeats the look-up with more bytes if the first part ends beyond them: the header is long.
+ * @param look  reads the row of that unique, up to so many bytes
  */
 async function glanceBy(
   unique: Digest,
@@ -110,7 +110,7 @@ async function glanceBy(
     const answer = await look(bytesMax)
     const [[, ordinal, , value] = []] = answer
     const isCut = value instanceof Uint8Array && value.length === bytesMax
-    // What stands in for a row that is not there is read no further.
+    // The row read for a missing one needs no more bytes.
     const isEnough = !isCut || ordinal === null || glimpseExtentOf(value, parts) !== undefined
     if (isEnough) return rowOf(unique, answer, decode)
   }
@@ -121,11 +121,11 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
   const { ask, firstOrdinal, elapsedMs, bounds } = looking
   const text = lookText(tables)
   const waiting: Waiting[] = []
-  /** Those who ask for the generation alone: each answer has it. */
+  /** Requests for only the generation, which every answer has. */
   const unnamed: Waiting[] = []
   let asking = 0
 
-  /** What has waited behind it has waited for the same database; some have longer. */
+  /** Requests behind it waited for the same database; some may wait longer. */
   function refuse(together: readonly Waiting[], error: unknown): void {
     const isSilent = isOfSilence(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'
@@ -162,7 +162,7 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
 
   async function lookOn(): Promise<void> {
     asking += 1
-    // What is asked in this turn of the loop comes along.
+    // Requests of the same turn of the loop go along.
     await Promise.resolve()
     while (waiting.length + unnamed.length > 0) await lookOnce()
     asking -= 1

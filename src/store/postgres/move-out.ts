@@ -1,10 +1,10 @@
 /**
- * A vault that moves out of the database: who serves it is looked for, and shut out.
+ * Moves a vault out of the database: looks for a serving process, and shuts all of them out.
  *
- * Nobody opens it from the first step on. Then a process that serves is given the time to show
- * itself: one of all vaults that live holds the leases and renews them. Where one does, all is as
- * before. The last step shuts out those as well that were held up and showed nothing: no group of
- * writes commits without its receipt, and of these all are removed, with no new ones.
+ * From the first step on no process opens it. A serving process then gets time to show itself: one
+ * of the live vaults holds the leases and renews them. If one does, the move is undone. The last
+ * step shuts out even processes that were stalled and showed nothing: no group of writes commits
+ * without its receipt, and all receipts are removed, with no new ones given.
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
@@ -14,19 +14,19 @@ import type { Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
 import { databaseFormat, hasLeft, leavingFormat, leftFormat, type Tables } from './schema.ts'
 
-/** Of the lease that says which folder takes the vault: it has no end. */
+/** Name of the lease that says which folder takes the vault; it never expires. */
 const moverLease = 'move'
 
 export interface Leaving {
   readonly pool: Pool
   readonly tables: Tables
-  /** Of the folder that takes the vault, 16 bytes: no second one does. */
+  /** Id of the folder that takes the vault, 16 bytes: no second one may. */
   readonly mover: Uint8Array
 }
 
 /**
- * From here on nobody opens the vault.
- * @throws ApiError `conflict` where another folder takes it; DatabaseError
+ * From here on no process opens the vault.
+ * @throws ApiError `conflict` if another folder takes it; DatabaseError
  */
 export async function beginLeaving({ pool, tables, mover }: Leaving): Promise<void> {
   const { state, leases } = tables
@@ -41,9 +41,7 @@ ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.unti
   if ((await pool.query(held, [mover])).length === 0) throw new ApiError('conflict', hasLeft)
 }
 
-/**
- * All is as before `beginLeaving`: for a folder that has not taken the vault. @throws DatabaseError
- */
+/** Undoes `beginLeaving`, for a folder that has not taken the vault. @throws DatabaseError */
 export async function cancelLeaving({ pool, tables, mover }: Leaving): Promise<void> {
   const { state, leases } = tables
   const text = `WITH moved AS (
@@ -63,7 +61,7 @@ interface Waiting {
 }
 
 /**
- * Whether somebody serves: a lease is taken or renewed, or is not over at the end.
+ * True if a process serves: a lease is taken or renewed, or has not expired at the end.
  * @throws DatabaseError
  */
 export async function isServed(
@@ -87,25 +85,25 @@ WHERE name <> '${moverLease}'`
 }
 
 /**
- * From here on nobody writes, and a process that serves sees within `databaseClockMs` that it does
- * not. Whatever was answered is in the tables when this resolves.
+ * From here on no process writes, and a serving one notices within `databaseClockMs`. Everything
+ * that was acknowledged is in the tables when this resolves.
  * @throws DatabaseError
  */
 export async function endLeaving({ pool, tables }: Omit<Leaving, 'mover'>): Promise<void> {
   const { state, receipts } = tables
   await pool.query(`UPDATE ${state} SET format = ${leftFormat} WHERE format = ${leavingFormat}`)
-  // Waits for each group that is under way.
+  // Waits for each group in progress.
   await pool.query(`DELETE FROM ${receipts}`, [], fillMsMax)
   await untilReplicated(pool.query)
 }
 
-/** What beside rows goes along. */
+/** State that moves along with the rows. */
 export interface LeftState {
   readonly nextOrdinal: number
   readonly generation: number
-  /** Of the clock; 0 where there is none. */
+  /** Mark of the clock; 0 if there is none. */
   readonly markMs: number
-  /** At most, of a file with all of it. */
+  /** Largest size of a file with everything. */
   readonly bytes: number
 }
 

@@ -1,18 +1,18 @@
 /**
- * Many digests or rows in one parameter of a statement: behind each other, and cut out there.
+ * Packs many digests or rows into one parameter, which the statement slices.
  * @module
  */
 import { hexOf } from '../../lib/bytes.ts'
 import type { Digest } from '../contract.ts'
 
-/** Digests of one size behind each other. */
+/** Concatenates digests of one size. */
 export function packDigests(digests: readonly Digest[], size: number): Uint8Array {
   const packed = new Uint8Array(digests.length * size)
   digests.forEach((digest, i) => packed.set(digest, i * size))
   return packed
 }
 
-/** The texts (`keyOf`) of what `packDigests` has put together, without a view of each. */
+/** Texts (`keyOf`) of digests packed by `packDigests`, without a view of each. */
 export function keysIn(packed: Uint8Array, size: number): string[] {
   const hex = hexOf(packed)
   const keys: string[] = []
@@ -20,14 +20,14 @@ export function keysIn(packed: Uint8Array, size: number): string[] {
   return keys
 }
 
-/** In a statement, the nth of packed digests, counted from 1 on. */
+/** SQL of the nth packed digest, counted from 1. */
 export const nthOf = (packed: string, nth: string, size: number): string =>
   `substring(${packed}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
 
-/** Values of any sizes behind each other. */
+/** Values of various sizes, concatenated. */
 interface Packed {
   readonly bytes: Uint8Array
-  /** Where each begins, from 1 on as the database counts. */
+  /** Offset of each, from 1 on as the database counts. */
   readonly at: readonly number[]
   readonly sizes: readonly number[]
 }

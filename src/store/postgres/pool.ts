@@ -1,8 +1,8 @@
 /**
- * Connections to a database: statements with a deadline of ours, and transactions.
+ * Connections to a database: statements with a deadline of our own, and transactions.
  *
- * The client has no deadline of its own on a server that says nothing, so whatever is not answered
- * in time ends all connections of its pool: what they wait for is not known any more.
+ * The client has no deadline for a silent server, so a missed deadline closes all connections of
+ * the pool: the outcome of what they wait for is unknown.
  * @module
  */
 import { SQL, type ReservedSQL } from 'bun'
@@ -14,14 +14,14 @@ import { makePoolCounts, type PoolCounts, type PoolFigures } from './counters.ts
 import { connectionSettings } from './connection-settings.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
-/** What a statement is given; arrays go as texts (`{1,2}`). */
+/** Parameter of a statement; arrays are sent as text (`{1,2}`). */
 export type Parameter = string | number | null | Uint8Array
-/** A row of an answer, in the order of its columns. */
+/** A row of an answer, in column order. */
 export type Cells = readonly unknown[]
 
-/** One connection, for as long as somebody holds it. */
+/** One connection, for as long as it is held. */
 export interface DatabaseSession {
-  /** Sent at once, behind those before it: their answers need not be waited for. */
+  /** Sends at once, after earlier statements, without waiting for their answers. */
   readonly send: (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 }
 
@@ -33,7 +33,7 @@ export interface Pool {
     msMax?: number,
   ) => Promise<readonly Cells[]>
   /**
-   * Work on one connection, which is given back once it ended and rolled back where it failed.
+   * Works on one connection, which is released afterwards, and rolled back on failure.
    * @param msMax of the work, and of the wait for a connection before it
    * @throws DatabaseError
    */
@@ -58,7 +58,7 @@ function openClient(address: DatabaseAddress, connections: number, bounds: PoolB
         : { ...(tls.ca === undefined ? {} : { ca: tls.ca }), rejectUnauthorized: true },
     max: connections,
     prepare,
-    // A pool of transactions refuses them, and a role has them there.
+    // A transaction pooler refuses settings; there, the role has them.
     ...(prepare ? { connection: connectionSettings(bounds.abandonedMs) } : {}),
     connectionTimeout: bounds.connectMs / 1_000,
     idleTimeout: databaseIdleMs / 1_000,
@@ -67,7 +67,7 @@ function openClient(address: DatabaseAddress, connections: number, bounds: PoolB
 
 const templates = new Map<string, TemplateStringsArray>()
 
-/** Of a text that is ours, as a tagged template would give it. */
+/** Turns a text of our own into the argument of a tagged template. */
 function templateOf(text: string): TemplateStringsArray {
   const known = templates.get(text)
   if (known !== undefined) return known
@@ -78,13 +78,13 @@ function templateOf(text: string): TemplateStringsArray {
 }
 
 /**
- * The client sends a bare text by the simple protocol: it waits for all before it, and all behind
- * it wait. So BEGIN and COMMIT would each cost one more round trip.
+ * The client sends a bare text by the simple protocol, which waits for everything before it and
+ * blocks everything after it. So BEGIN and COMMIT would each cost another round trip.
  */
 const queryOn = (client: SQL | ReservedSQL, text: string, parameters: readonly Parameter[]) =>
   parameters.length === 0 ? client(templateOf(text)) : client.unsafe(text, [...parameters])
 
-/** Of a query of the client: rows as arrays. */
+/** Runs a query of the client, with rows as arrays. */
 const sendOn = async (
   client: SQL | ReservedSQL,
   text: string,
@@ -102,7 +102,7 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
   await session.release()
 }
 
-/** @throws DatabaseError `lost` where it is not there in time; whatever the work throws */
+/** @throws DatabaseError `lost` when the deadline passes; whatever the work throws */
 async function within<T>(
   counts: PoolCounts,
   msMax: number,
@@ -118,7 +118,7 @@ async function within<T>(
   try {
     return await Promise.race([work, late.promise])
   } catch (error) {
-    // What is late may fail later, and nobody waits for it.
+    // Late work may still fail, and no caller waits for it.
     work.catch(() => {})
     throw error
   } finally {
@@ -126,13 +126,13 @@ async function within<T>(
   }
 }
 
-/** @throws DatabaseError; ApiError as the work says */
+/** @throws DatabaseError; ApiError if the work does */
 async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T> {
   counts.begin()
   try {
     return await work()
   } catch (error) {
-    // A refusal of ours is none of the database.
+    // Our own refusal is not a failure of the database.
     if (error instanceof ApiError) throw error
     const trouble = databaseErrorOf(error)
     counts.fail(trouble.kind)
@@ -142,7 +142,7 @@ async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Connections that stand or fall together, and how many of them somebody works with. */
+/** Connections that stand or fall together, and the number in use. */
 interface PooledConnections {
   readonly sql: SQL
   held: number
@@ -161,7 +161,7 @@ async function holding<T>(
   late: AbortSignal,
 ): Promise<T> {
   const send: DatabaseSession['send'] = async (text, parameters = []) => {
-    // Its caller has given up, and may have begun again elsewhere.
+    // The caller has given up, and may have started again elsewhere.
     if (late.aborted) throw new DatabaseError('lost')
     return sendOn(held, text, parameters)
   }
@@ -170,13 +170,13 @@ async function holding<T>(
     await held.release()
     return value
   } catch (error) {
-    // A connection that is gone is given back by the client.
+    // The client itself releases a lost connection.
     await rolledBack(held).catch(() => held.close({ timeout: 0 }).catch(() => {}))
     throw error
   }
 }
 
-/** @param connections at most, at once */
+/** @param connections the most at once */
 export function openPool(
   address: DatabaseAddress,
   connections: number,
@@ -190,7 +190,7 @@ export function openPool(
     if (late === client && !isClosed) client = open()
     void late.sql.close({ timeout: 0 }).catch(() => {})
   }
-  /** Waits for a connection, then works on it: each has the bound for itself. */
+  /** Waits for a connection, then works on it; each within the whole bound. */
   async function hold<T>(
     msMax: number,
     work: (session: DatabaseSession) => Promise<T>,
@@ -199,7 +199,7 @@ export function openPool(
     const left = new AbortController()
     const held = await within(counts, msMax, reserve(used, left.signal), () => {
       left.abort()
-      // Where others are at work it is not the database that keeps this one waiting.
+      // If others are at work, they cause the wait, not the database.
       if (used.held === 0) drop(used)
     })
     const late = new AbortController()
@@ -228,6 +228,6 @@ export function openPool(
   }
 }
 
-/** Numbers as an array of the database. */
+/** Formats numbers as a database array. */
 export const arrayOf = (numbers: Iterable<number | null>): string =>
   `{${Array.from(numbers, number => number ?? 'NULL').join(',')}}`

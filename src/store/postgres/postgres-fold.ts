@@ -1,8 +1,8 @@
 /**
- * Folds: terms of recent rows are put into chunks, some thousand rows at a time.
+ * Folds: move the terms of recent rows into chunks, some thousand rows at a time.
  *
- * A fold is one transaction, so a page finds each row in one of both. Rows that another vault folds
- * or moves at this moment are left to it.
+ * A fold is one transaction, so a page finds each row in exactly one of the two. Rows that another
+ * vault is folding or moving are left to it.
  * @module
  */
 import { termBytes } from '../../limits/work-limits.ts'
@@ -14,15 +14,15 @@ import { databaseErrorOf } from './database-error.ts'
 import { keysIn } from './packed-parameters.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/term-chunks.ts'
 
-/** By an array, which is worked out once whatever the database thinks of the size of the table. */
+/** Uses an array, which is evaluated once whatever size the database assumes for the table. */
 const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent}
 WHERE ordinal = ANY(ARRAY(
   SELECT ordinal FROM ${recent} ORDER BY ordinal LIMIT $1::int FOR UPDATE SKIP LOCKED
 )) RETURNING ordinal, terms`
 
 /**
- * One fold.
- * @returns how many rows were folded
+ * Runs one fold.
+ * @returns number of folded rows
  * @throws DatabaseError
  */
 export const foldOnce = (
@@ -45,7 +45,7 @@ export const foldOnce = (
   })
 
 export interface Folder {
-  /** Since the store was opened; a race that was lost is no failure. */
+  /** Counted since the store was opened; a lost race is not a failure. */
   readonly figures: () => { readonly folds: number; readonly foldFailures: number }
   readonly close: () => Promise<void>
 }
@@ -54,12 +54,12 @@ export interface FoldLoopOptions {
   readonly pool: Pool
   readonly tables: Tables
   readonly lease: Lease
-  /** How many rows wait before they are folded. */
+  /** Number of waiting rows at which a fold starts. */
   readonly rowsMin?: number
   readonly everyMs?: number
   /**
-   * Told once of folds that fail, until one succeeds; a race that was lost is no failure.
-   * @param state SQLSTATE, where the database has said one
+   * Called once when folds fail, until one succeeds; a lost race is not a failure.
+   * @param state SQLSTATE, if the database sent one
    */
   readonly onTrouble: (state: string | undefined) => void
 }

@@ -1,9 +1,8 @@
 /**
  * The PostgreSQL engine of the store: tables that many vaults share, on any number of machines.
  *
- * Reads and writes go by pools of their own. Each waits for a database that is gone, within a
- * bound; then it is refused, and nothing else happens.
- * Source: docs/many-machines.md.
+ * Reads and writes have separate pools. Each waits for a lost database, within a bound; then it is
+ * refused, and nothing else happens. Source: docs/many-machines.md.
  * @module
  */
 import { hexOf } from '../../lib/bytes.ts'
@@ -44,7 +43,7 @@ export interface PostgresOptions {
   readonly randomBytes: (count: number) => Uint8Array
   readonly wallMs: () => number
   readonly elapsedMs: () => number
-  /** How many rows wait before they are folded, and how often is looked, so that a test sees it. */
+  /** Waiting rows at which a fold starts, and the interval of checks, so that a test sees one. */
   readonly foldRows?: number
   readonly foldLookMs?: number
   readonly bounds?: Partial<DatabaseTimeouts>
@@ -54,15 +53,15 @@ export interface PostgresOptions {
 
 export interface PostgresStore extends OperatedStore {
   readonly clock: DatabaseClock
-  /** Whether this vault sweeps for all. */
+  /** True if this vault sweeps for all. */
   readonly isSweeper: () => boolean
-  /** Whether no other process has it open, or had until its lease ends. @throws DatabaseError */
+  /** True if no other process has it open, or its lease has expired. @throws DatabaseError */
   readonly isAlone: () => Promise<boolean>
-  /** Whether the database has answered lately, and takes writes. */
+  /** True if the database answered recently, and takes writes. */
   readonly isReachable: () => boolean
-  /** Whether it had no space for a write within `databaseFullMs`. */
+  /** True if it lacked space for a write within `databaseFullMs`. */
   readonly isFull: () => boolean
-  /** Of this process, for metrics: no database is asked. */
+  /** Figures of this process, for metrics: queries no database. */
   readonly databaseFigures: () => DatabaseFigures
 }
 
@@ -70,7 +69,7 @@ const holderBytes = 16
 const clockIsOff =
   'the clock of this machine is off by more than 5 s from that of the database: set it right'
 
-/** Pools, each for work of one kind; and what reads by them. */
+/** Opens pools, each for one kind of work, and their reads. */
 function openPools(
   { address, elapsedMs }: PostgresOptions,
   tables: Tables,
@@ -95,11 +94,11 @@ function openPools(
 
 type Pools = ReturnType<typeof openPools>
 
-/** Receipts of vaults that are gone; one that is not makes its own anew. */
+/** Deletes the receipts of vanished vaults; a live vault would make its own anew. */
 const forgetText = ({ receipts }: Tables): string =>
   `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
 
-/** @throws ApiError, DatabaseError with nothing left open */
+/** @throws ApiError, DatabaseError; leaves nothing open */
 async function begin(
   options: PostgresOptions,
   pools: Pools,
@@ -128,7 +127,7 @@ async function begin(
   }
 }
 
-/** What is done for all vaults by one of them. */
+/** Starts the work that one vault does for all. */
 function startTogether(
   options: PostgresOptions,
   pools: Pools,
@@ -138,7 +137,7 @@ function startTogether(
   const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldTrouble = () => {} } = options
   const holder = randomBytes(holderBytes)
   const leased = { pool: pools.look, tables, holder, elapsedMs, bounds }
-  // Of each its own, by which others know of it.
+  // Each vault's own lease, by which the others know of it.
   const present = keepLease(`open ${hexOf(holder)}`, leased)
   const sweeping = keepLease('sweep', leased)
   const folding = keepLease('fold', leased)
@@ -180,7 +179,7 @@ function openWriter(
   )
 }
 
-/** When the database had no space last: it tells nobody how much it has. */
+/** Remembers when the database last lacked space: it reports to no client how much it has. */
 function watchSpace(elapsedMs: () => number) {
   let fullMs = -Infinity
   return {
@@ -206,7 +205,7 @@ interface Parts extends Awaited<ReturnType<typeof begin>> {
   readonly space: ReturnType<typeof watchSpace>
 }
 
-/** What features ask of it. */
+/** The interface for features. */
 function storeOf(
   { pools, tables, clock, queue, space, firstOrdinal, bounds }: Parts,
   assertOpen: () => void,
@@ -216,7 +215,7 @@ function storeOf(
   const looker = makeLooker(tables, { ask: reads.look, firstOrdinal, elapsedMs, bounds })
   let highest = firstOrdinal
   const see = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
-  /** Others would call expired what this one calls live. */
+  /** Otherwise the vaults would disagree about which rows are expired. */
   const assertRight = (): void => {
     assertOpen()
     if (clock.hasLeft()) throw new ApiError('unavailable', hasLeft)
@@ -267,7 +266,7 @@ function storeOf(
   return store
 }
 
-/** What an operator asks beside that. */
+/** The operations for operators. */
 function operationsOf({ pools, tables, queue }: Parts) {
   const { reads, page } = pools
   return {
@@ -275,7 +274,7 @@ function operationsOf({ pools, tables, queue }: Parts) {
       inspectTables(page, tables, progress).catch((error: unknown) => {
         throw faultOf(error)
       }),
-    // Files of a database are not in reach.
+    // The files of a database are out of reach.
     scrub: async () => undefined,
     async figures(): Promise<StoreFigures> {
       const [last, bytes, waiting] = await reads.figures()
@@ -305,7 +304,7 @@ const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFi
 
 /**
  * Opens the store of a database.
- * @throws ApiError `not_found` where there is no vault, `conflict` where it is of another format;
+ * @throws ApiError `not_found` if there is no vault, `conflict` if it is of another format;
  *   DatabaseError
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {

@@ -1,6 +1,6 @@
 /**
- * Pages and due rows: the index of a query is read by one statement, its rows by another, both in
- * one transaction that sees one state. What matches is worked out here, as in the other engine.
+ * Pages and due rows: one statement reads the index of a query, another its rows, both in one
+ * transaction over one snapshot. Matches are computed here, as in the other engine.
  * @module
  */
 import { assertStored } from '../../lib/errors.ts'
@@ -32,7 +32,7 @@ import { arrayOf, type Cells, type Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
 /*
- * What a query names, and what the database has of it.
+ * The digests that a query names.
  */
 
 interface Named {
@@ -53,13 +53,13 @@ function namesOf(query: Query): Named {
   return { terms: [...terms.values()], uniques: [...uniques.values()] }
 }
 
-/** Kinds of rows of the answer: number, chunk or ordinal, bytes. */
+/** Kinds of answer rows: number, chunk or ordinal, bytes. */
 const kinds = { chunk: 0, recent: 1, expired: 2, unique: 3, wide: 4 } as const
 
-/** Ordinals behind each other, 8 bytes each, big endian. */
+/** Ordinals concatenated, 8 bytes each, big endian. */
 const packedOrdinals = "string_agg(int8send(ordinal), '')"
 
-/** Of few terms the recent rows that have them; of many all of these, to be looked at here. */
+/** With few terms, the recent rows that have them; with many, all recent rows, filtered here. */
 const recentText = ({ recent }: Tables, isWide: boolean): string =>
   isWide
     ? `SELECT ${kinds.wide}, 0, ordinal, terms FROM ${recent}`
@@ -107,7 +107,7 @@ function addOrdinals(sets: Map<number, PlaceSet>, ordinals: Iterable<number>): v
   }
 }
 
-/** Recent rows by the terms that they have, of those that are asked for. */
+/** Adds recent rows under those of their terms that were asked for. */
 function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readonly Cells[]): void {
   const found = new Map<string, number[]>()
   for (const [, , ordinal, bytes] of rows) {
@@ -127,7 +127,7 @@ function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
   const byTerm = new Map(terms.map((term, i) => [keyOf(term), sets[i] ?? new Map()]))
   const holders = new Map<string, number>()
   let expired: ReadonlyMap<number, PlaceSet> = new Map()
-  // Chunks come first: what is recent is added to them.
+  // Chunks come first; recent rows are added to them.
   for (const [kind, i, at, bytes] of answer) {
     const own = sets[Number(i) - 1]
     if (kind === kinds.chunk && bytes instanceof Uint8Array) {
@@ -152,7 +152,7 @@ function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
  * From the index to a page.
  */
 
-/** Those of all terms and uniques that are named: what matches is in one of them. */
+/** Chunks of all named terms and uniques: every match is in one of them. */
 const chunksIn = ({ terms, holders }: Pick<Index, 'terms' | 'holders'>): ReadonlySet<number> =>
   new Set([
     ...[...terms.values()].flatMap(sets => [...sets.keys()]),
@@ -173,7 +173,7 @@ function select({ terms, holders, expired }: Index, query: Query, window: PageWi
   })
 }
 
-/** Rows by their ordinals, in the order of these. @throws ApiError `storage_corrupt` */
+/** Returns rows in the order of the ordinals. @throws ApiError `storage_corrupt` */
 function inOrder(ordinals: readonly number[], answer: readonly Cells[]): Row[] {
   const found = new Map(answer.map(cells => [Number(cells[0]), cells]))
   return ordinals.map(ordinal => {
@@ -186,9 +186,9 @@ function inOrder(ordinals: readonly number[], answer: readonly Cells[]): Row[] {
 }
 
 /**
- * Each with the version that its first unique names, as in a look-up of it: terms tell neither an
- * older version of a row nor one that was removed. The subquery is one look at the key of the
- * table for each row, whatever is known of its size.
+ * Reads each row with the version that its first unique names, as a look-up does: terms reveal
+ * neither an older version of a row nor a removed one. The subquery is one look-up by the table's
+ * key per row, whatever size the database assumes.
  */
 const rowsText = ({ rows, uniques }: Tables): string => `SELECT ordinal, value, (
   SELECT u.version FROM ${uniques} u
@@ -196,7 +196,7 @@ const rowsText = ({ rows, uniques }: Tables): string => `SELECT ordinal, value, 
     AND u.ordinal = r.ordinal
 ) FROM ${rows} r WHERE ordinal = ANY($1::bigint[])`
 
-/** @throws DatabaseError; ApiError `storage_corrupt` where the index says what rows do not */
+/** @throws DatabaseError; ApiError `storage_corrupt` when the index contradicts the rows */
 export async function readPage(
   pool: Pool,
   tables: Tables,

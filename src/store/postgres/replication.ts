@@ -1,10 +1,10 @@
 /**
- * Whether what was committed is where it has to be before it is answered.
+ * Checks that committed data is where it must be before it is acknowledged.
  *
- * A COMMIT whose wait for its standbys is cancelled succeeds with a warning, which the client does
- * not hand on; and what a read finds may be on one machine alone. So the database is asked behind
- * the COMMIT how far its standbys are. A user that may not see that is told of nothing.
- * Source: PostgreSQL, "Synchronous Replication", `pg_stat_get_wal_senders`.
+ * A COMMIT whose wait for its standbys is cancelled succeeds with a warning, which the client
+ * drops; and a read may find data that is on one machine only. So after the COMMIT the database is
+ * asked for the progress of its standbys. If the user may not see that, nothing is checked. Source:
+ * PostgreSQL, "Synchronous Replication", `pg_stat_get_wal_senders`.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
@@ -12,23 +12,23 @@ import { databaseRetryMsMax, replicatedLookMs } from '../core/limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
-/** Who may see how far standbys are. */
+/** The role that may see the progress of standbys. */
 export const replicationRole = 'pg_read_all_stats'
 
-/** Of what is set in place of its name: nothing else is waited for then. */
+/** True if the settings name standbys to wait for. */
 const isWaitedFor = `current_setting('synchronous_standby_names') <> ''
 AND current_setting('synchronous_commit') NOT IN ('off', 'local')`
 
 export const maySee = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
 
-/** As many as the setting names: `FIRST 2 (…)`, `ANY 1 (…)`, `2 (…)`, or a list, of which one. */
+/** The number that the setting names: `FIRST 2 (…)`, `ANY 1 (…)`, `2 (…)`; 1 for a plain list. */
 const standbysMin = `coalesce(substring(current_setting('synchronous_standby_names')
 FROM '(?i)^\\s*(?:FIRST|ANY)?\\s*(\\d+)\\s*\\('), '1')::int`
 
 const reached = `CASE current_setting('synchronous_commit')
 WHEN 'remote_write' THEN write_lsn WHEN 'remote_apply' THEN replay_lsn ELSE flush_lsn END`
 
-/** The place in the log that standbys have yet to reach; NULL: they have, or none is asked. */
+/** The log position that standbys have yet to reach; NULL if they have, or none is required. */
 export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
   SELECT mark.place::text FROM (SELECT coalesce(${place}, pg_current_wal_flush_lsn())) mark(place)
   WHERE (SELECT count(*) FROM pg_stat_get_wal_senders()
@@ -38,9 +38,9 @@ export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND 
 type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 
 /**
- * @param first of `missing`, as it was told
- * @param isLate whether nobody waits for it any more
- * @throws DatabaseError; `lost` where it is late
+ * @param first result of `missing`
+ * @param isLate true once the caller has given up
+ * @throws DatabaseError; `lost` when late
  */
 export async function untilReached(
   ask: Ask,
@@ -58,8 +58,8 @@ export async function untilReached(
 }
 
 /**
- * Waits until all that is committed now is where it has to be.
- * @param ask one statement after the other; what it throws ends the wait
+ * Waits until everything committed so far is where it must be.
+ * @param ask runs one statement after the other; its errors end the wait
  * @throws DatabaseError
  */
 export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise<void> {
@@ -68,13 +68,13 @@ export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise
 }
 
 /**
- * A pool whose work writes. Once some of it was not answered, none is sent before the standbys have
- * all that came before: a database does not notice that a client has gone which waits for them, and
- * keeps its connection.
+ * A pool for writing. After an unanswered write, none is sent before the standbys have everything
+ * that came earlier: a database that waits for standbys does not notice that its client has gone,
+ * and keeps its connection.
  */
 export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: number): Pool {
   let losses = 0
-  /** Of those, how many came before the standbys were seen to have all. */
+  /** Number of losses that came before the standbys were seen to have everything. */
   let settled = 0
   async function noted<T>(msMax: number, work: () => Promise<T>): Promise<T> {
     const untilMs = elapsedMs() + msMax
@@ -82,7 +82,7 @@ export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: nu
     if (settled < before) await untilReplicated(pool.query, () => elapsedMs() > untilMs)
     try {
       const value = await work()
-      // What was lost while this went on is asked about by another.
+      // Losses during this check are left to the next one.
       settled = Math.max(settled, before)
       return value
     } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Statements that read, asked again while nobody answers, within a bound.
+ * Statements that read, retried within a bound while no server answers.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
@@ -17,7 +17,7 @@ import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { faultOf, databaseErrorOf } from './database-error.ts'
 
-/** How long is asked. */
+/** Bounds of retrying. */
 export interface Persisting {
   readonly elapsedMs: () => number
   readonly msMax: number
@@ -25,8 +25,8 @@ export interface Persisting {
 }
 
 /**
- * The same once more, while nobody answers, within a bound.
- * @param work is told how much of that is left
+ * Retries work within a bound while no server answers.
+ * @param work receives the time left
  * @throws ApiError
  */
 export async function persist<T>(
@@ -55,7 +55,7 @@ const rowsIn = (cells: readonly Cells[]): Row[] =>
     try {
       return value instanceof Uint8Array ? [decodeRow(value, Number(ordinal))] : []
     } catch {
-      // What is no row is passed over: `integrity` names it.
+      // Skips what is not a row: `integrity` names it.
       return []
     }
   })
@@ -68,14 +68,14 @@ export function readsOf(
   const { rows, ordinals, recent } = tables
   const look = (text: string, parameters: readonly Parameter[], msMax: number) =>
     persist({ ...persisting, msMax }, msLeft => pools.look.query(text, parameters, msLeft))
-  // Behind pages it may wait, which tells nothing of the database.
+  // It may wait behind pages, which says nothing of the database.
   const ask = (text: string, parameters: readonly Parameter[]) =>
     persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
   const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
-  // A damaged row may stand above all ordinals, where numbers are not exact: a walk would never get
-  // behind it.
+  // A damaged row may have an ordinal above the maximum, where numbers are inexact: a walk would
+  // never get past it.
   const fromText = `SELECT ordinal, value FROM ${rows}
 WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
   const figuresText = `SELECT
@@ -89,10 +89,10 @@ WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordina
     async due(nowMs: number, limit: number) {
       const due: Row[] = []
       let behind: readonly string[] = [bigintMin, bigintMin]
-      // Also where rows that say otherwise fill the first of them.
+      // Continues even if rows that contradict their deadline fill the first ones.
       for (let count = limit; ; count = inspectRows) {
         const cells = await ask(dueText, [nowMs, count, ...behind])
-        // What is due is removed for good, so a row has to say itself that it is.
+        // Due rows are removed for good, so the row itself must say that it is due.
         due.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
         if (due.length >= limit || cells.length < count) return due.slice(0, limit)
         behind = (cells.at(-1) ?? []).slice(2).map(String)
@@ -118,7 +118,7 @@ export async function* everyRow({ rowsFrom }: Reads): AsyncGenerator<Row> {
   }
 }
 
-/** Of the row that is read in place of one that is not there. */
+/** Ordinal of the row that is read for a missing one. */
 export async function firstOrdinalOf({ rowsFrom }: Reads): Promise<number> {
   const { last } = await rowsFrom(0, 1)
   return Number(last ?? 0)

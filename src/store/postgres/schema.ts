@@ -1,9 +1,8 @@
 /**
- * Tables of a store in PostgreSQL, and the statements that make them.
+ * Tables of a store in PostgreSQL, and the statements that create them.
  *
- * All of it is blind: digests, ordinals, deadlines and sealed bytes. Names are qualified, so that
- * no `search_path` is needed, which a pool of transactions would not keep.
- * Source: docs/many-machines.md, "The tables".
+ * They are blind: digests, ordinals, deadlines and sealed bytes. Names are qualified, because a
+ * transaction pooler would not keep a `search_path`. Source: docs/many-machines.md, "The tables".
  * @module
  */
 import { ApiError, otherFormat } from '../../lib/errors.ts'
@@ -13,35 +12,35 @@ import { replicationRole, untilReplicated } from './replication.ts'
 import { roleSettings } from './connection-settings.ts'
 import { databaseErrorOf, type DatabaseError } from './database-error.ts'
 
-/** Moves with every change of a table. */
+/** Changes with every change of a table. */
 export const databaseFormat = 1
-/** Of tables that are being filled. */
+/** Format of tables that are being filled. */
 export const fillingFormat = -1
-/** Of a vault that is about to move into a folder: nobody opens it, and who serves goes on. */
+/** Format of a vault about to move to a folder: it cannot be opened, but open ones still serve. */
 export const leavingFormat = -2
-/** Of one that nobody serves any more: a folder has it, or is taking it. */
+/** Format of a vault that no process serves any more: a folder has it, or is taking it. */
 export const leftFormat = -3
 
 export const hasLeft = 'the vault has moved, or is being moved, into a folder'
 
-/** Names of what is in a schema. */
+/** Names of the tables of a schema. */
 export const tablesIn = (schema: string) => ({
   schema,
   /** One row: the format, the generation, and the mark of the clock. */
   state: `${schema}.state`,
-  /** Gives ordinals: ever growing, with gaps where a write was rolled back. */
+  /** Assigns ordinals: ascending, with gaps if a write was rolled back. */
   ordinals: `${schema}.ordinals`,
-  /** Ordinal → row as bytes (`store/core/row-format.ts`), with what statements ask of it. */
+  /** Ordinal → row as bytes (`store/core/row-format.ts`), with columns that statements use. */
   rows: `${schema}.rows`,
   /** Digest → ordinal and version. */
   uniques: `${schema}.uniques`,
-  /** Rows whose terms are in no chunk yet. */
+  /** Rows whose terms are not in chunks yet. */
   recent: `${schema}.recent`,
   /** Chunk and term → places (`store/core/place-set.ts`). */
   chunks: `${schema}.chunks`,
-  /** What one vault does for all, until when. */
+  /** Work that one vault does for all, and when its lease expires. */
   leases: `${schema}.leases`,
-  /** What each writer has committed last. */
+  /** Last commit of each writer. */
   receipts: `${schema}.receipts`,
 })
 
@@ -62,7 +61,7 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
   deadline_ms bigint,
   value bytea NOT NULL
 )`,
-  // What is sealed does not compress.
+  // Sealed data does not compress.
   `ALTER TABLE ${tables.rows} ALTER COLUMN value SET STORAGE EXTERNAL`,
   `CREATE INDEX rows_due ON ${tables.rows} (deadline_ms, ordinal) WHERE deadline_ms IS NOT NULL`,
   `CREATE TABLE ${tables.uniques} (
@@ -88,19 +87,19 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
   ordinals bigint[] NOT NULL,
   used_at timestamptz NOT NULL
 )`,
-  // Rows of these come and go all the time.
+  // These rows come and go all the time.
   `ALTER TABLE ${tables.recent}
 SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
 
-/** What a role needs that only serves: for an operator who makes the tables as another one. */
+/** Privileges of a role that only serves, for an operator who creates the tables as another one. */
 const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
   `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   ...roleSettings.map(setting => `ALTER ROLE ${role} SET ${setting}`),
-  // How far standbys are, which those alone may give who have it.
+  // Sight of standbys' progress, which only its holders may grant.
   `DO $$ BEGIN GRANT ${replicationRole} TO ${role};
 EXCEPTION WHEN insufficient_privilege THEN
   RAISE WARNING 'a superuser is to run: GRANT ${replicationRole} TO ${role}'; END $$`,
@@ -110,7 +109,7 @@ const isMissing = ({ kind, state }: DatabaseError): boolean =>
   kind === 'missing' && (state === '3F000' || state === '42P01')
 
 /**
- * The format of the tables; `undefined` where there are none.
+ * Reads the format of the tables; `undefined` if there are none.
  * @throws DatabaseError
  */
 export async function readFormat(pool: Pool, { state }: Tables): Promise<number | undefined> {
@@ -124,7 +123,7 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
   }
 }
 
-/** @throws ApiError unless they are those of a vault, of this format; DatabaseError */
+/** @throws ApiError unless they are a vault's, of this format; DatabaseError */
 export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   const format = await readFormat(pool, tables)
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
@@ -134,7 +133,7 @@ export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   throw new ApiError('conflict', otherFormat('the vault there', format, databaseFormat))
 }
 
-/** All of it for a user that serves and owns nothing. */
+/** Returns all statements for a user that serves and owns nothing. */
 export function setupOf(schema: string, role: string): readonly string[] {
   const tables = tablesIn(schema)
   return [...statementsOf(tables), ...grantsOf(tables, role)].map(statement => `${statement};`)
@@ -150,8 +149,8 @@ ${roleSettings
 EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
 
 /**
- * Makes the tables where there are none, all or nothing.
- * @throws ApiError `conflict` where there are some; DatabaseError
+ * Creates the tables if there are none, all or nothing.
+ * @throws ApiError `conflict` if there are some; DatabaseError
  */
 export async function makeTables(
   pool: Pool,
@@ -180,8 +179,8 @@ export const hasRows = (pool: Pool, tables: Tables): Promise<boolean> =>
   isAnyRow(pool.query, tables)
 
 /**
- * Of a vault that nobody has used yet.
- * @param isOurs whether its rows are; else those of another one that was made meanwhile stay
+ * Drops the tables of an unused vault.
+ * @param isOurs true if its rows are ours; otherwise those of another vault made meanwhile stay
  */
 export const dropTables = (pool: Pool, tables: Tables, isOurs: boolean): Promise<void> =>
   pool.hold(databaseSetupMsMax, async ({ send }) => {

@@ -1,5 +1,5 @@
 /**
- * How long is waited for a database, and for the holder of a lease. Tests have shorter ones.
+ * Timeouts for a database, and for the holder of a lease. Tests have shorter ones.
  * @module
  */
 import {
@@ -17,11 +17,11 @@ export interface DatabaseTimeouts {
   readonly connectMs: number
   readonly readMs: number
   readonly writeMs: number
-  /** Of one try of a group of writes. */
+  /** One try of a group of writes. */
   readonly tryMs: number
-  /** Of a transaction that says nothing, before the database ends it. */
+  /** Time after which the database ends an idle transaction. */
   readonly abandonedMs: number
-  /** Between two looks at the clock of the database. */
+  /** Interval of reading the database clock. */
   readonly clockMs: number
   readonly leaseMs: number
   readonly leaseRenewMs: number

@@ -1,8 +1,8 @@
 /**
- * Putting what a group has become: a few statements for all of it, each with arrays.
+ * Puts the result of a group: a few statements for all of it, each with arrays.
  *
- * Uniques that change hands are removed before the others are put. Inserted rows get their
- * ordinals from the sequence, in the statement that puts them.
+ * Uniques that change hands are removed before the others are put. Inserted rows get their ordinals
+ * from the sequence, in the statement that puts them.
  * @module
  */
 import { uniqueBytes } from '../../../limits/work-limits.ts'
@@ -18,16 +18,16 @@ import { changeChunks, termMoves } from './term-chunks.ts'
 import { deadlinesOf, insertParameters, insertText, type By } from './insert-statement.ts'
 import { placeholderFrom, type Stood } from './lock-rows.ts'
 
-/** What becomes of rows and uniques. */
+/** The results for rows and uniques. */
 interface Puts {
   readonly inserted: readonly PreparedRow[]
   readonly updated: readonly (readonly [ordinal: number, row: PreparedRow])[]
   readonly removed: readonly number[]
-  /** Given up, or to be held by another row. */
+  /** Given up, or moving to another row. */
   readonly freed: readonly Digest[]
-  /** Of a row that keeps them, at its new version. */
+  /** Uniques that a row keeps, at its new version. */
   readonly kept: readonly Held[]
-  /** New ones of rows that were there. */
+  /** New uniques of existing rows. */
   readonly taken: readonly Held[]
 }
 
@@ -143,8 +143,8 @@ function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[]
 }
 
 /**
- * Puts all of a group, and commits it.
- * @returns the ordinals of the inserted rows, in their order
+ * Puts a whole group, and commits it.
+ * @returns ordinals of the inserted rows, in their order
  * @throws DatabaseError
  */
 export async function putGroup(
@@ -171,8 +171,8 @@ export async function putGroup(
     committing,
     ...sent,
   ])
-  // Where nothing was inserted the receipt alone was written, which gives no row back. Else it has
-  // landed, and the receipt says as what.
+  // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group
+  // landed before, and its receipt says how.
   if (cells.length !== puts.inserted.length) throw new DatabaseError('lost')
   await untilLanded(session, told)
   return cells.map(([ordinal]) => Number(ordinal))

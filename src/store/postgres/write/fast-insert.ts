@@ -1,6 +1,6 @@
 /**
- * Groups that only insert, as most do, go at once: decided as if nothing stood in their way, which
- * their one statement makes sure of. So they wait for one answer where others wait for two.
+ * Fast path for groups that only insert, as most do: decided as if nothing stood in the way, which
+ * their one statement then verifies. They wait for one answer instead of two.
  * @module
  */
 import {
@@ -27,7 +27,7 @@ export interface AtOnce {
   readonly required: ReadonlyMap<number, number>
 }
 
-/** `undefined` where others than inserts are asked for, or a row at two versions. */
+/** `undefined` if there are other changes than inserts, or a row is required at two versions. */
 function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | undefined {
   const required = new Map<number, number>()
   for (const change of changes) {
@@ -40,7 +40,7 @@ function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | u
   return required
 }
 
-/** The rows are as required, and all uniques free. */
+/** State in which the rows are as required, and all uniques free. */
 const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
   rowAt(ordinal) {
     const version = required.get(ordinal)
@@ -52,7 +52,7 @@ const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
 const insertedIn = ({ rows }: GroupDraft): PreparedRow[] =>
   [...rows.values()].filter(row => row !== undefined)
 
-/** @returns what a group becomes where nothing stands in its way; `undefined`: it cannot go so */
+/** @returns the result of a group if nothing stands in its way; `undefined`: not possible */
 export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
   const required = requiredBy(sets.flat())
   if (required === undefined) return undefined
@@ -64,9 +64,9 @@ export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
 }
 
 /**
- * @returns the ordinals of the inserted rows, in their order; `undefined`: something stood in the
- *   way, and nothing was done
- * @throws DatabaseError `again` where somebody took a unique meanwhile
+ * @returns ordinals of the inserted rows, in their order; `undefined`: something stood in the way,
+ *   and nothing was done
+ * @throws DatabaseError `again` if a unique was taken meanwhile
  */
 export async function insertAtOnce(
   session: DatabaseSession,
@@ -92,9 +92,9 @@ export async function insertAtOnce(
 }
 
 /**
- * What became of a group that went at once and was not answered. It locks nothing before it has
- * come as a whole, so it may come late: where it has not landed by now, it never will. Its receipt
- * is written either way: a COMMIT that writes nothing waits for no standby.
+ * Learns the outcome of an unanswered fast group. The group locks nothing until it has arrived as a
+ * whole, so it may arrive late; if it has not landed by now, it never will. Its receipt is written
+ * either way: a COMMIT that writes nothing waits for no standby.
  * @returns its ordinals; none: it has not landed; `undefined`: its writer has no receipt
  * @throws DatabaseError
  */

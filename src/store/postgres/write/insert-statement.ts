@@ -1,5 +1,5 @@
 /**
- * The statement that inserts the rows of a group: as it is, or where nothing stands in its way.
+ * The statement that inserts the rows of a group: unconditionally, or if nothing stands in the way.
  * @module
  */
 import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
@@ -10,7 +10,7 @@ import { packValues } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
-/** Who commits, and which of its groups. */
+/** The committing writer, and the number of its group. */
 export interface By {
   readonly writer: Uint8Array
   readonly number: number
@@ -19,7 +19,7 @@ export interface By {
 export const deadlinesOf = (rows: readonly PreparedRow[]): string =>
   arrayOf(rows.map(({ row }) => row.deadlineMs ?? null))
 
-/** Each row gets its ordinal from the sequence. Its terms stand within its bytes. */
+/** Each row gets its ordinal from the sequence. Its terms lie within its bytes. */
 const insertsText = (
   { ordinals, rows, recent, uniques, receipts }: Tables,
   isClear: string,
@@ -45,15 +45,15 @@ const insertsText = (
 )
 SELECT ordinal FROM given ORDER BY i`
 
-/** @returns in a row each the ordinals, in the order of the rows */
+/** @returns one ordinal per row, in the order of the rows */
 export const insertText = (tables: Tables): string => `WITH ${insertsText(tables, '')}`
 
 /**
- * The same, but nothing of it unless this group is a new one of its writer, the rows that it
- * requires stand at the versions that it requires, and nobody holds one of its uniques.
+ * The same, but only if this group is a new one of its writer, the rows that it requires are at the
+ * required versions, and none of its uniques is held.
  *
- * Its receipt is locked first, then those rows, as by `stand`. A unique that somebody takes
- * meanwhile fails the statement.
+ * Its receipt is locked first, then those rows, as by `stand`. A unique that is taken meanwhile
+ * fails the statement.
  */
 export const insertWhereClearText = (tables: Tables): string => `
 WITH receipt AS MATERIALIZED (
@@ -71,7 +71,7 @@ WITH receipt AS MATERIALIZED (
   )
 ), ${insertsText(tables, 'WHERE EXISTS (SELECT FROM clear)')}`
 
-/** $1 to $10 of both. */
+/** Parameters $1 to $10 of both statements. */
 export function insertParameters(inserted: readonly PreparedRow[], by: By): readonly Parameter[] {
   const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
   const headersAt = at.map(each => each + headerAt)

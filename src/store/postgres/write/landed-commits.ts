@@ -1,5 +1,5 @@
 /**
- * COMMITs of writers, which are answered once their groups are wherever they have to be.
+ * COMMITs of writers, acknowledged once their groups are wherever they have to be.
  * @module
  */
 import type { Cells, DatabaseSession } from '../pool.ts'
@@ -9,8 +9,8 @@ import { DatabaseError } from '../database-error.ts'
 import type { By } from './insert-statement.ts'
 
 /**
- * Sends a COMMIT, and behind it the question how far that has come. Of a vault that is leaving the
- * receipts are removed, once none of them can land any more.
+ * Sends a COMMIT, followed by the query for its progress. A vault that has left has no receipts:
+ * they are removed once no group can land any more.
  * @throws DatabaseError
  */
 export async function sendCommit(
@@ -30,8 +30,7 @@ export async function sendCommit(
 
 /**
  * @param told by `sendCommit`
- * @throws DatabaseError `lost` where the receipt is not there: who answered is another database by
- * now
+ * @throws DatabaseError `lost` if the receipt is missing: by now another database answers
  */
 export async function untilLanded(
   { send }: DatabaseSession,
@@ -41,9 +40,7 @@ export async function untilLanded(
   await untilReached(send, place)
 }
 
-/**
- * The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws DatabaseError
- */
+/** A read-only COMMIT waits for no standby, so it touches its receipt. @throws DatabaseError */
 export async function commitRead(session: DatabaseSession, tables: Tables, by: By): Promise<void> {
   const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
   const [, told] = await Promise.all([

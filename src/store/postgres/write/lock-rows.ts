@@ -1,11 +1,10 @@
 /**
- * What stands in the database of a group of writes: read and locked by the first statements of its
- * transaction, so that nobody moves it before the commit.
+ * The state of the database that a group of writes depends on: read and locked by the first
+ * statements of its transaction, so that it cannot change before the commit.
  *
- * Rows that change are locked first, then those that are only required, each in the order of their
- * ordinals. The latter are shared: the credential of many writes is one row. A unique that nobody
- * holds is not locked; where another vault takes it meanwhile, the insert fails and the group
- * begins again.
+ * Rows that change are locked first, then those only required, each by ordinal. The latter are
+ * share-locked: the credential of many writes is one row. A free unique is not locked; if another
+ * vault takes it meanwhile, the insert fails and the group starts over.
  * @module
  */
 import type { Digest } from '../../contract.ts'
@@ -18,14 +17,14 @@ import { nthOf, packDigests } from '../packed-parameters.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
-/** Ordinals from here on stand for those that the database gives: the first, the second … */
+/** Ordinals from here on are placeholders for those that the database assigns, in order. */
 export const placeholderFrom = 2 ** 50
 
-/** What a group asks for. */
+/** The needs of a group. */
 interface Asked {
   /** Rows that may change. */
   readonly touched: readonly number[]
-  /** Rows that must stand, and do not change. */
+  /** Rows that must exist, and do not change. */
   readonly required: readonly number[]
   readonly uniques: readonly Digest[]
 }
@@ -48,27 +47,27 @@ function askedBy(sets: readonly (readonly PreparedChange[])[]): Asked {
   }
 }
 
-/** What was committed last by a writer. */
+/** The last commit of a writer. */
 interface Receipt {
   readonly number: number
   readonly ordinals: readonly number[]
 }
 
 export interface Stood {
-  /** `undefined` where this writer has none yet. */
+  /** `undefined` if this writer has none yet. */
   readonly receipt: Receipt | undefined
   readonly standing: StoredState
-  /** Those of the touched rows whose terms are in no chunk yet. */
+  /** Touched rows whose terms are not in chunks yet. */
   readonly recent: ReadonlySet<number>
   /** Touched rows as stored. */
   readonly rows: ReadonlyMap<number, KeyedRow>
 }
 
-/** Of a required row nothing but its version is asked for. */
+/** Only the version of a required row is needed. */
 export const requiredRow = (ordinal: number, version: number): KeyedRow =>
   keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
 
-/** @throws ApiError `storage_corrupt`: none must not be taken for "nothing has landed" */
+/** @throws ApiError `storage_corrupt`: an empty list must not mean "nothing has landed" */
 export function numbersOf(value: unknown): readonly number[] {
   const isList = Array.isArray(value) || ArrayBuffer.isView(value)
   assertStored(isList, 'the ordinals of a receipt')
@@ -100,7 +99,7 @@ const readRows = (cells: readonly Cells[]): Map<number, KeyedRow> =>
   )
 
 /**
- * Begins a transaction, and locks what a group asks for.
+ * Begins a transaction, and locks what a group needs.
  * @throws DatabaseError; ApiError `storage_corrupt`
  */
 export async function stand(

@@ -1,11 +1,11 @@
 /**
- * Group commit over a database that may go away: writes that wait go together, each exactly once.
+ * Group commit over a database that may fail: waiting writes are committed together, exactly once.
  *
- * A connection that is lost amid its COMMIT does not tell whether that landed. So each writer has a
- * receipt, which every group of it changes and locks first: a writer that begins again waits for
- * what is still under way there, and then reads whether it landed. A writer has one group at a
- * time; a vault has several writers, so that one is decided while another is flushed.
- * Source: docs/many-machines.md, "Exactly once".
+ * A connection lost during its COMMIT leaves the outcome unknown. So each writer has a receipt,
+ * which each of its groups locks and updates first: a writer that starts over waits there for
+ * whatever is still in progress, and then reads whether it landed. A writer has one group at a
+ * time; a vault has several writers, so that one group is decided while another is flushed. Source:
+ * docs/many-machines.md, "Exactly once".
  * @module
  */
 import { setImmediate } from 'node:timers/promises'
@@ -24,12 +24,12 @@ import { decideAtOnce, insertAtOnce, settleAtOnce } from './fast-insert.ts'
 import { putGroup } from './apply-group.ts'
 import { placeholderFrom, stand } from './lock-rows.ts'
 
-/** What a group has become, where rows that it inserts have no ordinal yet. */
+/** The result of a group, in which inserted rows have no ordinal yet. */
 type Decided = readonly SetResult[]
 
 /**
- * Puts the ordinals that the database has given in the place of placeholders.
- * @throws DatabaseError where it has given too few: all has landed, so it is nothing to begin anew
+ * Replaces placeholders by the ordinals that the database assigned.
+ * @throws DatabaseError if there are too few: everything has landed, so it must not start over
  */
 function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[] {
   const real = (ordinal: number): number | undefined =>
@@ -41,7 +41,7 @@ function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[
   }
   const outcomeOf = (outcome: WriteOutcome): WriteOutcome => {
     if (outcome.ok) return { ok: true, ordinals: outcome.ordinals.map(given) }
-    // Of a set that was refused, a row that has not come to be has none.
+    // In a refused set, a row that was never inserted has no ordinal.
     return outcome.reason === 'unique_taken'
       ? { ...outcome, ordinal: real(outcome.ordinal) ?? outcome.ordinal }
       : outcome
@@ -54,13 +54,13 @@ function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[
 interface Writer {
   readonly pool: Pool
   readonly tables: Tables
-  /** Of this process alone, 16 bytes. */
+  /** Id of the writer, unique to this process; 16 bytes. */
   readonly writer: Uint8Array
   readonly bounds: DatabaseTimeouts
   readonly elapsedMs: () => number
 }
 
-/** Each as a group of its own: what one asks for is damaged, and others have no part in it. */
+/** Commits each set as its own group: one asks for damaged data, and the others are unaffected. */
 async function commitEach(
   commit: (sets: readonly ChangeSet[]) => Promise<SetResult[]>,
   sets: readonly ChangeSet[],
@@ -79,24 +79,24 @@ async function commitEach(
   return sets.map((_, i) => results[i] ?? { fault })
 }
 
-/** What was tried of a group. */
+/** Progress of trying a group. */
 interface Sent {
-  /** Of the receipt that it leaves. */
+  /** Number of the receipt that it leaves. */
   number: number
-  /** What it becomes, where a COMMIT of that was sent and not answered. */
+  /** Its result, if a COMMIT of it was sent but not answered. */
   decided: Decided | undefined
-  /** Whether it went at once and was not answered: it may be on its way still. */
+  /** True if its fast path was not answered: it may still be on its way. */
   isUnderWay: boolean
 }
 
 const newSent = (number: number): Sent => ({ number, decided: undefined, isUnderWay: false })
 
-/** One try after the other, each on a connection of its own. */
+/** Makes one try after the other, each on its own connection. */
 function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
-  /** Whether nothing stood in the way of the last group. */
+  /** True if nothing stood in the way of the last group. */
   let isClear = true
 
-  /** @returns `undefined`: the group is to be decided by what stands */
+  /** @returns `undefined`: the group must be decided by the stored state */
   async function tryAtOnce(
     session: DatabaseSession,
     sets: readonly ChangeSet[],
@@ -123,7 +123,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     return undefined
   }
 
-  /** Where it was sent before, nobody can tell any more whether it landed. */
+  /** If it was sent before, its outcome can no longer be known. */
   function withoutReceipt({ decided }: Sent): Error {
     onNoReceipt()
     return decided === undefined
@@ -152,7 +152,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
     const hasMoved = draft.rows.size > 0 || draft.generation > 0
     if (!hasMoved) {
-      // What stands in the way of it must be there to stay.
+      // Whatever stands in its way must itself be durable.
       await commitRead(session, tables, { writer, number: 0 })
       return decided
     }
@@ -172,7 +172,7 @@ function makeCommitter(own: Writer, onRetry: () => void) {
     hasReceipt = false
   })
 
-  /** Nobody has one of a vault that has left: with the row of its format held, none comes late. */
+  /** After a vault left, no writer has one; locking the row of its format keeps late ones out. */
   async function addReceipt(): Promise<void> {
     const text = `INSERT INTO ${tables.receipts}
 SELECT $1::bytea, 0, '{}'::bigint[], clock_timestamp() FROM ${tables.state}
@@ -199,7 +199,7 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
           })
       })
     } catch (error) {
-      // A try that was lost may have landed: then none of it is done again.
+      // A lost try may have landed: then none of it may be repeated.
       const isWhole = isLost || sets.length === 1 || faultOf(error).kind !== 'storage_corrupt'
       if (isWhole) throw error
       return commitEach(commit, sets)
@@ -209,18 +209,18 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
 }
 
 export interface WriteQueue {
-  /** @throws ApiError `unavailable` where no database took it in time, or the queue is closed */
+  /** @throws ApiError `unavailable` if no database took it in time, or the queue is closed */
   readonly submit: (changes: ChangeSet) => Promise<WriteOutcome>
   readonly close: () => Promise<void>
-  /** How many change sets were committed. */
+  /** Number of committed change sets. */
   readonly writes: () => number
-  /** How many wait for a group; and how often one was tried again. */
+  /** Number of sets waiting for a group, and of retries. */
   readonly figures: () => { readonly writesWaiting: number; readonly retries: number }
 }
 
 type Commit = ReturnType<typeof makeCommitter>
 
-/** @param writers of which each has an id of its own */
+/** @param writers each with an id of its own */
 export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
   let retries = 0
   const countRetry = (): void => void (retries += 1)
@@ -237,13 +237,13 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       writes += group.length
     } catch (error) {
       const fault = faultOf(error)
-      // What has waited behind it has waited for the same database, and for no damage in it.
+      // Writes behind it waited for the same database, but not for the same damage.
       const behind = fault.kind === 'storage_corrupt' ? [] : waiting.splice(0)
       for (const { reject } of [...group, ...behind]) reject(fault)
     }
   }
 
-  /** Where many come at once they begin in several turns of the loop: they go together as well. */
+  /** Many requests at once start in several turns of the loop; this gathers them too. */
   async function gathered(): Promise<void> {
     for (let known = gatheredMin - 1; waiting.length > known && known < gatheredMax;) {
       known = waiting.length
@@ -252,17 +252,17 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
   }
 
   async function drain(commit: Commit): Promise<void> {
-    // What comes in the same turn of the loop goes along.
+    // Writes of the same turn of the loop go along.
     await Promise.resolve()
     while (waiting.length > 0) {
       await gathered()
       await commitNext(commit)
     }
-    // In the same turn: a writer that comes from here on begins another one.
+    // In the same turn: a later write starts another lane.
     idle.push(commit)
   }
 
-  /** One after the other where little is to do: the more go together, the less each costs. */
+  /** Under low load one lane after the other: larger groups cost less per write. */
   function start(): void {
     const busy = writers.length - idle.length
     if (waiting.length <= laneWritesMin * busy) return

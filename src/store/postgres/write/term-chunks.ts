@@ -1,9 +1,9 @@
 /**
- * Chunks of terms: which places enter and leave, and how they are put.
+ * Chunks of terms: the places that enter and leave, and how they are put.
  *
- * A writer of chunks locks them in the order of chunk and term, so that two never wait for each
- * other in a ring. What is not there cannot be locked: it is inserted, and where another one was
- * faster the insert fails, and all of it begins again. Nobody writes over what he has not read.
+ * A writer locks chunks in the order of chunk and term, so that two writers never deadlock. A
+ * missing chunk cannot be locked: it is inserted, and if another writer was faster the insert
+ * fails, and the group starts over. No writer overwrites what it has not read.
  * @module
  */
 import { bytesOfHex } from '../../../lib/bytes.ts'
@@ -25,7 +25,7 @@ import { arrayOf, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import type { Stood } from './lock-rows.ts'
 
-/** What changes in one chunk of a term. */
+/** Changes of one chunk of a term. */
 interface ChunkMove {
   readonly chunk: number
   readonly term: Digest
@@ -33,10 +33,10 @@ interface ChunkMove {
   readonly leaving: number[]
 }
 
-/** By chunk, and there by the text of the term. */
+/** By chunk, then by the text of the term. */
 export type ChunkMoves = Map<number, Map<string, ChunkMove>>
 
-/** One place that enters or leaves. @param key the text of the term (`keyOf`) */
+/** Notes one place that enters or leaves. @param key the text of the term (`keyOf`) */
 export function movePlace(moves: ChunkMoves, key: string, ordinal: number, isIn: boolean): void {
   const chunk = chunkOf(ordinal)
   let ofChunk = moves.get(chunk)
@@ -55,7 +55,7 @@ export function movePlace(moves: ChunkMoves, key: string, ordinal: number, isIn:
 const movesIn = (moves: ChunkMoves): ChunkMove[] =>
   [...moves.values()].flatMap(ofChunk => [...ofChunk.values()])
 
-/** What the moves of a group change: of folded rows in chunks, of recent ones in their entries. */
+/** Changes by the moves of a group: folded rows change chunks, recent ones their entries. */
 export interface TermMoves {
   readonly chunks: ChunkMoves
   readonly recent: readonly (readonly [ordinal: number, terms: readonly Digest[]])[]
@@ -121,8 +121,8 @@ const compareMoves = (a: ChunkMove, b: ChunkMove): number =>
   a.chunk - b.chunk || Buffer.compare(a.term, b.term)
 
 /**
- * Locks and reads chunks, and sends what becomes of them.
- * @returns what is under way
+ * Locks and reads chunks, and sends their changes.
+ * @returns the statements in progress
  * @throws DatabaseError; ApiError `storage_corrupt`
  */
 async function putChunks(
@@ -163,7 +163,7 @@ function putRecent({ send }: DatabaseSession, { recent }: Tables, moves: TermMov
   )
 }
 
-/** @returns what is under way. @throws DatabaseError; ApiError `storage_corrupt` */
+/** @returns the statements in progress. @throws DatabaseError; ApiError `storage_corrupt` */
 export async function changeChunks(
   session: DatabaseSession,
   tables: Tables,
