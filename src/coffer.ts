@@ -1,8 +1,8 @@
 /**
- * The vault as a plugin of Elysia: `new Elysia({ prefix: '/vault' }).use(coffer(deps))`.
+ * The vault as an Elysia plugin: `new Elysia({ prefix: '/vault' }).use(coffer(deps))`.
  *
- * The server that listens, tests and a host application all run this plugin. Hooks of a host see
- * what passes, plaintexts included; `.mount` keeps them out (docs/embedding.md).
+ * The listening server, tests and host applications all run this plugin. Hooks of a host see
+ * everything that passes, plaintexts included; `.mount` keeps them out (docs/embedding.md).
  * @module
  */
 import { Elysia } from 'elysia'
@@ -32,7 +32,7 @@ import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startWritingKeyUses } from './vault/upkeep.ts'
 
-/** The prefix of a key tells which feature knows it. */
+/** Chooses the feature that knows a key by the key's prefix. */
 function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authenticate'] {
   const findApplication = applicationAuthenticator(deps, note)
   const findSession = sessionAuthenticator(deps)
@@ -72,7 +72,7 @@ export function makePipeline(deps: Deps): Pipeline {
   }
 }
 
-/** One plugin for each feature, and what answers beside them. */
+/** Plugins of all features, and the pages beside them. */
 export function routesOf(deps: Deps, pipeline: Pipeline) {
   const operations = new Elysia()
     .use(tokenRoutes(deps, pipeline))
@@ -90,7 +90,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
   return operations.use(pages).use(elements).use(otherMethods(pipeline, known))
 }
 
-/** While a host listens that uses it, the days on which keys were used are written. */
+/** Last-used days of keys are only written while a host listens. */
 export function coffer(deps: Deps) {
   const pipeline = makePipeline(deps)
   let stop: (() => void) | undefined

@@ -1,5 +1,5 @@
 /**
- * Everything impure that the application needs, by name. Tests hand in their own.
+ * Everything impure that the application needs, by name. Tests pass their own.
  *
  * @module
  */
@@ -11,100 +11,100 @@ import type { Settings } from './settings/settings.ts'
 import type { Store } from './store/contract.ts'
 import type { Scheduler } from './lib/waiting.ts'
 
-/** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
+/** Logs a line for the operator: an event and plain facts, never a caller's or stored value. */
 export type Log = (
   event: string,
   facts?: Readonly<Record<string, string | number | boolean>>,
 ) => void
 
-/** One answer, for counters and the log: of what a caller sent, the trace id alone. */
+/** One answer, for counters and the log: the trace id is the only text of the caller in it. */
 export interface AnswerEvent {
   readonly traceId: string
-  /** Whether it is ours, and so none of a caller. */
+  /** True if the vault made the trace id, and not the caller. */
   readonly isTraceMade: boolean
-  /** As the server takes it, which is any word. */
+  /** As the server accepts it: any word. */
   readonly method: string
-  /** The pattern of the address; absent where there is none. */
+  /** Pattern of the address; absent if no route matched. */
   readonly route: string | undefined
-  /** Absent where none was asked for: at unknown addresses, and of pages. */
+  /** Absent at unknown addresses, and for pages. */
   readonly operation: string | undefined
   readonly status: number
-  /** Of an answer that is an error. */
+  /** Kind of error, if the answer is one. */
   readonly refusal: ErrorKind | undefined
-  /** By `elapsedMs`, when its head had come. */
+  /** Arrival of the request's head, by `elapsedMs`. */
   readonly startedMs: number
-  /** Of the body that was read; 0 where nobody read it. */
+  /** Bytes of the request body that were read; 0 if it was not read. */
   readonly bytesIn: number
-  /** Of the body of the answer, whether or not the connection took it. */
+  /** Bytes of the answer's body, even if the connection did not take them. */
   readonly bytesOut: number
-  /** Absent until a live key is known to have come with it. */
+  /** Absent until a live key has been recognized. */
   readonly caller: Pick<Caller, 'applicationId' | 'keyId' | 'sessionId'> | undefined
-  /** Of an answer that is no error. */
+  /** Counts of transforms that were shown, if the answer is no error. */
   readonly shown: Readonly<Record<'reveal' | 'mask' | 'redact', number>> | undefined
-  /** Worked out once it is asked for: what only counts pays for none of it. */
+  /** Computed on demand: counters alone need not pay for it. */
   readonly more: () => SeenMore
 }
 
-/** Of whom and about what a request was. Each is absent where it is not known, or is none. */
+/** Subject and object of a request. Each is absent if unknown or none. */
 export interface SeenMore {
-  /** Behind proxies that are trusted; without a zone. */
+  /** Address seen by the trusted proxies; without a zone. */
   readonly clientAddress: string | undefined
-  /** A keyed digest of the id of the one token that was asked for, or made. */
+  /** A keyed digest of the id of the one token that was requested or made. */
   readonly tokenDigest: string | undefined
-  /** The id of the application, key or session that it was about: the vault has made it. */
+  /** The id of the application, key or session in question, which the vault made. */
   readonly objectId: string | undefined
 }
 
-/** One answer, with what was asked and why: for a vault whose tokens are no secret. */
+/** One answer with its request and the reason: only for a vault whose tokens are no secret. */
 export interface AnswerNotice {
   readonly request: Request
   readonly status: number
   /** As in `AnswerEvent`. */
   readonly route: string | undefined
   readonly operation: string | undefined
-  /** What an error says. */
+  /** Message of an error. */
   readonly detail: string | undefined
-  /** Absent until a live key is known to have come with it. */
+  /** Absent until a live key has been recognized. */
   readonly caller: Caller | undefined
-  /** Where what was made is. */
+  /** Address of the object that was made. */
   readonly location: string | null
 }
 
-/** Where every delete of a token is listed, for restores of older backups. */
+/** List of every deleted token, for restores of older backups. */
 export interface Erasures {
   /** @throws ApiError `storage_full`, `unavailable` while an earlier line is not on disk */
   readonly ready: () => Promise<void>
   /**
    * Resolves when the line is on disk.
-   * @throws ApiError `storage_full`, `unavailable`; it is tried again, and nothing is ready before
+   * @throws ApiError `storage_full`, `unavailable`; retried, and `ready` rejects until then
    */
   readonly note: (erasure: Erasure) => Promise<void>
 }
 
 export interface Deps {
   readonly store: Store
-  /** Whether it is a database of others, for which each request waits. */
+  /** True for a remote database, on which each request waits. */
   readonly isStoreFar?: boolean
   readonly keys: Keys
-  /** Unix milliseconds that never decrease, for what has a date: expiry above all. */
+  /** Unix milliseconds that never decrease, for everything with a date, above all expiry. */
   readonly now: () => number
-  /** As `now`, but late where the clock may be wrong: only by this is anything destroyed. */
+  /** Like `now`, but held back while the clock is suspect. Decide deletion by this alone. */
   readonly settled: () => number
-  /** Milliseconds since the process began, always going on: for rates and turns. */
+  /** Milliseconds since the process began, by a monotonic clock: for rates and turns. */
   readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
-  /** What long work waits for between two pieces of it. */
+  /** Awaited by long work between two pieces of it. */
   readonly turns: Scheduler
   readonly log: Log
-  /** Told of each answer; absent where nobody counts. */
+  /** Receives each answer; absent if nobody counts. */
   readonly observe?: (seen: AnswerEvent) => void
-  /** Whether it asks for more of them, so that addresses are noted before they could be gone. */
+  /** True if `observe` calls `more`: addresses are then noted before they may be gone. */
   readonly asksMore?: boolean
-  /** Told of each answer too, and of more: `coffer dev` alone has it. */
+  /** Receives each answer with details; only `coffer dev` sets it. */
   readonly explain?: (answered: AnswerNotice) => void
-  /** Absent where nobody asked for a list. */
+  /** Absent if no list was requested. */
   readonly erasures?: Erasures | undefined
   readonly settings: Settings
-  /** How long a connection waits for its next request; absent where a host decides it. */
+  /** Time that a connection waits for its next request; absent if a host decides it. */
   readonly keepAliveSeconds?: number | undefined
 }

@@ -1,5 +1,5 @@
 /**
- * A vault for an application of one's own: a data folder becomes what the plugin needs.
+ * Embeds a vault: opens a data folder and returns the dependencies of the plugin.
  *
  * @module
  */
@@ -18,24 +18,24 @@ export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>
   /** A file that lists deleted tokens, for `coffer restore --erase`; outside of the data folder. */
   readonly erasureLog?: string
-  /** Takes one line an event; on stderr where it is left out. */
+  /** Takes one line per event; default: stderr. */
   readonly log?: Log
   /**
-   * Told when the store can no longer write, which only a new process can. Where it is left out,
-   * this process is killed, as `coffer serve` is.
+   * Called when the store can no longer write, which only a new process can mend. By default this
+   * process is killed, as `coffer serve` is.
    */
   readonly onFailure?: (cause: unknown) => void
 }
 
 export interface OpenVault {
   readonly deps: Deps
-  /** Once nothing is asked any more. */
+  /** Call it once no request is running. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens a data folder that `coffer init` has made. It is this process's until that ends, and what
- * has expired in it leaves the disk until it is closed.
+ * Opens a data folder that `coffer init` has made. This process owns it until the process ends;
+ * expired rows are removed from disk until `close`.
  * @throws CommandFailure when it is no data folder, its key is wrong or another process has it
  */
 export async function openVault(options: VaultOptions): Promise<OpenVault> {

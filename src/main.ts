@@ -20,7 +20,7 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(failureLine(`${error.message}${hint}`, error.exitCode))
     return error.exitCode
   }
-  // The reader of the lines has gone away: nobody is left to tell.
+  // The reader of the output has gone away: nobody is left to tell.
   if (systemCodeOf(error) === 'EPIPE') return 1
   tellFault(error)
   return 1

@@ -15,35 +15,32 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => bufferOf(a).equals(b)
 
-/** UTF-8 bytes of a text without lone surrogates (the JSON parser refuses those). */
+/** Returns the UTF-8 bytes of a text without lone surrogates (the JSON parser refuses those). */
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
-/** Text of bytes that we wrote ourselves as UTF-8 and that were authenticated since. */
+/** Decodes bytes that we wrote ourselves as UTF-8 and that have been authenticated since. */
 export const utf8Text = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8')
 
-/** The byte at a place; 0 beyond the end. */
+/** Returns the byte at an index; 0 beyond the end. */
 export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
 
 /** Lower-case hex, for digests as keys of a Map. */
 export const hexOf = (bytes: Uint8Array): string => bytes.toHex()
 
-/** The bytes of what `hexOf` gave. */
+/** Returns the bytes of a text from `hexOf`. */
 export const bytesOfHex = (hex: string): Uint8Array => Buffer.from(hex, 'hex')
 
-/*
- * Secrets as bytes that are wiped where they are wiped, and their hex, which becomes no text: none
- * could be wiped.
- */
+/* Secrets as bytes that can be wiped. Their hex stays bytes too, since a string cannot be wiped. */
 
 /**
- * Of a small array with a buffer that the runtime makes when it is first asked for, it leaves a
- * copy behind: not of these.
+ * Allocates with a buffer of its own: for a small array that lacks one, the runtime copies the
+ * bytes when the buffer is first requested, and leaves the old copy in memory.
  */
 export const ownBytes = (length: number): Buffer => Buffer.from(new ArrayBuffer(length))
 
 const hexDigits = Buffer.from('0123456789abcdef')
 
-/** Lower-case digits, two for each byte, from `at` on. */
+/** Writes lower-case digits, two for each byte, from `at` on. */
 export function writeHex(target: Uint8Array, at: number, bytes: Uint8Array): void {
   for (const [index, byte] of bytes.entries()) {
     target[at + 2 * index] = byteAt(hexDigits, byte >>> 4)
@@ -51,7 +48,7 @@ export function writeHex(target: Uint8Array, at: number, bytes: Uint8Array): voi
   }
 }
 
-/** @param into half as long as the digits @returns whether all of them are lower-case hex */
+/** @param into half as long as the digits @returns true if all of them are lower-case hex */
 export function readHex(digits: Uint8Array, into: Uint8Array): boolean {
   for (const [at, digit] of digits.entries()) {
     const value = hexDigits.indexOf(digit)
@@ -62,8 +59,8 @@ export function readHex(digits: Uint8Array, into: Uint8Array): boolean {
 }
 
 /**
- * Room of a wanted length, good until the next call.
- * @param bytesMax for more than that there is room of its own
+ * Returns memory of a wanted length, valid until the next call.
+ * @param bytesMax larger requests are allocated separately
  */
 export function makeScratch(bytesMax: number): (size: number) => Buffer {
   const room = Buffer.alloc(bytesMax)
@@ -78,14 +75,14 @@ export function makeScratch(bytesMax: number): (size: number) => Buffer {
   }
 }
 
-/** Of larger pieces a slab would hold few, and be wasted by half. */
+/** Larger pieces have their own memory: a slab would hold few of them, and waste up to half. */
 const piecesOfSlabMin = 8
 
 /**
- * Room of a wanted length, of which many pieces share one allocation: bytes that are cut into
- * views, or handed to native code, would each cost the collector several times their length. An
- * allocation lives as long as one of its pieces: what is kept for long is copied.
- * @param slabBytes of one allocation; a piece of more than an eighth of that has one of its own
+ * Returns memory of a wanted length; many pieces share one allocation, since bytes that are cut
+ * into views or handed to native code each cost the collector several times their length. An
+ * allocation lives as long as any of its pieces: copy bytes that are kept for long.
+ * @param slabBytes size of one allocation; pieces over an eighth of that have one of their own
  */
 export function makeSlabs(
   slabBytes: number,
@@ -113,7 +110,7 @@ const nineCode = 0x39
 
 export const isDigitCode = (code: number): boolean => code >= zeroCode && code <= nineCode
 
-/** The digits of a text, in order. */
+/** Returns the digits of a text, in order. */
 export const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
 
 export const countDigits = (text: string): number => {
@@ -124,7 +121,7 @@ export const countDigits = (text: string): number => {
   return count
 }
 
-/** @returns whether the text is `min` to `max` ASCII digits and nothing else */
+/** @returns true if the text is `min` to `max` ASCII digits and nothing else */
 export const isDigits = (text: string, min: number, max: number): boolean => {
   if (text.length < min || text.length > max) return false
   for (let at = 0; at < text.length; at += 1) {
@@ -133,20 +130,18 @@ export const isDigits = (text: string, min: number, max: number): boolean => {
   return true
 }
 
-/*
- * Texts of random bytes.
- */
+/* Random bytes as text. */
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Of 16 bytes, as a regular expression. */
+/** Pattern of 16 bytes, as a regular expression. */
 export const base58Pattern = `[${base58Alphabet}]{22}`
 
 const base58Pairs = Array.from(base58Alphabet, high =>
   Array.from(base58Alphabet, low => high + low),
 ).flat()
 const pairValue = 58 ** 2
-/** Four pairs are taken off at once: 58^8 is exact in a double, and big integers are slow. */
+/** Takes four pairs at a time: 58^8 is exact in a double, and big integers are slow. */
 const pairsAtOnce = 4
 const groupValue = BigInt(pairValue ** pairsAtOnce)
 
@@ -169,13 +164,13 @@ export function base58(bytes: Uint8Array): string {
   return text.slice(text.length - length)
 }
 
-/** The 16 bytes of the text of a UUID. */
+/** Returns the 16 bytes of a UUID text. */
 export const uuidBytesOf = (uuid: string): Uint8Array =>
   Uint8Array.fromHex(
     uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24),
   )
 
-/** The text of a UUID of which the 32 digits begin at `at`. */
+/** Returns the UUID text of the 32 digits that begin at `at`. */
 export const uuidText = (hex: string, at = 0): string =>
   `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-` +
   `${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`

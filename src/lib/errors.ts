@@ -1,8 +1,8 @@
 /**
- * What can go wrong, as a closed union. Knows nothing of HTTP (`http/problem.ts` maps kinds).
+ * Errors as a closed union. Knows nothing of HTTP (`http/problem.ts` maps kinds).
  *
- * Invariant: no value of a caller and no stored value enters a message: say the path, what was
- * expected and, where it helps, a length. Source: contract section 2.
+ * Invariant: a message never contains a caller's value or a stored value. It gives the path, what
+ * was expected and, if that helps, a length. Source: contract section 2.
  * @module
  */
 
@@ -31,7 +31,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly fields: FieldErrors | undefined
-  /** When it is worth trying again, where that is known. */
+  /** Time after which a retry makes sense, if that is known. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -55,7 +55,7 @@ export const invalid = (path: string, expected: string): ApiError => {
   return new ApiError('invalid_request', message, { [path]: [expected] })
 }
 
-/** What was expected, without its place. */
+/** Returns the expectation, without its place. */
 export const expectedBy = ({ message, fields = {} }: ApiError): string =>
   Object.values(fields)[0]?.[0] ?? message
 
@@ -63,19 +63,19 @@ export const expectedBy = ({ message, fields = {} }: ApiError): string =>
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError('too_many_requests', message, undefined, undefined, retryAfterSeconds)
 
-/** One body for no, unknown, expired, deleted and meanwhile changed keys (contract section 2). */
+/** One body for missing, unknown, expired, deleted and just changed keys (contract section 2). */
 export const unauthenticated = (): ApiError =>
   new ApiError(
     'unauthenticated',
     'expected a live API key in the header SVC-API-KEY, and not in Authorization',
   )
 
-/** States what must hold if our own code is right; a failure is a bug and answers as `internal`. */
+/** States a condition that only a bug of ours can break; a failure answers as `internal`. */
 export function invariant(condition: unknown, mustHold: string): asserts condition {
   if (!condition) throw new ApiError('internal', `invariant: ${mustHold}`)
 }
 
-/** As `invariant`, for a value that cannot be missing. */
+/** Like `invariant`, for a value that cannot be missing. */
 export function present<T>(value: T | undefined, mustHold: string): T {
   invariant(value !== undefined, mustHold)
   return value
@@ -85,7 +85,7 @@ const framesMax = 6
 const framePattern = /^\s*at /
 const plainName = /^[A-Za-z]{1,40}$/
 
-/** Lines of the stack below name and message, where the message is the one it began with. */
+/** Returns the stack lines below name and message; none if the message was changed since. */
 function framesOf({ message, stack = '' }: Error): readonly string[] {
   const unnamed = stack.slice(stack.search(/[:\n]/))
   const head = message === '' ? '' : `: ${message}`
@@ -95,8 +95,8 @@ function framesOf({ message, stack = '' }: Error): readonly string[] {
 }
 
 /**
- * Name and places of anything thrown, on one line. Its message may hold a value, in several lines
- * even, so nothing of it is told (hardening T16).
+ * Returns name and places of anything thrown, on one line. The message may hold a value, even over
+ * several lines, so none of it is included (hardening T16).
  */
 export function placesOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'an unknown error'
@@ -105,7 +105,7 @@ export function placesOf(thrown: unknown): string {
 }
 
 /*
- * Collects what is wrong with one value, so that a caller learns of all faults at once.
+ * Collects the faults of a value, so that a caller learns of all of them at once.
  *
  * Invariant: paths and messages are ours; nothing of the value enters them.
  * Source: contract section 2.
@@ -127,12 +127,10 @@ export const throwFaults = (faults: Faults): void => {
   throw new ApiError('invalid_request', message.join('; '), Object.fromEntries(faults))
 }
 
-/*
- * What every engine says when stored bytes contradict each other.
- */
+/* Errors of contradictory stored bytes, for every engine. */
 
 /**
- * States what must hold of stored bytes if nothing outside of us changed them.
+ * States a condition on stored bytes that holds unless something outside of us changed them.
  * @param mustHold  a fixed text; never a stored value
  * @throws ApiError `storage_corrupt`
  */
@@ -141,8 +139,8 @@ export function assertStored(condition: unknown, mustHold: string): asserts cond
 }
 
 /**
- * What is said of something that another version of coffer has written. Formats before those of
- * 0.1.0 were never released: nothing reads them any more (docs/stability.md).
+ * Returns the message for data that another version of coffer wrote. Formats before 0.1.0 were
+ * never released: nothing reads them (docs/stability.md).
  * @param what such as `the backup at FILE`
  */
 export function otherFormat(what: string, found: number, known: number): string {
@@ -152,7 +150,7 @@ export function otherFormat(what: string, found: number, known: number): string 
   return `${told}; older ones were never released: ${advice}`
 }
 
-/** `undefined` stands for stored bytes that are not as they must be. */
+/** Returns `undefined` if the stored bytes are not as they must be. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -1,6 +1,5 @@
 /**
- * Files of a vault: for their owner alone, in folders of which the disk knows, and read within
- * bounds.
+ * Files of a vault: only their owner may use them, their folders are synced, and reads are bounded.
  * @module
  */
 import {
@@ -14,11 +13,11 @@ import {
   type Stats,
 } from 'node:fs'
 
-/** Modes. */
+/** File modes. */
 export const ownerOnlyFile = 0o600
 export const ownerOnlyFolder = 0o700
 
-/** Else a file that was just made may be gone after a power cut, whatever was synced of it. */
+/** Without it, a power cut may lose a new file whose contents were synced. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {
@@ -29,8 +28,8 @@ export function syncFolder(path: string): void {
 }
 
 /**
- * A disk that is nearly full takes a part, and says so by the count alone.
- * @param position in the file; behind what was written before where it is left out
+ * Writes all bytes: a nearly full disk takes only a part, and shows that by the count alone.
+ * @param position in the file; by default, behind the previous write
  */
 export function writeWhole(file: number, bytes: Uint8Array, position?: number): void {
   for (let at = 0; at < bytes.length;) {
@@ -39,7 +38,7 @@ export function writeWhole(file: number, bytes: Uint8Array, position?: number): 
   }
 }
 
-/** A device may have no end, and may say that it is empty. */
+/** Reads until the end: a device may be endless, or report a size of 0. */
 function readWithin(file: number, bytesMax: number): Buffer | undefined {
   const bytes = Buffer.alloc(bytesMax + 1)
   let length = 0
@@ -54,10 +53,10 @@ function readWithin(file: number, bytesMax: number): Buffer | undefined {
 }
 
 /**
- * All of a regular file, to which a link may lead: what is mounted for a container is often one.
- * Nothing is waited for, as the writer of a pipe would be.
- * @param check is shown what was opened before it is read
- * @returns `undefined` for what is no regular file, or larger
+ * Returns all of a regular file. A link may lead to it, as files mounted into containers often are
+ * links. Never blocks, not even on a pipe without a writer.
+ * @param check gets the state of the open file before it is read
+ * @returns `undefined` if it is larger, or not a regular file
  * @throws the system's own error
  */
 export function readRegular(

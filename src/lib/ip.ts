@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 
-/** The 16 bytes of an address as text, without a zone (RFC 4291 section 2.2). */
+/** Returns the 16 bytes of an address as text, without a zone (RFC 4291 section 2.2). */
 export function inet6Bytes(host: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host)
   if (dotted !== null) {
@@ -23,16 +23,16 @@ export function inet6Bytes(host: string): number[] {
   })
 }
 
-/** The 32 bits that begin at a byte. */
+/** Returns the 32 bits that begin at a byte. */
 const wordAt = (bytes: readonly number[], at: number): number =>
   bytes.slice(at, at + 4).reduce((word, byte) => word * 256 + byte, 0)
 
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
 
-/** Of an IPv4 address its 32 bits; of an IPv6 address the two words of its network, a /64. */
+/** The 32 bits of an IPv4 address, or the two words of an IPv6 network, a /64. */
 export type Network = { readonly four: number } | { readonly high: number; readonly low: number }
 
-/** One of IPv4 may be written as one of IPv6. @returns `undefined` for no address */
+/** An IPv4 address may be in IPv6 form. @returns `undefined` for no address */
 export function networkOf(address: string): Network | undefined {
   const version = isIP(address)
   if (version === 0) return undefined
@@ -42,6 +42,6 @@ export function networkOf(address: string): Network | undefined {
   return isMapped ? { four: wordAt(bytes, 12) } : { high: wordAt(bytes, 0), low: wordAt(bytes, 4) }
 }
 
-/** Whether the name of a host says that nothing leaves this machine. */
+/** Returns true for the name of a host whose traffic never leaves this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -1,18 +1,19 @@
 /**
- * Tables keyed by texts that anybody may have chosen, and the memory of such texts.
+ * Tables keyed by texts that an attacker may have chosen, and the memory of such texts.
  * @module
  */
 import { pooledCharsMax, textRunMax, hashedTextsMax } from '../limits/work-limits.ts'
 
 /*
- * What a character is: one Unicode code point, so an emoji counts once. And texts that are kept.
+ * Characters are Unicode code points, so an emoji counts once. Texts that are kept get their own
+ * memory.
  *
  * Source: decision, after hardening H81 (400 characters of four bytes are an id).
  */
 
 /**
- * Text of hostile length costs nothing: more code units than two per character decide at once.
- * @returns whether the text has `min` to `max` code points
+ * Huge texts cost nothing: more than two code units per character decide at once.
+ * @returns true if the text has `min` to `max` code points
  */
 export const hasCharacters = (text: string, min: number, max: number): boolean => {
   if (text.length < min || text.length > max * 2) return false
@@ -24,9 +25,9 @@ export const hasCharacters = (text: string, min: number, max: number): boolean =
 const padding = ' '.repeat(pooledCharsMax)
 
 /**
- * What a JSON string says, in memory of its own. The engine pools short texts that it parses, in a
- * table that is hashed without a seed, where texts that collide would cost their square: so none is
- * short when it is parsed.
+ * Decodes a JSON string into memory of its own. The engine pools short parsed texts in a table that
+ * is hashed without a seed, where colliding texts would take quadratic time: so the text is never
+ * parsed as a short one.
  * @param quoted  a valid JSON string
  */
 export const decodeQuoted = (quoted: string): string => {
@@ -35,27 +36,27 @@ export const decodeQuoted = (quoted: string): string => {
 }
 
 /**
- * The same text in memory of its own, for whatever is kept: a text that was cut out of another one
- * shares its memory, and would keep all of a body alive, card numbers included.
+ * Copies a text that is to be kept: a text cut out of another one shares its memory, and would keep
+ * a whole body alive, card numbers included.
  */
 export const ownText = (text: string): string => decodeQuoted(JSON.stringify(text))
 
 /*
- * A map by texts that anybody may have chosen: no set of them makes a look-up slow.
+ * A map keyed by texts that an attacker may have chosen: no set of them makes a look-up slow.
  *
- * The engine hashes texts without a seed, and texts that collide in any table of it can be written
- * down, also for property names and for short texts out of `JSON.parse`. So nothing here is hashed:
- * places are kept in the order of the texts, in runs of bounded length, and found by halving.
- * Invariant: n texts cost n log n comparisons, whatever they are; entries come in the order in
- * which their texts were first set; every text is an ordinary one, `__proto__` too.
+ * The engine hashes texts without a seed, and colliding texts can be constructed for any of its
+ * tables, also for property names and for short texts from `JSON.parse`. So nothing is hashed here:
+ * places are kept in the order of the texts, in runs of bounded length, and found by binary search.
+ * Invariant: any n texts cost n log n comparisons; entries come in the order in which their texts
+ * were first set; every text is an ordinary one, `__proto__` too.
  */
 
-/** Whether the first comes before the second in the order of UTF-16 units. */
+/** Returns true if the first comes before the second in the order of UTF-16 units. */
 export type IsBefore = (a: string, b: string) => boolean
 
 const isTextBefore: IsBefore = (a, b) => a < b
 
-/** What is read of it; every `Map` by texts is one too. */
+/** The read-only part; every `Map` keyed by texts has it too. */
 export interface ReadonlyTextMap<V> extends Iterable<readonly [string, V]> {
   readonly size: number
   get(text: string): V | undefined
@@ -64,7 +65,7 @@ export interface ReadonlyTextMap<V> extends Iterable<readonly [string, V]> {
   values(): Iterable<V>
 }
 
-/** The index of the first of `count` that is not before; `isEarly` holds for those before alone. */
+/** Returns the first index below `count` that is not early; all early ones come first. */
 const findFirst = (count: number, isEarly: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -79,7 +80,7 @@ const findFirst = (count: number, isEarly: (index: number) => boolean): number =
 export class TextMap<V> implements ReadonlyTextMap<V> {
   private readonly texts: string[] = []
   private readonly held: V[] = []
-  /** Places in `texts`, by the order of the texts there; no run is empty but the first. */
+  /** Places in `texts`, in the order of their texts; only the first run may be empty. */
   private readonly runs: number[][] = [[]]
   private readonly isBefore: IsBefore
 
@@ -102,7 +103,7 @@ export class TextMap<V> implements ReadonlyTextMap<V> {
     return this.placeOf(text) !== undefined
   }
 
-  /** A text that is there keeps its place. */
+  /** An existing text keeps its place. */
   set(text: string, value: V): this {
     const at = this.runOf(text)
     const run = this.runs[at] ?? []
@@ -142,10 +143,10 @@ export class TextMap<V> implements ReadonlyTextMap<V> {
     return place !== undefined && this.isBefore(this.texts[place] ?? '', text)
   }
 
-  /** The run that a text belongs to: before the first that begins after it. */
+  /** Returns the index of the first run whose last text is not before this one, or the last run. */
   private runOf(text: string): number {
     const { runs } = this
-    // The last text of the run before is before it, or it is in that run.
+    // A last text that is before it means that it belongs to a later run.
     return findFirst(runs.length - 1, index => this.isPlaceBefore(runs[index]?.at(-1), text))
   }
 
@@ -161,12 +162,12 @@ export class TextMap<V> implements ReadonlyTextMap<V> {
 }
 
 /*
- * Caches by texts that anybody may have chosen: bounded, and as slow for no set of them. A text is
+ * Caches keyed by texts that an attacker may have chosen: bounded, and never slow. Each text is
  * kept in memory of its own.
  *
- * Most look-ups are for the few texts of an application's masks: the latest are looked at first, in
- * a table of the engine that is too small to be slow. What was not looked up while half as many
- * others came as there may be is forgotten.
+ * Most look-ups are for the few texts of an application's masks: the latest are looked up first, in
+ * a hash table too small to be slow. An entry is dropped if it is not looked up while half of
+ * `entriesMax` others are set.
  */
 
 export interface TextCache<V> {
@@ -201,11 +202,9 @@ export const makeTextCache = <V>(entriesMax: number): TextCache<V> => {
   }
 }
 
-/*
- * What is made once for an object, and kept for as long as that lives.
- */
+/* Values that are made once for an object, and live as long as it does. */
 
-/** @returns a function that gives what was made for the same object before */
+/** @returns a function that makes the value at the first call for an object, then returns it */
 export function keptFor<K extends object, V extends object, M = void>(
   make: (key: K, more: M) => V,
 ): (key: K, more: M) => V {

@@ -1,22 +1,22 @@
 /**
- * How work that blocks tells how far it is.
+ * Progress reports of work that blocks.
  * @module
  */
 
-/** Told how much of its work is done, as often as a step is; it costs a comparison. */
+/** Reports how much is done, after each step; costs one comparison. */
 export type ReportDone = (done: number) => void
 
 /**
- * Begins to tell of work, and ends that of the work before.
- * @param total in whatever unit the work counts in
- * @param what it is, such as `copying`
+ * Begins a new kind of work, which ends the report of the one before.
+ * @param total in any unit
+ * @param what such as `copying`
  */
 export type BeginProgress = (total: number, what: string) => ReportDone
 
-/** For work that has nobody to tell. */
+/** For work that nobody watches. */
 export const noProgress: BeginProgress = () => () => {}
 
-/** For work that is done in pieces of any length: it is told the length of each. */
+/** For work in pieces of any length: pass the length of each. */
 export function countBytes(done: ReportDone): ReportDone {
   let bytes = 0
   return some => done((bytes += some))

@@ -1,8 +1,8 @@
 /**
  * Text that must not be printed: API keys, nonces, the master key.
  *
- * Printing, logging or serialising one shows `[secret]`; `reveal` is the one way out and is easy
- * to search for.
+ * Printing, logging or serialising one shows `[secret]`; `reveal` is the one way out, and easy to
+ * search for.
  * @module
  */
 import { inspect } from 'node:util'

@@ -1,12 +1,12 @@
 /**
- * Which of the names that are known somebody meant by one that is not, and how that is told.
+ * Suggests the known name that was probably meant by an unknown one.
  *
- * Nothing of the name that came is told: it is a text of the caller.
+ * The unknown name is never repeated: it is a text of the caller.
  * @module
  */
 import { misspellingsMax } from '../limits/limits.ts'
 
-/** Whether so many letters that are put in, left out, replaced or swapped make them one text. */
+/** Returns true if that many insertions, deletions, replacements or swaps make the texts equal. */
 function isWithin(a: string, b: string, edits: number): boolean {
   let same = 0
   while (same < a.length && a[same] === b[same]) same += 1
@@ -25,7 +25,7 @@ function isWithin(a: string, b: string, edits: number): boolean {
 
 /**
  * decision: a name that keeps nothing of the known one is another.
- * @param edits by which they may differ
+ * @param edits maximum number of edits
  */
 export function isNear(name: string, known: string, edits = misspellingsMax): boolean {
   const longest = Math.max(name.length, known.length)
@@ -36,13 +36,13 @@ export function isNear(name: string, known: string, edits = misspellingsMax): bo
 /** decision: in a name so short, two other letters make another word. */
 const shortCharsMax = 5
 
-/** How far a name may be from a known one where it is refused in any case. */
+/** Allowed edits of a name that is refused in any case. */
 export const editsOf = ({ length }: string): number =>
   length <= shortCharsMax ? 1 : misspellingsMax
 
 /**
- * The name that was meant, whatever the case of the one that came; `undefined` where it is near
- * none. What it costs does not depend on the length of that.
+ * Returns the known name that was probably meant, in any case of letters; `undefined` if none is
+ * near. The cost does not depend on the length of the given name.
  */
 function nearestName(given: string, names: readonly string[]): string | undefined {
   const charsMax = Math.max(0, ...names.map(name => name.length)) + misspellingsMax
@@ -57,11 +57,11 @@ function nearestName(given: string, names: readonly string[]): string | undefine
 
 export const didYouMean = (meant: string): string => `did you mean \`${meant}\`?`
 
-/** In the order in which they come. */
+/** In the given order. */
 export const listNames = (names: Iterable<string>): string =>
   Array.from(names, name => `\`${name}\``).join(', ')
 
-/** What to write in the place of a value that is none of the names. */
+/** Returns what to write in place of a value that is none of the names. */
 export const expectedOneOf = (given: unknown, names: readonly string[]): string => {
   const meant = typeof given === 'string' ? nearestName(given, names) : undefined
   return meant === undefined ? `expected one of ${names.join(', ')}` : didYouMean(meant)

@@ -1,16 +1,16 @@
 /**
- * Which coffer this is: the version of its interface and its files, and the sources that it was
- * built of.
+ * Version of this coffer: of its interface and its files, with an id of the sources it was built
+ * from.
  * @module
  */
 import { version as released } from '../../package.json' with { type: 'json' }
 
-/** Put in its place by `scripts/binary.ts`; a run from source has none. */
+/** Set by `scripts/binary.ts`; absent when run from source. */
 declare const COFFER_BUILD: string | undefined
 
 export const version: string = released
 
-/** Follows from the sources alone: `scripts/build-id.ts` tells that of a checkout. */
+/** Depends on the sources alone: `scripts/build-id.ts` computes it for a checkout. */
 export const build: string = typeof COFFER_BUILD === 'undefined' ? 'source' : COFFER_BUILD
 
 /** Such as `0.1.0+3f9c0a41d2be`. Source: Semantic Versioning 2.0.0, item 10. */

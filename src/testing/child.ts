@@ -1,6 +1,6 @@
 /**
- * A vault beside the test, for test runners that are no Bun: a process of its own, which ends with
- * the one that started it and keeps no test runner from its end.
+ * A vault beside the test, for test runners other than Bun: a child process, which ends with its
+ * parent and never keeps the test runner alive.
  * @module
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
@@ -12,17 +12,17 @@ import type { Readable, Writable } from 'node:stream'
 import { makeMovedTime, type MovedTime, type TestClock } from './test-clock.ts'
 import { testVaultOf, type Started, type StartOptions, type TestVault } from './test-vault.ts'
 
-/** What starts `coffer`. */
+/** Command that starts `coffer`. */
 export interface Program {
   readonly command: string
   readonly words: readonly string[]
-  /** Where it looks for files of its own; nothing of the application is read by it. */
+  /** Working folder for its own files; it reads nothing of the application. */
   readonly folder: string
 }
 
-/** What the child says when it is ready. */
+/** First line of the child, once it is ready. */
 interface Ready extends Pick<Started, 'address' | 'tenantId' | 'keys'> {
-  /** How far its clock is ahead of the machine's by its start, in milliseconds. */
+  /** Lead of its clock at its start over the machine's, in milliseconds. */
   readonly leadMs: number
 }
 
@@ -32,11 +32,11 @@ interface Child extends ChildProcess {
   stderr: Readable
 }
 
-/** How much of what a child said on stderr is told when it does not start, in characters. */
+/** Characters of the child's stderr that an error repeats when it does not start. */
 const stderrCharsMax = 2_000
 const doubleBytes = 8
 
-/** A file that has no name any more. */
+/** Opens a file and removes its name. */
 function openNameless(): number {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-testing-'))
   try {
@@ -46,7 +46,7 @@ function openNameless(): number {
   }
 }
 
-/** Of a clock: where it is shown to a child, which reads that whenever it looks at its clock. */
+/** File that shows the clock's offset to the child, which reads it with every clock reading. */
 interface Shown {
   readonly file: number
   readonly write: () => void
@@ -63,7 +63,7 @@ function show({ movedMs }: MovedTime): Shown {
   return { file, write }
 }
 
-/** A jump holds for the next request: it is shown when `advance` returns. */
+/** A jump is written before `advance` returns, so it holds for the next request. */
 const clockOf = (
   { movedMs, advance }: MovedTime,
   { write }: Shown,
@@ -76,7 +76,7 @@ const clockOf = (
   },
 })
 
-/** Whether a child and its pipes, which are sockets, keep this process running. */
+/** Sets if a child and its pipes, which are sockets, keep this process running. */
 function hold(child: Child, isHeld: boolean): void {
   const handles: readonly object[] = [child, child.stdin, child.stdout, child.stderr]
   for (const handle of handles as readonly { ref(): void; unref(): void }[]) {
@@ -91,8 +91,8 @@ const causeOf = ({ code }: NodeJS.ErrnoException, { command }: Program): string 
     : (code ?? 'it cannot be started')
 
 /**
- * What the child says first, and what it goes on to say to the log.
- * @throws Error that says why there is no vault
+ * Waits for the child's first line, and passes later lines to the log.
+ * @throws Error with the reason if the vault does not start
  */
 async function untilReady(
   child: Child,
@@ -124,16 +124,16 @@ function end(child: Child, file: number): Promise<void> {
     }
     if (child.exitCode !== null || child.signalCode !== null) return done()
     hold(child, true)
-    // Later than its end: what it has told the log has come by then.
+    // `close` comes after the exit: by then all of its log lines have arrived.
     child.on('close', done)
     child.stdin.end()
   })
 }
 
 export interface ChildParts {
-  /** What to start, asked for each vault. */
+  /** Finds the program to start, for each vault. */
   readonly findProgram: () => Program
-  /** Unix milliseconds, as the machine believes. */
+  /** Unix milliseconds by the machine's clock. */
   readonly wallMs: () => number
 }
 
@@ -151,7 +151,7 @@ export const makeStartVault =
       cwd: program.folder,
       stdio,
     }) as Child
-    // A vault that has ended by itself is told by the next call of a client.
+    // If the vault has ended by itself, the next call of a client reports it.
     child.stdin.on('error', () => {})
     const ready = await untilReady(child, program, log).catch((error: unknown) => {
       closeSync(shown.file)

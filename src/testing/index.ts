@@ -15,7 +15,7 @@ import { testVaultOf, type StartOptions, type TestVault } from './test-vault.ts'
 export type { TestClock } from './test-clock.ts'
 export type { KeyKind, StartOptions, TestVault } from './test-vault.ts'
 
-/** @throws CommandFailure when no port can be had */
+/** @throws CommandFailure when no port is free */
 export async function startVault(options: StartOptions = {}): Promise<TestVault> {
   const { settings = {}, log = () => {} } = options
   const time = makeMovedTime(options.startAt)

@@ -1,5 +1,5 @@
 /**
- * What a vault under test is to the test that has it, wherever it runs.
+ * Handle of a vault under test, wherever that runs.
  * @module
  */
 import {
@@ -19,46 +19,46 @@ import type { TestClock } from './test-clock.ts'
 export type KeyKind = 'public' | 'private' | 'management'
 
 export interface StartOptions {
-  /** Others than those that a vault has by itself. */
+  /** Overrides of the default settings. */
   readonly settings?: Partial<Settings>
-  /** What time it is for the vault when it starts; that of the machine where it is left out. */
+  /** Time of the vault at its start; default: the machine's. */
   readonly startAt?: Date
-  /** Is told what the log is told; nobody where it is left out. */
+  /** Receives the vault's log; without it nobody does. */
   readonly log?: (event: string, facts?: object) => void
 }
 
 type Options = Partial<Omit<ClientOptions, 'address' | 'key'>>
 
 export interface TestVault extends AsyncDisposable {
-  /** As `http://127.0.0.1:41234`, with the base path where the settings have one. */
+  /** As `http://127.0.0.1:41234`, with the base path of the settings. */
   readonly address: string
   readonly tenantId: string
   readonly keys: Readonly<Record<KeyKind, string>>
   readonly clock: TestClock
-  /** With the key of that kind; `private` where nothing is said. */
+  /** Client with the key of that kind; default: `private`. */
   readonly client: (kind?: KeyKind, options?: Options) => Client
-  /** One more application, with a client of its own. */
+  /** Adds an application, with a client of its own. */
   readonly application: (
     application: Omit<CreateApplicationRequest, 'name'> & { readonly name?: string },
   ) => Promise<Application & { readonly key: string; readonly client: Client }>
-  /** A session as a page has one, begun and authorized. */
+  /** Opens and authorizes a session, as for a page. */
   readonly session: (grants: Omit<SessionGrants, 'nonce'>) => Promise<Client>
   /** @returns their ids, in order */
   readonly seed: (tokens: readonly NewToken[]) => Promise<readonly string[]>
   readonly stop: () => Promise<void>
 }
 
-/** decision: tokens of one request when a vault is seeded. */
+/** decision: size of one request when a vault is seeded. */
 const seedBatch = 500
 
-/** Where no runtime has the symbol, compilers of `await using` look for this one. */
+/** Symbol that compilers of `await using` look for in runtimes without it. */
 const asyncDispose: typeof Symbol.asyncDispose =
   (Symbol.asyncDispose as typeof Symbol.asyncDispose | undefined) ??
   (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose)
 
 export type Started = Pick<TestVault, 'address' | 'tenantId' | 'keys' | 'clock' | 'stop'>
 
-/** @param started  a vault that answers; stopped once, however often it is asked to */
+/** @param started  a vault that answers; it is stopped once, however often `stop` is called */
 export function testVaultOf(started: Started): TestVault {
   const { address, keys } = started
   const client = (kind: KeyKind = 'private', options: Options = {}): Client =>

@@ -1,10 +1,9 @@
 /**
- * JSON values as the vault holds them: nothing is lost between the text that came and the text
- * that goes.
+ * JSON values as the vault holds them: nothing is lost between the text received and the text sent.
  *
- * Objects are Maps, because a plain object reorders integer-like keys and knows `__proto__`; those
- * of many members are TextMaps, because a caller who chooses the names may make a Map slow.
- * A number is a double where its shortest text is the text that came, else its exact text.
+ * Objects are Maps, because a plain object reorders integer-like keys and knows `__proto__`; large
+ * ones are TextMaps, because a caller who chooses the names could make a Map slow.
+ * A number is a double if its shortest text is the text received, otherwise its exact text.
  * Source: contract sections 1 and 5.
  * @module
  */
@@ -13,7 +12,7 @@ import { TextMap, type IsBefore, type ReadonlyTextMap } from '../maps.ts'
 import { invariant } from '../errors.ts'
 
 export interface ExactNumber {
-  /** As it came, a JSON number of finite double range: `1.0`, `-0`, `12345678901234567890`. */
+  /** As received, a JSON number of finite double range: `1.0`, `-0`, `12345678901234567890`. */
   readonly numberText: string
 }
 
@@ -24,12 +23,12 @@ export type Json = null | boolean | number | string | ExactNumber | readonly Jso
 export const isJsonObject = (value: Json | object | undefined): value is JsonObject =>
   value instanceof Map || value instanceof TextMap
 
-/** An object that is being made. */
+/** An object under construction. */
 export type MutableObject = Map<string, Json> | TextMap<Json>
 
 /**
  * Sets a member, in an object that is not in use yet.
- * @returns the object to go on with: that one, or another where it grew too large for a Map
+ * @returns the object to continue with: the same one, or another if it grew too large for a Map
  */
 export const withMember = (
   members: MutableObject,
@@ -41,7 +40,7 @@ export const withMember = (
   return (mustOrder ? new TextMap(members, isBefore) : members).set(name, value)
 }
 
-/** A copy that may be changed until it is in use. */
+/** Returns a copy that may be changed until it is in use. */
 export const copyMembers = (value: JsonObject): MutableObject =>
   value.size > hashedMembersMax ? new TextMap(value) : new Map(value)
 
@@ -52,11 +51,11 @@ export const isExactNumber = (value: Json | undefined): value is ExactNumber =>
   typeof value === 'object' && value !== null && 'numberText' in value
 
 /*
- * One text for each decimal value: numbers of equal value print equally, whatever way they came.
+ * Canonical number texts: numbers of equal value print equally, in whatever form they came.
  *
- * The layout of the digits is that of ECMAScript, so a number whose value is that of a double's
- * shortest text prints as that text: 1.0 as 1, 1E2 as 100, -0 as 0. No digit is ever lost.
- * Source: ECMA-262 Number::toString steps 6 to 12, as RFC 8785 section 3.2.2.3 asks.
+ * The layout is that of ECMAScript, so a number whose value is that of a double's shortest text
+ * prints as that text: 1.0 as 1, 1E2 as 100, -0 as 0. No digit is ever lost.
+ * Source: ECMA-262 Number::toString steps 6 to 12, as RFC 8785 section 3.2.2.3 requires.
  */
 
 /** The value is 0.`digits` times ten to the power of `scale`. */
@@ -101,7 +100,7 @@ const printMagnitude = (digits: string, bigScale: bigint): string => {
 
 /**
  * @param numberText  a valid JSON number
- * @returns the one text of its exact decimal value, again a valid JSON number
+ * @returns the canonical text of its exact decimal value, again a valid JSON number
  */
 export const canonicalNumberText = (numberText: string): string => {
   const { sign, digits, scale } = decomposeNumber(numberText)
@@ -109,7 +108,7 @@ export const canonicalNumberText = (numberText: string): string => {
 }
 
 /*
- * Json to text and to plain values, and plain values back.
+ * Converts Json to text, to plain values and back.
  *
  * Invariants: `printJson` loses nothing, so `parseJson` of it gives the value again; equal values
  * have one canonical text; no member name ever reaches a prototype.
@@ -119,7 +118,7 @@ export const canonicalNumberText = (numberText: string): string => {
 export type PrintStyle = {
   readonly members: (value: JsonObject) => Iterable<readonly [string, Json]>
   readonly exactNumber: (numberText: string) => string
-  /** Texts of long values that were printed before, as long as those live. */
+  /** Texts of long values that were printed before, for as long as those live. */
   readonly kept: WeakMap<object, string>
 }
 
@@ -174,25 +173,25 @@ const print = (value: Json, style: PrintStyle): string => {
   return style.kept.get(value) ?? printValue(value, style)
 }
 
-/** @returns compact JSON text: members in their order, exact numbers as they came */
+/** @returns compact JSON text: members in their order, exact numbers as received */
 export const printJson = (value: Json): string => print(value, faithful)
 
 /**
- * @returns the one text of all values that are equal as JSON: names sorted, numbers by their exact
- *   decimal value. Source: RFC 8785, widened to numbers that no double holds.
+ * @returns the same text for all values that are equal as JSON: names sorted, numbers by their
+ *   exact decimal value. Source: RFC 8785, widened to numbers that no double holds.
  */
 export const printCanonicalJson = (value: Json): string => print(value, canonical)
 
 /**
- * Names become names of properties, of which the engine keeps a table without a seed: only for
- * objects whose names are nobody's choice who means harm; see `knownPart` for those of a caller.
+ * Member names become property names, which the engine hashes without a seed: use it only for
+ * objects whose names no attacker chooses; for a caller's objects see `knownPart`.
  * @returns null-prototype objects, arrays and primitives; exact numbers become the nearest double
  */
 export const toPlain = (value: Json): unknown => {
   if (isJsonArray(value)) return value.map(toPlain)
   if (isExactNumber(value)) return Number(value.numberText)
   if (!isJsonObject(value)) return value
-  // Without a prototype `__proto__` is an ordinary name.
+  // Without a prototype, `__proto__` is an ordinary name.
   const plain: Record<string, unknown> = Object.create(null)
   for (const [name, member] of value) plain[name] = toPlain(member)
   return plain
@@ -210,9 +209,9 @@ const fromPlainObject = (value: object, opaque: ReadonlySet<string>): Json => {
 }
 
 /**
- * Plain values of our own making to Json. Members that are `undefined` are left out; a
- * JsonObject is taken as it is. A plain object is never taken for an exact number, so a caller's
- * member named `numberText` cannot smuggle text into an answer.
+ * Converts plain values of our own making to Json. Leaves out `undefined` members; a JsonObject
+ * stays as it is. A plain object is never taken for an exact number, so a caller's member named
+ * `numberText` cannot smuggle text into an answer.
  * @param opaque  members of the top-level object that are Json already
  */
 export const fromPlain = (value: unknown, opaque = nothingOpaque): Json => {

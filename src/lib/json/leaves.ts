@@ -1,15 +1,15 @@
 /**
- * Any JSON as a frame with leaves: the leaves are taken out, and others are put in their places.
+ * Splits any JSON into a frame and its leaves, and prints the frame with other leaves.
  *
- * Every scalar is a leaf; which objects are, the caller says. Places are written by positions
- * alone (`[3][0]`, also for members), because the names of members are foreign text.
+ * Every scalar is a leaf; the caller decides which objects are. Places are written by positions
+ * alone (`[3][0]`, also for members), because member names are the sender's text.
  * @module
  */
 import { invalid } from '../errors.ts'
 import { bulkFramesMax } from '../../limits/limits.ts'
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts'
 
-/** Whether an object is a leaf as a whole. */
+/** Returns true if an object is a leaf as a whole. */
 export type IsLeaf = (value: JsonObject) => boolean
 
 export interface Leaf {
@@ -46,7 +46,7 @@ const collect = (value: Json, at: string, isLeaf: IsLeaf, most: number, into: Co
 /**
  * @returns the leaves in their order
  * @throws ApiError `invalid_request` at `body` when there are more than `most`, or too many frames,
- * which would be work without being values
+ *   which would be work without being values
  */
 export const listLeaves = (value: Json, isLeaf: IsLeaf, most: number): readonly Leaf[] => {
   const into: Collection = { leaves: [], frames: 0 }
@@ -55,7 +55,7 @@ export const listLeaves = (value: Json, isLeaf: IsLeaf, most: number): readonly 
 }
 
 /**
- * The JSON text of the same frame.
+ * Returns the JSON text of the frame with other leaves.
  * @param texts  JSON texts, one for each leaf, in the order of `listLeaves`
  */
 export const printFrame = (value: Json, isLeaf: IsLeaf, texts: readonly string[]): string => {
@@ -72,7 +72,7 @@ export const printFrame = (value: Json, isLeaf: IsLeaf, texts: readonly string[]
   return print(value)
 }
 
-/** The path of a fault inside a leaf: `data.number` below `[3]` is `[3].data.number`. */
+/** Returns the path of a fault in a leaf: `data.number` below `[3]` is `[3].data.number`. */
 export const pathBelow = (at: string, path: string): string => {
   if (at === '' || path === '') return at + path
   return path.startsWith('[') ? at + path : `${at}.${path}`

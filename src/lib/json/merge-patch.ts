@@ -2,9 +2,9 @@
  * JSON merge patch.
  *
  * Members keep the order of the target, new ones follow in the order of the patch. `__proto__` and
- * `constructor` are ordinary names, since no object is a plain one. Nothing handed in is changed.
- * Invariant: the result is no deeper than the deeper of the two, so what `parseJson` took stays
- * within `jsonDepthMax`, the recursion too. Source: RFC 7386 section 2; contract section 9.
+ * `constructor` are ordinary names, since no object is a plain one. Arguments are never changed.
+ * Invariant: the result is no deeper than the deeper of the two, so values from `parseJson` stay
+ * within `jsonDepthMax`, and so does the recursion. Source: RFC 7386 section 2; contract section 9.
  * @module
  */
 import { invalid } from '../errors.ts'
@@ -14,9 +14,9 @@ import { isJsonObject, withMember, type Json, type JsonObject, type MutableObjec
 const nothing: JsonObject = new Map()
 
 /**
- * What two objects have together is bounded as what comes in one. decision: of what is hidden whole
- * steps count, one at least, and all members of the patch: what still fits would tell how many
- * members there are, and which of those of the patch are among them.
+ * A merged object has the bound of a received one. decision: a hidden target counts in whole steps,
+ * one at least, and every member of the patch counts: an exact bound would tell how many members it
+ * has, and which members of the patch are among them.
  */
 function assertFits(before: JsonObject, patch: JsonObject, result: JsonObject, isHidden: boolean) {
   const steps = Math.max(1, Math.ceil(before.size / hiddenMembersStep))
@@ -27,9 +27,9 @@ function assertFits(before: JsonObject, patch: JsonObject, result: JsonObject, i
 }
 
 /**
- * @param target   undefined where there is nothing yet
- * @param patch    null members remove; what is no object replaces the target whole
- * @param isHidden whether refusals must not tell of the target
+ * @param target   undefined if there is nothing yet
+ * @param patch    null members remove; anything but an object replaces the target whole
+ * @param isHidden true if refusals must not tell anything about the target
  * @throws ApiError `invalid_request` for an object that grows beyond `jsonMembersMax`
  */
 export const mergePatch = (target: Json | undefined, patch: Json, isHidden = false): Json => {

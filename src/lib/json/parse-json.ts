@@ -1,11 +1,11 @@
 /**
- * Bytes to text to Json, strictly: RFC 3629, RFC 8259 and nothing beside them.
+ * Parses bytes to text to Json, strictly: RFC 3629, RFC 8259 and nothing else.
  *
- * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
- * the finite double range, a BOM, deep nesting, an object of too many members. Messages give a
- * position and what was expected there, never the text. What is open is a list of at most
- * `jsonDepthMax`, so nothing recurs. Strings share the memory of the text: `ownText` is for those
- * that are kept.
+ * It refuses text that cannot be kept byte for byte: duplicate names, lone surrogates, numbers
+ * beyond the finite double range, a BOM, deep nesting, an object of too many members. Messages give
+ * a position and what was expected there, never the text. Open values are a list of at most
+ * `jsonDepthMax`, so nothing recurses. Strings share the memory of the text: use `ownText` for
+ * those that are kept.
  * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
  * @module
  */
@@ -21,7 +21,7 @@ type Cursor = {
   /** Field path for refusals. */
   readonly path: string
   readonly isBefore: IsBefore | undefined
-  /** Of one object. */
+  /** Bound for each object. */
   readonly membersMax: number
   /** Index of the next UTF-16 code unit. */
   at: number
@@ -65,7 +65,7 @@ const skipSpace = (cursor: Cursor): void => {
   cursor.at = at
 }
 
-/** Passes one character if it is next after white space. */
+/** Consumes one character if it is next after white space. */
 const tryTake = (cursor: Cursor, code: number): boolean => {
   skipSpace(cursor)
   if (cursor.text.charCodeAt(cursor.at) !== code) return false
@@ -162,12 +162,12 @@ interface ArrayFrame {
 interface ObjectFrame {
   readonly items?: undefined
   members: MutableObject
-  /** Of the member whose value is read. */
+  /** Name of the member whose value is being read. */
   name: string
   nameAt: number
 }
 
-/** One text that is being read, and what is open around the place where that is. */
+/** A text that is being read, and the values open at the current position. */
 interface Reading {
   readonly cursor: Cursor
   readonly frames: (ArrayFrame | ObjectFrame)[]
@@ -184,7 +184,7 @@ const readName = (cursor: Cursor, frame: ObjectFrame): void => {
   if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
 }
 
-/** @returns an empty object; `undefined` for one whose first value follows */
+/** @returns an empty object; `undefined` if a first value follows */
 const beginObject = ({ cursor, frames }: Reading): Json | undefined => {
   const members: MutableObject = new Map()
   if (tryTake(cursor, closeBrace)) return members
@@ -201,7 +201,7 @@ const beginArray = ({ cursor, frames }: Reading): Json | undefined => {
   return undefined
 }
 
-/** @returns a value that is whole; `undefined` where an array or object begins */
+/** @returns a complete value; `undefined` where an array or object begins */
 const beginValue = (reading: Reading): Json | undefined => {
   const { cursor, frames } = reading
   skipSpace(cursor)
@@ -216,12 +216,12 @@ const beginValue = (reading: Reading): Json | undefined => {
   return readWord(cursor)
 }
 
-/** Puts a value where it belongs. @returns the object, where it ends with that value */
+/** Adds a value to its object. @returns the object, if it ends there */
 const endMember = (cursor: Cursor, frame: ObjectFrame, value: Json): Json | undefined => {
   const { members, name, nameAt } = frame
   const sizeBefore = members.size
   frame.members = withMember(members, name, value, cursor.isBefore)
-  // The size tells a duplicate without a second look-up. Names are compared decoded.
+  // An unchanged size shows a duplicate without another look-up. Names are compared decoded.
   if (frame.members.size === sizeBefore) {
     refuse(cursor, nameAt, 'a name that its object does not have yet')
   }
@@ -240,7 +240,7 @@ const endItem = (cursor: Cursor, { items }: ArrayFrame, value: Json): Json | und
   return items
 }
 
-/** Ends all that ends with this value. @returns the whole value, once nothing is open any more */
+/** Closes all that ends with this value. @returns the whole value, once nothing is open */
 const endValue = ({ cursor, frames }: Reading, value: Json): Json | undefined => {
   let ended: Json | undefined = value
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
@@ -252,7 +252,7 @@ const endValue = ({ cursor, frames }: Reading, value: Json): Json | undefined =>
   return ended
 }
 
-/** Reads on, at least to `untilAt`. @returns the whole value, where it ends before that */
+/** Reads on, at least to `untilAt`. @returns the whole value, if it ends before that */
 const readOn = (reading: Reading, untilAt: number): Json | undefined => {
   do {
     const begun = beginValue(reading)
@@ -262,7 +262,7 @@ const readOn = (reading: Reading, untilAt: number): Json | undefined => {
   return undefined
 }
 
-/** In unicode mode a surrogate matches only where it stands alone. */
+/** In unicode mode, matches only a surrogate without its pair. */
 const loneSurrogate = /\p{Surrogate}/u
 
 const beginReading = (
@@ -272,7 +272,7 @@ const beginReading = (
   membersMax = jsonMembersMax,
 ): Reading => {
   const cursor: Cursor = { text, path, isBefore, membersMax, at: 0 }
-  // Once for the whole text; after it only escapes can make a lone surrogate.
+  // Checked once for the whole text: later only escapes can make a lone surrogate.
   if (!text.isWellFormed()) {
     refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
   }
@@ -289,16 +289,16 @@ const assertEnd = ({ cursor }: Reading): void => {
  * @param text  decoded text (`decodeUtf8`), white space around the value allowed
  * @param path  field path under which a refusal is reported
  * @param isBefore  counts comparisons of names in tests
- * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters and an
- *   object of more than `jsonMembersMax` members too
+ * @throws ApiError `invalid_request`, also for a number of more than `jsonNumberCharsMax`
+ *   characters and an object of more than `jsonMembersMax` members
  * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
  */
 export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json =>
   readWhole(beginReading(text, path, isBefore))
 
 /**
- * Parses a text that this vault has stored, however many members its objects have: the bound is of
- * what comes in, and a lower one is to make nothing unreadable that was taken before.
+ * Parses a text that this vault stored, with any number of members: that bound is for requests, and
+ * lowering it must not make stored data unreadable.
  */
 export const parseStoredJson = (text: string): Json =>
   readWhole(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY))
@@ -311,7 +311,7 @@ const readWhole = (reading: Reading): Json => {
 }
 
 /**
- * The same, for a text that takes long: others have their turn after every `jsonTurnChars`.
+ * Like `parseJson`, for a long text: others run after every `jsonTurnChars`.
  * @param letOthersIn  resolves when it is time to go on
  */
 export const parseJsonInTurns = async (
@@ -319,7 +319,7 @@ export const parseJsonInTurns = async (
   letOthersIn: () => Promise<void>,
 ): Promise<Json> => readInTurns(beginReading(text, 'body'), letOthersIn)
 
-/** As `parseStoredJson`, in turns. */
+/** Like `parseStoredJson`, in turns. */
 export const parseStoredJsonInTurns = async (
   text: string,
   letOthersIn: () => Promise<void>,
@@ -337,7 +337,7 @@ const readInTurns = async (reading: Reading, letOthersIn: () => Promise<void>): 
   }
 }
 
-// `ignoreBOM` keeps a BOM in the text, so that it can be refused instead of dropped.
+// `ignoreBOM` keeps a BOM in the text, so that it is refused instead of dropped.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const byteOrderMark = 0xfeff
@@ -352,7 +352,7 @@ const decodeOrThrow = (bytes: Uint8Array, path: string): string => {
 
 /**
  * @param path  field path under which a refusal is reported
- * @returns well-formed text, never with U+FFFD in the place of bad bytes
+ * @returns well-formed text, never with U+FFFD in place of bad bytes
  * @throws ApiError `invalid_request` for bytes that are not UTF-8 and for a leading BOM
  */
 export const decodeUtf8 = (bytes: Uint8Array, path = 'body'): string => {

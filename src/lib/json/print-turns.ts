@@ -1,8 +1,8 @@
 /**
- * Printing what is long in turns, once, and keeping the texts for printing at once.
+ * Prints long values in turns, once, and keeps the texts so that later prints are immediate.
  *
- * A long value is printed as a whole, in both forms; the texts of its long parts are cut out of
- * that. They are kept as long as the values, which nobody changes any more.
+ * A long value is printed as a whole, in both forms; the texts of its long parts are slices of
+ * that. They are kept as long as the values, which no longer change.
  * @module
  */
 import { jsonTurnChars } from '../../limits/work-limits.ts'
@@ -22,12 +22,12 @@ type LetOthersIn = () => Promise<void>
 
 type Compound = readonly Json[] | JsonObject
 
-/** What is open around the place that is printed. */
+/** An array or object that is partly printed. */
 interface Frame {
   readonly value: Compound
   readonly members: Iterator<readonly [string, Json]> | undefined
   readonly items: Iterator<Json> | undefined
-  /** Where its text begins. */
+  /** Position at which its text begins. */
   readonly startAt: number
   isFirst: boolean
 }
@@ -35,9 +35,9 @@ interface Frame {
 interface Printing {
   readonly style: PrintStyle
   readonly frames: Frame[]
-  /** Of this turn. */
+  /** Pieces of this turn. */
   pieces: string[]
-  /** Of the turns before, each in memory of its own. */
+  /** Texts of earlier turns, each in memory of its own. */
   readonly texts: string[]
   length: number
   readonly long: { readonly value: Compound; readonly startAt: number; readonly endAt: number }[]
@@ -71,7 +71,7 @@ const end = (printing: Printing, { value, startAt, items }: Frame): void => {
   if (endAt - startAt > jsonTurnChars) printing.long.push({ value, startAt, endAt })
 }
 
-/** Prints one member or item of what is open, or its end. */
+/** Prints one member or item of the innermost frame, or its end. */
 const step = (printing: Printing, frame: Frame): void => {
   const comma = frame.isFirst ? '' : ','
   frame.isFirst = false
@@ -112,7 +112,7 @@ async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthers
 }
 
 /**
- * Prints a value in both forms, and keeps the text of each part that is long.
+ * Prints a value in both forms, and keeps the text of each long part.
  * @param letOthersIn  resolves when it is time to go on
  */
 export async function printInTurns(value: Json, letOthersIn: LetOthersIn): Promise<void> {
@@ -122,7 +122,7 @@ export async function printInTurns(value: Json, letOthersIn: LetOthersIn): Promi
   await letOthersIn()
 }
 
-/** Escapes, and numbers that print longer than they were sent, make no more of it than a turn. */
+/** Escapes and re-printed numbers grow it to at most one turn. */
 const shortPartChars = jsonTurnChars / 8
 
 function partsOf(body: Json): Iterable<Json> {
@@ -131,8 +131,8 @@ function partsOf(body: Json): Iterable<Json> {
 }
 
 /**
- * The same for each long part of a body, which itself nobody prints: members of a request, or items
- * of many.
+ * Prints each long part of a body, which is itself never printed: the members of a request, or the
+ * items of many.
  */
 export async function printPartsInTurns(body: Json, letOthersIn: LetOthersIn): Promise<void> {
   let looked = 0
