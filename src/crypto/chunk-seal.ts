@@ -1,9 +1,9 @@
 /**
- * Long texts of bytes, sealed in chunks that are opened one after the other.
+ * Long byte strings, sealed in chunks that are opened one after the other.
  *
- * Each chunk is sealed under a nonce of its number and of whether it is the last one: none can be
- * changed, left out, put elsewhere or cut off. The key is made for one text alone, so that no nonce
- * is used twice. Source: STREAM (Hoang, Reyhanitabar, Rogaway and Vizár, 2015).
+ * The nonce of each chunk holds its number and whether it is the last: none can be changed,
+ * dropped, reordered or cut off. The key is made for one such string only, so no nonce repeats.
+ * Source: STREAM (Hoang, Reyhanitabar, Rogaway and Vizár, 2015).
  * @module
  */
 import { writeU32 } from '../lib/bytes.ts'
@@ -20,7 +20,7 @@ function nonceOf(number: number, isLast: boolean): Uint8Array {
 }
 
 /**
- * @param head what the text begins with in the clear: it is bound to every chunk
+ * @param head the clear bytes before the chunks: every chunk is bound to them
  * @param number counted from 0
  */
 export const sealChunk = (
@@ -31,7 +31,7 @@ export const sealChunk = (
   chunk: Uint8Array,
 ): Uint8Array => primitives.encrypt(key, nonceOf(number, isLast), chunk, head)
 
-/** `undefined` for what is not that chunk of that text. */
+/** Returns `undefined` for anything but that chunk of that string. */
 export const unsealChunk = (
   key: Uint8Array,
   head: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * The keyring: what it holds, and its bytes.
+ * The keyring: its contents and its bytes.
  * @module
  */
 import { bufferOf } from '../lib/bytes.ts'
@@ -10,9 +10,9 @@ import { keyBytes, primitives } from './primitives.ts'
  * The keyring: all keys that data at rest depends on, wrapped as one value by the master key.
  *
  * Data keys are numbered. New values are sealed under the current one; readable ones open older
- * values, until those are sealed anew and the key is retired: then it is no longer there. The
- * index and fingerprint keys stay for the life of the installation, since digests on disk and
- * fingerprints that clients hold depend on them. Source: docs/decisions.md, "Keys".
+ * values, until those are resealed and the key is retired, that is, deleted. The index and
+ * fingerprint keys last as long as the installation, since digests on disk and fingerprints that
+ * clients hold depend on them. Source: docs/decisions.md, "Keys".
  */
 
 interface DataKey {
@@ -28,8 +28,8 @@ export interface Keyring {
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
   /**
-   * Keyrings before this one, sealed as they were stored: to be looked for in the files until they
-   * are found nowhere any more, since they hold keys that are gone.
+   * Earlier keyrings, sealed as they were stored: searched for in the files until none is left,
+   * since they hold deleted keys.
    */
   readonly replaced: readonly Uint8Array[]
 }
@@ -84,7 +84,7 @@ export function encodeKeyring(keyring: Keyring): Uint8Array {
   return bytes
 }
 
-/** How much of an encoded keyring, from its beginning, holds keys. */
+/** Number of first bytes of an encoded keyring that hold keys. */
 export const secretBytesOf = ({ dataKeys }: Keyring): number =>
   headBytes + dataKeys.length * entryBytes
 
@@ -133,7 +133,7 @@ function decodeKnown(bytes: Buffer): Keyring {
 }
 
 /**
- * @param encoded its keys are moved: they are wiped there
+ * @param encoded its keys are moved out, and wiped there
  * @throws ApiError `unavailable` for a keyring of another format; `storage_corrupt` when the
  *   layout, a state or the one current key is wrong
  */

@@ -11,10 +11,10 @@ import { ApiError } from '../lib/errors.ts'
 import type { Keyring } from './keyring-format.ts'
 
 /*
- * Subkeys: HKDF-SHA256 (RFC 5869) by tenant and purpose, so that no key has two jobs.
+ * Subkeys: HKDF-SHA256 (RFC 5869) by tenant and purpose, so that no key has two uses.
  */
 
-/** What a derived key is for. A new purpose is a new label, never a reuse. */
+/** Purpose of a derived key. A new purpose needs a new label, never a reuse. */
 type Purpose =
   | 'keyring'
   | 'record'
@@ -30,7 +30,7 @@ type Purpose =
 
 /**
  * @param key 32 bytes of high entropy
- * @param scope whose key it is: a tenant id, or the installation's scope
+ * @param scope owner of the key: a tenant id, or the installation's scope
  * @returns 32 bytes
  */
 export const deriveKey = (key: Uint8Array, purpose: Purpose, scope: string): Uint8Array =>
@@ -40,7 +40,7 @@ export const deriveKey = (key: Uint8Array, purpose: Purpose, scope: string): Uin
  * Key scopes: the subkeys of one tenant, or of the installation itself.
  *
  * Credentials live in the installation's scope, because an API key is looked up before its tenant
- * is known. Everything else lives in the scope of its tenant. Subkeys are derived once and kept.
+ * is known. Everything else lives in the scope of its tenant. Subkeys are derived once and cached.
  */
 
 export interface KeyScope {
@@ -48,35 +48,35 @@ export interface KeyScope {
   readonly name: string
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
-  /** Seals the cursors of lists; never what is stored. */
+  /** Seals the cursors of lists; never stored data. */
   readonly cursorKey: Uint8Array
   readonly currentKeyNumber: number
-  /** The record key of that number. @throws ApiError `storage_corrupt` when there is none */
+  /** Returns the record key of a number. @throws ApiError `storage_corrupt` if there is none */
   recordKey(number: number): Uint8Array
 }
 
 export interface Keys {
   readonly installation: KeyScope
   tenant(tenantId: string): KeyScope
-  /** Digests what a log must not show, and nothing else; `undefined` once they are wiped. */
+  /** Digests text that must not be logged, and nothing else; `undefined` once wiped. */
   readonly logKey: Uint8Array | undefined
   /**
-   * What is sealed from now on is sealed under the current key of another keyring of the same
-   * installation. Scopes are made anew: none is to be kept while others run, since what is sealed
-   * in one that was kept lands nowhere.
-   * @returns wipes the keys that it has no more; until then they open what was read before
+   * From now on seals under the current key of another keyring of the same installation. Scopes are
+   * made anew: do not hold one across other work, since values sealed under an old scope are
+   * rejected.
+   * @returns a function that wipes the dropped keys; until then they open values read earlier
    */
   adopt(keyring: Keyring): () => void
-  /** Overwrites all of them, once nothing is sealed or opened any more. */
+  /** Overwrites all keys, once nothing is sealed or opened any more. */
   wipe(): void
 }
 
 const installationName = 'installation'
 
-/** Asked where a value names a key that this process does not know: another may have made it. */
+/** Called when a value names a key unknown to this process: another may have made it. */
 type LookAgain = () => void
 
-/** Subkeys of a scope: one of each, whatever keyrings come and go. */
+/** Subkeys of a scope: one of each, shared by all keyrings. */
 type ScopeKeys = Pick<KeyScope, 'indexKey' | 'fingerprintKey' | 'cursorKey'> & {
   readonly recordKeys: Map<number, Uint8Array>
 }
@@ -91,7 +91,7 @@ const scopeKeysOf = ({ indexKey, fingerprintKey }: Keyring, name: string): Scope
   recordKeys: new Map(),
 })
 
-/** A scope as a keyring has it. @param keys get the record keys that they lack */
+/** Makes a scope from a keyring. @param keys receives the record keys that it lacks */
 function makeScope(
   { dataKeys }: Keyring,
   name: string,
@@ -114,14 +114,14 @@ function makeScope(
   }
 }
 
-/** The keys of a keyring itself; what was derived from them stays. */
+/** Wipes the keys of a keyring itself; derived keys stay. */
 function wipe({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
   for (const { key } of dataKeys) key.fill(0)
   for (const key of [indexKey, fingerprintKey]) key.fill(0)
 }
 
 /**
- * The number of scopes is the number of tenants: ids reach this only from opened records.
+ * There are only as many scopes as tenants: ids reach this only from opened records.
  * @param lookAgain may adopt another keyring
  */
 export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys {
@@ -157,7 +157,7 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     for (const { indexKey, fingerprintKey, cursorKey, recordKeys } of keysOf.values()) {
       for (const key of [indexKey, fingerprintKey, cursorKey]) key.fill(0)
       for (const key of recordKeys.values()) key.fill(0)
-      // Else somebody who has kept the scope would seal under zeros.
+      // Otherwise a caller that still holds the scope would seal under zeros.
       recordKeys.clear()
     }
     logKey.fill(0)
@@ -189,13 +189,13 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
 }
 
 /*
- * Keyed digests: what the blind store is searched by, and fingerprints.
+ * Keyed digests: the search terms of the blind store, and fingerprints.
  *
  * HMAC-SHA256 (RFC 2104), which PCI DSS 3.5.1.1 names for hashes of card numbers. The input is
- * injective: a label without NUL, NUL, then each field behind its length.
+ * injective: a label without NUL, NUL, then each field prefixed with its length.
  */
 
-/** What a digest stands for; two labels never give the same digest for the same text. */
+/** Meaning of a digest; two labels never give the same digest for the same text. */
 export type DigestLabel =
   | 'api-key'
   | 'application-id'
@@ -237,17 +237,17 @@ function hasherOf(key: Uint8Array, label: string, fields: readonly string[]): Bu
   return new Bun.CryptoHasher('sha256', key).update(input)
 }
 
-/** 32 bytes: what at most one live row holds. */
+/** Returns 32 bytes, held by at most one live row. */
 export const uniqueDigest = (
   scope: Pick<KeyScope, 'indexKey'>,
   label: DigestLabel,
   ...fields: readonly string[]
 ): Uint8Array => hasherOf(scope.indexKey, label, fields).digest()
 
-/** A hasher asks for the length of the longest digest there is, whatever its own is. */
+/** A hasher requires room for the longest digest of any algorithm. */
 const digestScratch = new Uint8Array(64)
 
-/** 16 bytes: what many rows are found by. */
+/** Returns 16 bytes, by which many rows may be found. */
 export const termDigest = (
   scope: KeyScope,
   label: DigestLabel,
@@ -261,12 +261,12 @@ export const termDigest = (
 export const fingerprint = (scope: KeyScope, type: string, content: string): string =>
   base58(hasherOf(scope.fingerprintKey, 'fingerprint', [type, content]).digest())
 
-/** So many characters of base64url are 132 bits: no two ids of a vault share a digest by chance. */
+/** As base64url these are 132 bits: no two ids of a vault share a digest by chance. */
 const logDigestChars = 22
 
 /**
- * What stands for the id of a token in a log: the same for one id in every tenant, and of
- * use to nobody without the key. `undefined` once the vault is sealed.
+ * Returns the stand-in for a token's id in a log: the same for one id in every tenant, and useless
+ * without the key. `undefined` once the vault is sealed.
  */
 export const logDigest = ({ logKey }: Pick<Keys, 'logKey'>, id: string): string | undefined =>
   logKey && hasherOf(logKey, 'token', [id]).digest('base64url').slice(0, logDigestChars)

@@ -1,8 +1,7 @@
 /**
- * The two primitives that the vault's cryptography is made of, with two implementations that
- * compute the same bytes: libsodium (native, the hot path) and noble (portable: the fallback where
- * no native build loads, and the oracle in tests).
- *
+ * The two primitives of the vault's cryptography, with two implementations that compute the same
+ * bytes: libsodium (native, the hot path) and noble (portable: the fallback on platforms without a
+ * native build, and the oracle in tests).
  * @module
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
@@ -16,20 +15,20 @@ export const nonceBytes = 24
 export const tagBytes = 16
 export const passphraseSaltBytes = 16
 
-/** What a guess at a passphrase costs. */
+/** Cost of one guess at a passphrase. */
 interface StretchCost {
   readonly passes: number
-  /** A multiple of 1,024, from 8,192 on. */
+  /** A multiple of 1,024, at least 8,192. */
   readonly memoryBytes: number
 }
 
 export interface Primitives {
   readonly name: 'native' | 'portable'
-  /** BLAKE2b with a 32-byte key (RFC 7693). @param into 16 to 64 bytes; given back filled */
+  /** BLAKE2b with a 32-byte key (RFC 7693). @param into 16 to 64 bytes; filled and returned */
   keyedHash(key: Uint8Array, input: Uint8Array, into: Uint8Array): Uint8Array
   /**
    * XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag.
-   * @param into as long as both, and given back filled; without it, bytes of their own
+   * @param into as long as both, filled and returned; by default, new bytes
    */
   encrypt(
     key: Uint8Array,
@@ -39,8 +38,8 @@ export interface Primitives {
     into?: Uint8Array,
   ): Uint8Array
   /**
-   * `undefined` when the tag does not fit; no plaintext exists before the tag is checked.
-   * @param into as long as the plaintext, and given back filled; without it, bytes of its own
+   * Returns `undefined` when the tag is wrong; no plaintext exists before the tag is checked.
+   * @param into as long as the plaintext, filled and returned; by default, new bytes
    */
   decrypt(
     key: Uint8Array,
@@ -49,22 +48,22 @@ export interface Primitives {
     aad?: Uint8Array,
     into?: Uint8Array,
   ): Uint8Array | undefined
-  /** A key of a passphrase: Argon2id, version 1.3, one lane (RFC 9106). @param salt 16 bytes */
+  /** A key from a passphrase: Argon2id, version 1.3, one lane (RFC 9106). @param salt 16 bytes */
   stretch(passphrase: Uint8Array, salt: Uint8Array, cost: StretchCost): Uint8Array
   /**
-   * Moves key bytes into memory that is locked and kept out of core dumps where possible: those
-   * that are given are wiped.
+   * Moves key bytes into memory that is locked and kept out of core dumps if possible, and wipes
+   * the given bytes.
    */
   keep(key: Uint8Array): Uint8Array
-  /** Whether all that was kept so far is locked: none of it is ever written to a swap. */
+  /** True if all kept keys are in locked memory, so that none is ever swapped out. */
   isLocked(): boolean
 }
 
-/** The functions of sodium-native 5 that we call; it ships no types. */
+/** The functions of sodium-native 5 that are called here; it ships no types. */
 interface Sodium {
-  /** Locks what it gives, and says nothing where that is not allowed. */
+  /** Locks the memory it returns, and is silent if that is not allowed. */
   sodium_malloc(size: number): Buffer
-  /** Throws where that is not allowed. */
+  /** Throws if that is not allowed. */
   sodium_mlock(memory: Buffer): void
   readonly crypto_pwhash_ALG_ARGON2ID13: number
   crypto_pwhash(
@@ -106,7 +105,7 @@ export const portable: Primitives = {
     try {
       return xchacha20poly1305(key, nonce, aad).decrypt(sealed, into)
     } catch {
-      // noble throws for a wrong tag, a short input and a wrong nonce length alike: none opens.
+      // noble throws alike for a wrong tag, a short input and a wrong nonce length: none opens.
       return undefined
     }
   },
@@ -120,7 +119,7 @@ export const portable: Primitives = {
   isLocked: () => false,
 }
 
-/** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
+/** Many keys share one guarded allocation: each costs memory maps, which are limited. */
 function makeKeyStore(sodium: Sodium): Pick<Primitives, 'keep' | 'isLocked'> {
   let isLocked = true
   const roomFor = makeSlabs(keySlabBytes, size => {
@@ -161,7 +160,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext, null, sealed, aad, nonce, key)
       return plaintext
     } catch {
-      // The binding throws when the tag does not fit.
+      // The binding throws when the tag is wrong.
       return undefined
     }
   },
@@ -174,7 +173,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
   ...makeKeyStore(sodium),
 })
 
-/** The portable ones where `load` throws: on a platform for which sodium-native has no build. */
+/** Returns the portable ones if `load` throws: sodium-native has no build for the platform. */
 export function loadPrimitives(load: () => unknown): Primitives {
   try {
     return nativeFrom(load() as Sodium)
@@ -183,5 +182,5 @@ export function loadPrimitives(load: () => unknown): Primitives {
   }
 }
 
-// A literal require, so that the bundler embeds the addon and a platform without one goes on.
+// A literal require, so that the bundler embeds the addon, and other platforms do without it.
 export const primitives: Primitives = loadPrimitives(() => require('sodium-native'))

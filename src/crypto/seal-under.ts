@@ -1,14 +1,14 @@
 /**
  * One value under a key that is destroyed before the value is.
  *
- * Layout: nonce 24 · ciphertext · tag 16. It commits to no key and to no place: it is kept within a
- * value of a row, whose head does both (`seal.ts`).
+ * Layout: nonce 24 · ciphertext · tag 16. It commits to no key and no place: it is stored within a
+ * row's value, whose head commits to both (`seal.ts`).
  * @module
  */
 import { nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 import { encryptInto, sealedRoom } from './seal.ts'
 
-/** @param nonce 24 fresh random bytes, as of a head */
+/** @param nonce 24 fresh random bytes, as in a head */
 export function sealUnder(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -21,6 +21,6 @@ export function sealUnder(
   return sealed
 }
 
-/** @returns bytes of its own; `undefined` where it was sealed under another key */
+/** @returns new bytes; `undefined` if it was sealed under another key */
 export const unsealUnder = (key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined =>
   primitives.decrypt(key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes))

@@ -1,14 +1,13 @@
 /**
- * Sealed values: how bytes are encrypted at rest.
+ * Sealed values: encryption of bytes at rest.
  *
- * Values that belong together share one head: format u8 · algorithm u8 · key number u32be ·
- * count of values u8 · nonce 24 · commitment 32. One keyed hash over the head's beginning and the
- * context gives the message key and the commitment, so both depend on every byte of them: values
- * open under one key and in one place only, and the commitment is compared before anything is
+ * Values that belong together share one head: format u8 · algorithm u8 · key number u32be · count
+ * of values u8 · nonce 24 · commitment 32. One keyed hash over the start of the head and the
+ * context yields the message key and the commitment, so both depend on every byte of them: values
+ * open only under one key and in one place, and the commitment is compared before anything is
  * decrypted. A key is chosen by its number, never by trying. Each value is ciphertext · tag 16,
- * under a nonce that ends in its index: a message key is made for one head alone, so no nonce is
- * used twice under it.
- * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
+ * under a nonce that ends in its index: a message key is made for one head only, so no nonce
+ * repeats under it. Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
 import { byteAt, makeScratch, makeSlabs } from '../lib/bytes.ts'
@@ -24,10 +23,10 @@ const nonceAt = 7
 const commitmentAt = nonceAt + nonceBytes
 const commitmentBytes = 32
 const headBytes = commitmentAt + commitmentBytes
-/** Their count is one byte of the head, and the index of each one byte of its nonce. */
+/** The count is one byte of the head, and each index one byte of its nonce. */
 const valuesMax = 255
 
-/** What sealing adds to the length of a single plaintext. */
+/** Bytes that sealing adds to a single plaintext. */
 export const sealOverheadBytes = headBytes + tagBytes
 
 export interface SealKey {
@@ -35,13 +34,13 @@ export interface SealKey {
   readonly key: Uint8Array
 }
 
-/** Canonical bytes that say where a value stands, in pieces that are hashed one after the other. */
+/** Canonical bytes that name the place of a value, in pieces that are hashed in order. */
 export type Context = readonly Uint8Array[]
 
 /**
- * Bytes and views of one's own for each native call would cost the collector more than the work
- * on them does: what is needed only for a moment is written to the same places again and again.
- * It is wiped there as soon as it was used, whatever came of it, or it would stay for good.
+ * Bytes and views allocated for each native call would cost the garbage collector more than the
+ * call itself, so short-lived bytes go to the same buffers again and again. They are wiped there
+ * right after use, also after a failure, or they would stay for good.
  */
 export const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
 const inputScratch = makeScratch(sealScratchBytes)
@@ -51,8 +50,8 @@ const messageKeyScratch = Buffer.alloc(keyBytes)
 const nonceScratch = Buffer.alloc(nonceBytes)
 
 /**
- * Message key and commitment: BLAKE2b of their length over the head's beginning and the context.
- * Good until the next call.
+ * Derives message key and commitment: a BLAKE2b of their joint length over the start of the head
+ * and the context. Valid until the next call.
  */
 function deriveMessageKey(
   use: Primitives,
@@ -70,19 +69,19 @@ function deriveMessageKey(
     at += piece.length
   }
   const derived = use.keyedHash(key, input, derivedScratch)
-  // The context of a cursor is what a caller asks for.
+  // The context of a cursor is the caller's query.
   input.fill(0)
   return derived
 }
 
-/** Good until the next call. */
+/** Valid until the next call. */
 function nonceOf(head: Uint8Array, index: number): Uint8Array {
   for (let at = 0; at < nonceBytes - 1; at += 1) nonceScratch[at] = byteAt(head, nonceAt + at)
   nonceScratch[nonceBytes - 1] = index
   return nonceScratch
 }
 
-/** Looks at every byte, whatever the first ones say. */
+/** Compares every byte, for constant time. */
 function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
   let difference = 0
   for (let at = 0; at < commitmentBytes; at += 1) {
@@ -91,7 +90,7 @@ function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
   return difference === 0
 }
 
-/** Byte by byte: for a view of the first ones more would be allocated than for a copy. */
+/** Copies byte by byte: a view of the first bytes would allocate more than the copy. */
 function copyKey(target: Uint8Array, source: Uint8Array): void {
   for (let at = 0; at < keyBytes; at += 1) target[at] = byteAt(source, at)
 }
@@ -108,7 +107,7 @@ function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer 
 }
 
 /**
- * Encrypts where the last plaintext was; a long one is read where it is.
+ * Encrypts from the scratch buffer; a long plaintext is read in place.
  * @param into room for the ciphertext and its tag
  */
 export function encryptInto(
@@ -131,7 +130,7 @@ export function encryptInto(
 }
 
 /**
- * Seals values that are read one by one.
+ * Seals values that are opened one by one.
  * @param nonce 24 fresh random bytes; 192 bits make random ones safe for any volume (hardening C1)
  * @returns the head, then each value
  */
@@ -162,28 +161,28 @@ export function sealAll(
   }
 }
 
-/** The values of one head, of which each is opened when it is needed. */
+/** The values of one head, each opened on demand. */
 export interface Opener {
-  /** How many were sealed. */
+  /** Number of sealed values. */
   readonly count: number
   /**
    * @returns bytes that the caller owns
    * @throws ApiError `storage_corrupt` when the value is not the one that was sealed there
    */
   readonly open: (index: number, sealed: Uint8Array) => Uint8Array
-  /** What is made of these bytes, which are wiped then. */
+  /** Returns the result of `make` over these bytes, which are then wiped. */
   readonly read: <T>(index: number, sealed: Uint8Array, make: (bytes: Uint8Array) => T) => T
 }
 
 const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not open')
 
-/** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
+/** Read byte by byte: getting the buffer of pooled bytes would cost more than all else. */
 export const keyNumberOf = (head: Uint8Array): number =>
   byteAt(head, 2) * 2 ** 24 + (byteAt(head, 3) << 16) + (byteAt(head, 4) << 8) + byteAt(head, 5)
 
 /**
- * @param keyOf the key of a number; throws when there is none
- * @throws ApiError `storage_corrupt` when head, key or context is another; never says which
+ * @param keyOf returns the key of a number; throws when there is none
+ * @throws ApiError `storage_corrupt` when the head, key or context is wrong; never says which
  */
 export function unsealAll(
   keyOf: (number: number) => Uint8Array,
@@ -222,7 +221,7 @@ export function unsealAll(
   }
 }
 
-/** One value alone, as head and value in one. */
+/** Seals a single value, returned as head and value in one. */
 export const seal = (
   sealKey: SealKey,
   context: Uint8Array,

@@ -1,16 +1,16 @@
 /**
- * Known answers that every process asks for before it touches a vault: a wrong build, a broken
- * native or a broken machine must end before anything is sealed that nobody can open again.
+ * Known answers that every process checks before it touches a vault: a wrong build, a broken native
+ * library or a broken machine must fail before it seals data that cannot be opened again.
  *
- * Source: hardening C16. The answers: draft-irtf-cfrg-xchacha-03 appendix A.3.1, and for the
- * others an implementation of another language.
+ * Source: hardening C16. The answers: draft-irtf-cfrg-xchacha-03 appendix A.3.1, and for the others
+ * an implementation in another language.
  * @module
  */
 import { utf8 } from '../lib/bytes.ts'
 import { deriveKey, uniqueDigest } from './keyring.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
-/** What sealing, keys and digests are made of. */
+/** Functions under sealing, keys and digests. */
 export interface Tested extends Pick<Primitives, 'encrypt' | 'decrypt' | 'keyedHash'> {
   readonly deriveKey: typeof deriveKey
   readonly uniqueDigest: typeof uniqueDigest
@@ -36,13 +36,13 @@ const sealed = Buffer.from(
   'hex',
 )
 
-/** As values are sealed here: without associated data, where only the tag is another. */
+/** The tag without associated data, as values are sealed here; the ciphertext is the same. */
 const bareTag = 'f7e62efbf45089db18f9c8a3f0e41e5f'
 
 const isHex = (bytes: Uint8Array | undefined, hex: string): boolean =>
   bytes !== undefined && Buffer.from(bytes).toString('hex') === hex
 
-/** One bit of the tag, of the ciphertext, or of the associated data is another. */
+/** One bit of the tag, the ciphertext or the associated data differs. */
 const opensWhenChanged = ({ decrypt }: Tested): boolean =>
   [0, sealed.length - 16, sealed.length - 1].some(at => {
     const changed = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
@@ -85,7 +85,7 @@ const checks: readonly (readonly [name: string, holds: (use: Tested) => boolean]
   ],
 ]
 
-/** A part that throws is as wrong as one that answers otherwise. */
+/** A part that throws is as wrong as one that returns another answer. */
 function passes(holds: (use: Tested) => boolean, use: Tested): boolean {
   try {
     return holds(use)
@@ -94,6 +94,6 @@ function passes(holds: (use: Tested) => boolean, use: Tested): boolean {
   }
 }
 
-/** @returns the name of the first part that does not give its known answer */
+/** @returns the name of the first part whose known answer is wrong */
 export const findBrokenPart = (use: Tested = shipped): string | undefined =>
   checks.find(([, holds]) => !passes(holds, use))?.[0]

@@ -1,8 +1,8 @@
 /**
- * The master key in shares, of which any so many give it again and fewer give nothing (Shamir).
+ * The master key in shares: any `threshold` of them restore it, and fewer reveal nothing (Shamir).
  *
- * Too few shares, and shares of different keys, give a wrong key in silence: so each share says
- * how many are needed, to which split it belongs, and a digest of the key that comes out.
+ * Too few shares, or shares of different keys, would silently give a wrong key: so each share
+ * states its threshold, its split, and a digest of the resulting key.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ const prefix = utf8('coffer-share-1-')
 const anyVersion = /^coffer-share-\d+-/
 const setBytes = 4
 const checkBytes = 8
-/** A value for each byte of the key, and the place where the values are taken. */
+/** One value for each byte of the key, and the point at which the values are taken. */
 const partBytes = keyBytes + 1
 const sumBytes = 4
 
@@ -35,18 +35,18 @@ const sumAt = partAt + 2 * partBytes + 1
 const shareChars = sumAt + 2 * sumBytes
 
 export interface Share {
-  /** How many of its set give the key. */
+  /** Number of shares of the set that restore the key. */
   readonly threshold: number
-  /** From 1 on, for people. */
+  /** Counted from 1, for people. */
   readonly number: number
-  /** What all shares of one split have in common. */
+  /** Common to all shares of one split. */
   readonly set: Uint8Array
   readonly check: Uint8Array
-  /** Locked where possible; wiped by its user. */
+  /** Locked if possible; its user wipes it. */
   readonly part: Uint8Array
 }
 
-/** The package takes no bytes of a class of their own. */
+/** The package accepts plain byte arrays only, no subclass. */
 const plainBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
@@ -71,7 +71,7 @@ function printShare({ threshold, number, set, check, part }: Share): Uint8Array 
 }
 
 /**
- * @returns the shares as text, wiped by their user
+ * @returns the shares as text; their user wipes them
  * @throws ApiError `invalid_request`
  */
 export async function splitKey(
@@ -101,7 +101,7 @@ export async function splitKey(
 
 const wrongShare = (message: string): ApiError => new ApiError('invalid_request', message)
 
-/** Without spaces and ends of lines, in lower case. */
+/** Removes spaces and line ends, and lower-cases. */
 function plainOf(text: Uint8Array): Uint8Array {
   const plain = ownBytes(text.length)
   let length = 0
@@ -116,7 +116,7 @@ function plainOf(text: Uint8Array): Uint8Array {
 const mistyped = (): ApiError =>
   wrongShare('the share is mistyped or cut short: its checksum does not fit')
 
-/** @throws ApiError `invalid_request` where it is not hex */
+/** @throws ApiError `invalid_request` when it is not hex */
 function bytesAt(plain: Uint8Array, at: number, count: number): Buffer {
   const bytes = ownBytes(count)
   if (!readHex(plain.subarray(at, at + 2 * count), bytes)) throw mistyped()
@@ -144,7 +144,7 @@ function parsePlain(plain: Uint8Array): Share {
 }
 
 /**
- * @param text as it was typed: spaces do not count, nor does case
+ * @param text as typed: spaces and case are ignored
  * @throws ApiError `invalid_request` that repeats nothing of it
  */
 export function parseShare(text: Uint8Array): Share {
@@ -157,8 +157,8 @@ export function parseShare(text: Uint8Array): Share {
 }
 
 /**
- * @param shares as many of one set as are needed, no two of them equal
- * @returns the key; `undefined` where it is not the one that was split
+ * @param shares enough shares of one set, no two of them equal
+ * @returns the key; `undefined` if it is not the one that was split
  */
 export async function joinShares(shares: readonly Share[]): Promise<Uint8Array | undefined> {
   const masterKey = await combine(shares.map(({ part }) => plainBytes(part)))

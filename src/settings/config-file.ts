@@ -1,5 +1,5 @@
 /**
- * The file of `--config`: a JSON object of settings, with the lines on which its members stand.
+ * The file of `--config`: a JSON object of settings, with the line of each member.
  *
  * Pure: the bytes are handed in. A refusal names the file and a line, and repeats no value.
  * @module
@@ -16,23 +16,23 @@ export interface ConfigFile {
 export interface FileMembers {
   /** By snake_case name. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Where a member stands, as `/etc/coffer.json:3`. */
+  /** Returns the position of a member, as `/etc/coffer.json:3`. */
   readonly placeOf: (name: string) => string
 }
 
-/** Of no file. */
+/** The members of a missing file. */
 export const noMembers: FileMembers = { values: {}, placeOf: () => '' }
 
 const refuse = (message: string): ApiError => new ApiError('invalid_request', message)
 
-/** A name is shown only where it cannot be a key or a value that went astray. */
+/** Shows a name only if it cannot be a misplaced key or value. */
 export const showName = (name: string): string =>
   /^[A-Za-z_]{1,60}$/.test(name) ? name : 'a name that is not shown'
 
-/** The first is 1. */
+/** Counted from 1. */
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
-/** The line of each member of an object. @param text JSON that was parsed */
+/** Returns the line of each member of an object. @param text JSON that was parsed */
 function linesOf(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>()
   let [depth, line] = [0, 1]
@@ -66,7 +66,7 @@ function decode({ path, bytes }: ConfigFile): string {
   }
 }
 
-/** @throws ApiError for what is no JSON object of members that are known */
+/** @throws ApiError unless it is a JSON object of known members */
 export function readMembers(file: ConfigFile, known: ReadonlySet<string>): FileMembers {
   const { path } = file
   const text = decode(file)

@@ -1,8 +1,8 @@
 /**
- * Settings from the texts of an operator: flags, then environment, then file, then default.
+ * Settings from an operator's texts: flags, then environment, then file, then default.
  *
- * Pure: the texts and the file are handed in. A name that is not known and a value that cannot be
- * are refused, and no value is repeated. Source: docs/decisions.md, "Settings".
+ * Pure: the texts and the file are handed in. Unknown names and impossible values are refused, and
+ * no value is repeated. Source: docs/decisions.md, "Settings".
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
@@ -26,43 +26,43 @@ import { settingsSchema, type Settings } from './settings.ts'
 export interface TcpAddress {
   readonly host: string
   readonly port: number
-  /** How long a connection waits for its next request; of the listener for callers. */
+  /** Seconds that a connection waits for its next request; for the listener of callers. */
   readonly keepAliveSeconds?: number
 }
 
 export interface SocketAddress {
   readonly socket: string
-  /** Its bits; its owner alone where it is absent. */
+  /** Permission bits; by default, only its owner has access. */
   readonly mode?: number
-  /** By name or number; that of the process where it is absent. */
+  /** By name or number; by default, the group of the process. */
   readonly group?: string
 }
 
 export type Address = SocketAddress | TcpAddress
 
-/** Paths of what HTTPS is served with. */
+/** Paths of the files for HTTPS. */
 export interface TlsFiles {
   readonly cert: string
   readonly key: string
-  /** Who signed the certificates of callers; anybody may call where it is absent. */
+  /** CA of callers' certificates; if absent, anyone may call. */
   readonly clientCa?: string
 }
 
 export interface Config {
   readonly address: Address
-  /** Processes that serve; 1 where the address is a socket, which none can share. */
+  /** Processes that serve; 1 if the address is a socket, which cannot be shared. */
   readonly workers: number
-  /** From the signal to end until nothing more is accepted. */
+  /** Seconds from the signal to stop until no more requests are accepted. */
   readonly drainSeconds: number
-  /** Plain HTTP where it is absent. */
+  /** Absent for plain HTTP. */
   readonly tls?: TlsFiles
-  /** Where the vault's own address says whether it may be sent requests; nowhere if absent. */
+  /** Path at which the vault's own address reports readiness; absent for none. */
   readonly checkPath?: string
-  /** Where health and metrics are told; nowhere where it is absent. */
+  /** Address for health and metrics; absent for none. */
   readonly ops?: TcpAddress
-  /** None are made where it is absent. */
+  /** Absent for no backups. */
   readonly backups?: BackupPlan
-  /** The path of a file; deletes are listed nowhere where it is absent. */
+  /** Path of the file that lists deletions; absent for none. */
   readonly erasureLog?: string
   readonly logs: LogSettings
   readonly settings: Settings
@@ -77,18 +77,18 @@ const schemas: Readonly<Record<string, TSchema>> = {
 
 type Values = AddressSettings & BackupSettings & LogSettings & Settings
 
-/** What flags and variables say, by camelCase name; a flag stands before its variable. */
+/** Texts of flags and variables, by camelCase name; a flag wins over its variable. */
 export type SettingTexts = { readonly [K in keyof Values]?: string }
 
 const snakeOf = (name: string): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** How a choice is named on the command line and in the environment, and what it is for. */
+/** Name of a setting on the command line and in the environment, and its purpose. */
 export interface OptionText {
   readonly flag: string
   readonly variable: string
   readonly describes: string
-  /** A list: the flag may be given again, and its text may name several with commas between. */
+  /** A list: the flag may be repeated, and its text may hold several values between commas. */
   readonly isRepeatable: boolean
 }
 
@@ -111,7 +111,7 @@ export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.prope
 export const logOptions: readonly OptionText[] = optionsOf(logSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
-/** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
+/** Parses a flag or variable into the file's type; returns the text if it cannot be parsed. */
 function meaningOf(text: string, type: unknown): unknown {
   if (type === 'integer') return /^\d{1,10}$/.test(text) ? Number(text) : text
   if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text)
@@ -144,17 +144,14 @@ function decodeSetting(
   throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
 }
 
-/** Which entry of a list is wrong, by its place: no value is repeated. */
+/** Names the wrong entry of a list by its place: no value is repeated. */
 function entryOf(schema: TSchema, value: unknown): string {
   if (schema['type'] !== 'array' || !Array.isArray(value)) return ''
   const place = /^\/(\d+)/.exec(Value.Errors(schema, value).First()?.path ?? '')?.[1]
   return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
-/**
- * How a choice is named to the operator who made it: by its line in the file, else by flag and
- * variable.
- */
+/** Names a setting to the operator by its line in the file, else by its flag and variable. */
 type NameOf = (name: keyof Values) => string
 
 const nameIn =
@@ -166,7 +163,7 @@ const nameIn =
     return isOfFile ? `${placeOf(snake)}: ${snake}` : `${flag} or ${variable}`
   }
 
-/** What is nearer to the command counts: a port by flag stands before a socket of the file. */
+/** The closer source wins: a port given by flag overrules a socket of the file. */
 function addressOf(values: Values, texts: SettingTexts, nameOf: NameOf): Address {
   const { socket, socketMode, socketGroup, host, port, keepAliveSeconds } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
@@ -180,7 +177,7 @@ function addressOf(values: Values, texts: SettingTexts, nameOf: NameOf): Address
   throw refuse(`${name}: expected with a --socket to listen on`)
 }
 
-/** @throws ApiError for one without the other, and for what no listener would use */
+/** @throws ApiError for one without the other, and if no listener would use them */
 function tlsOf(values: Values, address: Address, nameOf: NameOf) {
   const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa } = values
   if (cert === undefined && key === undefined && clientCa === undefined) return {}
@@ -204,7 +201,7 @@ const decodeValues = (texts: SettingTexts, members: FileMembers): Values =>
   ) as Values
 
 /**
- * What a file says of the vault and its key, by camelCase name.
+ * Returns the file's settings of the vault and its key, by camelCase name.
  * @throws ApiError as `decodeConfig`
  */
 export function vaultChoicesOf(file: ConfigFile): VaultChoices {
@@ -215,22 +212,22 @@ export function vaultChoicesOf(file: ConfigFile): VaultChoices {
   return Object.fromEntries(said)
 }
 
-/** A setting as it counts. */
+/** A setting in force. */
 export interface CountingSetting {
-  /** As in the file. */
+  /** As named in the file. */
   readonly name: string
   readonly value: unknown
-  /** Of a text, `text`; of the file, as `/etc/coffer.json:3`; else `default`. */
+  /** `text` for a flag or variable; the file's position, as `/etc/coffer.json:3`; or `default`. */
   readonly from: string
 }
 
-/** Where something that the file may say stands in it; `undefined` where it does not. */
+/** Returns the position of a setting in the file; `undefined` if it is missing there. */
 export function placeIn(file: ConfigFile | undefined, name: string): string | undefined {
   const { values, placeOf } = membersOf(file)
   return Object.hasOwn(values, snakeOf(name)) ? placeOf(snakeOf(name)) : undefined
 }
 
-/** Every setting, whether somebody has said it or not. @throws ApiError as `decodeConfig` */
+/** Returns every setting, given or default. @throws ApiError as `decodeConfig` */
 export function countingSettings(
   texts: SettingTexts,
   file?: ConfigFile,
@@ -244,8 +241,8 @@ export function countingSettings(
 }
 
 /**
- * @throws ApiError `invalid_request` with one line that names what is wrong, and no value; of the
- *   file its line, too
+ * @throws ApiError `invalid_request` with one line that names the fault (and its line in the file),
+ *   without its value
  */
 export function decodeConfig(texts: SettingTexts, file?: ConfigFile): Config {
   const members = membersOf(file)

@@ -1,7 +1,6 @@
 /**
- * What an operator may decide of the processes that serve a vault: where they listen, what they
- * back up and what they log. One schema each, as in `settings.ts`, which has what callers meet.
- * Source: docs/decisions.md, "Settings".
+ * Settings of the processes that serve a vault: listening, backups and logs. One schema each, as in
+ * `settings.ts`, which has the settings that callers notice. Source: docs/decisions.md, "Settings".
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'
@@ -27,7 +26,7 @@ import {
   text,
 } from './setting-kinds.ts'
 
-/** Where the vault listens, and how many processes do. */
+/** Listening address, and number of processes. */
 export const addressSchema = Type.Object({
   host: host('the address to listen on'),
   port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
@@ -76,14 +75,14 @@ export const addressSchema = Type.Object({
   ),
 })
 
-/** What the file may say of the vault and of its key, in place of options of the same names. */
+/** Members of the file for the vault and its key, replacing the options of the same names. */
 export const vaultSchema = Type.Object({
   data: path('the data folder'),
   masterKeyFile: path('where the master key is'),
   masterKeyCredential: path('the credential of the unit that the master key is'),
   store: Type.Unsafe<string | undefined>(
     text({
-      // RFC 3986 section 3.2.1; a file of settings is no place for a secret.
+      // RFC 3986 section 3.2.1; a file of settings must not hold a secret.
       pattern: '^postgres(?:ql)?://(?![^/]*:[^/]*@)(?!.*[?&](?:ssl)?password=)',
       description: 'the PostgreSQL that holds the vault',
       expected: 'an address such as postgres://user@host/name; see store_password_file',
@@ -92,7 +91,7 @@ export const vaultSchema = Type.Object({
   storePasswordFile: path('where the password of its user is'),
 })
 
-/** Backups that a serving process makes of itself, and what a restore needs beside one. */
+/** Backups that a serving process makes of its own vault, and inputs of a restore beside them. */
 export const backupSchema = Type.Object({
   backupTo: optionalText({
     format: 'backup place',
@@ -112,7 +111,7 @@ export const backupSchema = Type.Object({
   erasureLog: path('a file that lists deleted tokens, for coffer restore --erase'),
 })
 
-/** What a serving process tells on stderr, and in which form. */
+/** Events that a serving process logs to stderr, and their format. */
 export const logSchema = Type.Object({
   logLevel: choice(
     ['info', 'warning', 'error'],
@@ -142,13 +141,13 @@ export type AddressSettings = Static<typeof addressSchema>
 export type BackupSettings = Static<typeof backupSchema>
 
 export interface BackupPlan {
-  /** A folder, or the address of what is in a bucket. */
+  /** A folder, or an address in a bucket. */
   readonly to: string
   readonly everyMs: number
   readonly keep: number
 }
 
-/** `undefined` where nobody asked for backups. */
+/** `undefined` if no backups are set. */
 export function planOf(settings: Omit<BackupSettings, 'erasureLog'>): BackupPlan | undefined {
   const { backupTo: to, backupEvery, backupKeep } = settings
   if (to === undefined) return undefined

@@ -1,5 +1,5 @@
 /**
- * Forms that the texts of settings have, by names under which their schemas ask for them.
+ * Formats of setting texts, by the names that their schemas use.
  * @module
  */
 import { isIP } from 'node:net'
@@ -12,7 +12,7 @@ import {
   backupEveryMsMin,
 } from '../limits/setting-limits.ts'
 
-/** What has a meaning already, or is set by the browser itself. */
+/** Names that already have a meaning, or that only the browser sets. */
 const takenNames =
   'connection|date|expect|host|keep-alive|origin|referer|te|trailer|transfer-encoding|upgrade|via'
 const takenPrefixes = '(?:svc|sec|proxy|access-control|content)-|accept|cookie'
@@ -20,28 +20,28 @@ const headerName = new RegExp(
   `^(?!${takenPrefixes})(?!(?:${takenNames})$)[a-z][a-z0-9-]{0,63}$`,
   'i',
 )
-/** With `-api-key` behind it, it is such a name, too. */
+/** With `-api-key` appended, it must be such a name, too. */
 const headerPrefix = new RegExp(
   `^(?!${takenPrefixes})(?!(?:${takenNames}|svc|sec|proxy|access-control|content)$)` +
     '[a-z](?:[a-z0-9-]{0,54}[a-z0-9])?$',
   'i',
 )
 
-/** No segment is empty or begins with a dot: none can be removed on the way. */
+/** No segment is empty or begins with a dot, so no proxy rewrites it. */
 export const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 
-/** An origin as browsers send it (RFC 6454 section 6.2), or `*`; no name in one has a star. */
+/** An origin as browsers send it (RFC 6454 section 6.2), or `*`; otherwise without a star. */
 const isOrigin = (value: string): boolean =>
   value === '*' || (!value.includes('*') && URL.canParse(value) && new URL(value).origin === value)
 
-/** Of an interval such as `6h`; NaN for what is none. */
+/** Milliseconds of an interval such as `6h`; NaN if it is not one. */
 export function durationMs(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
   const minutes = { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd']
   return Number(count) * minutes * 60 * 1_000
 }
 
-/** Of a code that is kept as long as its card. */
+/** Lifetime of a code that is kept as long as its card. */
 export const neverEnds = 'never'
 
 const isCodeLifetime = (value: string): boolean => {
@@ -54,7 +54,7 @@ function isBackupInterval(value: string): boolean {
   return ms >= backupEveryMsMin && ms <= backupEveryMsMax
 }
 
-/** The name of a bucket and what is behind it. Source: rules for general purpose buckets of S3. */
+/** The name of a bucket and a prefix. Source: rules for general purpose buckets of S3. */
 export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
 const isBackupPlace = (value: string): boolean =>

@@ -1,12 +1,12 @@
 /**
- * Kinds of settings, of which the schemas are made: what each takes, and what is told to those who
- * give something else.
+ * Kinds of settings, from which the schemas are made: the accepted values of each, and the message
+ * for any other.
  * @module
  */
 import { Type, type SchemaOptions } from '@sinclair/typebox'
 import { guessesPerMinuteSettingMax, settingCharsMax } from '../limits/setting-limits.ts'
 
-/** Beside what JSON Schema knows: what is told to those who give something else. */
+/** Additions to JSON Schema: the message for a value that is not accepted. */
 interface Told extends SchemaOptions {
   readonly description: string
   readonly expected: string
@@ -52,10 +52,10 @@ export const choice = <const T extends readonly string[]>(
 export const text = (told: Told) =>
   Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
-/** Its pattern or its format bounds how long it is. */
+/** Its pattern or its format bounds its length. */
 export const optionalText = (told: Told) => Type.Unsafe<string | undefined>(Type.String(told))
 
-/** One of IPv6 may stand in brackets, as in a URL. */
+/** An IPv6 address may be in brackets, as in a URL. */
 export const host = (description: string) =>
   Type.Transform(
     text({ default: '127.0.0.1', description, expected: 'a host name or an IP address' }),
@@ -66,7 +66,7 @@ export const host = (description: string) =>
 export const path = (description: string) =>
   Type.Unsafe<string | undefined>(text({ description, expected: 'a path' }))
 
-/** A text of that format, of which case does not matter. */
+/** A text of that format, lower-cased. */
 export const lowerCase = (format: string) =>
   Type.Transform(Type.String({ format, maxLength: settingCharsMax }))
     .Decode(name => name.toLowerCase())

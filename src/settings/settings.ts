@@ -1,11 +1,11 @@
 /**
- * What an operator may decide of what callers meet: one schema, from which the type, the defaults,
- * the flags, the variables and the members of the file come. What is of the processes that serve
- * stands in `serving-settings.ts`.
+ * Settings that callers notice: one schema, from which the type, the defaults, the flags, the
+ * variables and the members of the file come. Settings of the serving processes are in
+ * `serving-settings.ts`.
  *
- * Frozen when the process starts; `config.ts` decodes it, tests hand in their own. Every default
- * is the contract's. A new setting needs a person who asked for it.
- * Source: docs/decisions.md, "Settings".
+ * Frozen when the process starts; `config.ts` decodes it, tests hand in their own. Every default is
+ * the contract's. A new setting needs a person who asked for it. Source: docs/decisions.md,
+ * "Settings".
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'
@@ -37,14 +37,14 @@ import { basePath, durationMs, neverEnds } from './setting-formats.ts'
 import { flag, guesses, integer, list, lowerCase, optionalInteger } from './setting-kinds.ts'
 
 export const settingsSchema = Type.Object({
-  /** Beside `svc-api-key` (contract section 1). */
+  /** In addition to `svc-api-key` (contract section 1). */
   keyHeaders: list(lowerCase('header name'), {
     maxItems: keyHeadersMax,
     default: [],
     description: 'more names of the header that carries the API key, comma-separated',
     expected: `at most ${keyHeadersMax} header names, none of them svc-*`,
   }),
-  /** Under each, headers are read as under `svc` (contract section 1). */
+  /** Headers are read under each prefix as under `svc` (contract section 1). */
   headerPrefix: list(lowerCase('header prefix'), {
     maxItems: headerPrefixesMax,
     default: [],
@@ -63,7 +63,7 @@ export const settingsSchema = Type.Object({
   )
     .Decode(path => path.replace(/\/$/, ''))
     .Encode(path => path),
-  /** `*` is any (contract section 1). */
+  /** `*` allows any origin (contract section 1). */
   corsOrigins: list(Type.String({ format: 'origin or *', maxLength: settingCharsMax }), {
     maxItems: corsOriginsMax,
     default: ['*'],
@@ -76,7 +76,7 @@ export const settingsSchema = Type.Object({
     bodyBytesMax,
     'the longest body of a request, in bytes',
   ),
-  /** One of the longest always fits, here and below. */
+  /** One body of the largest size always fits, here and below. */
   bodiesBytesMax: integer(
     bodyBytesSettingMin,
     bodiesBytesSettingMax,
@@ -139,7 +139,7 @@ export const settingsSchema = Type.Object({
   cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),
   /** Contract section 6. */
   maskGuard: flag(true, 'refuse masks that show a whole card number'),
-  /** Shown, and found too (contract section 6). */
+  /** Covers showing and finding (contract section 6). */
   strictMasks: flag(true, 'only who may reveal a token may widen how it is shown'),
   /** Contract section 8. */
   tenantWideDeduplication: flag(
@@ -150,7 +150,7 @@ export const settingsSchema = Type.Object({
   sessionGrantsWithinAuthorizer: flag(true, 'refuse a session more than its authorizer has'),
 })
 
-/** How long the code of a card is kept; `undefined`: as long as its token. */
+/** Milliseconds for which a card's code is kept; `undefined`: as long as its token. */
 export const codeLifetimeMs = ({ cvcLifetime }: Pick<Settings, 'cvcLifetime'>) =>
   cvcLifetime === neverEnds ? undefined : durationMs(cvcLifetime)
 
@@ -168,8 +168,8 @@ const guessBudgets = [
 ] as const
 
 /**
- * The settings of each of several processes that serve one vault: budgets that count over all of
- * them are shared out, rounded up. 0 stays any number.
+ * Returns the settings of each of several processes that serve one vault: budgets for all of them
+ * are divided, rounded up. 0 still means no limit.
  */
 export const shareOf = (settings: Settings, processes: number): Settings => ({
   ...settings,
