@@ -9,12 +9,12 @@ import type { Permission } from './permissions.ts'
 /*
  * Containers: paths that group tokens, `/pci/high/`.
  *
- * A normal container is in lower case, starts and ends with `/`, has no empty segment, and no
- * segment but of ASCII letters, digits, `_` and `-`. So a prefix is always a whole-segment prefix.
- * Source: contract section 7.
+ * A normal container is in lower case, starts and ends with `/`, and has only non-empty segments of
+ * ASCII letters, digits, `_` and `-`. So a prefix is always a whole-segment prefix. Source:
+ * contract section 7.
  */
 
-// No flag: under `i` and `u` the Kelvin sign would be a letter.
+// No flags: with `i` and `u` the Kelvin sign would count as a letter.
 const shape = /^\/(?:[A-Za-z0-9_-]+\/)*$/
 
 const separator = '/'
@@ -42,11 +42,11 @@ export const normaliseContainer = (container: string, at: string): string => {
 }
 
 /**
- * The beginning of a container, which need not end with a segment: `/pci`. The empty one begins
- * all containers.
+ * Normalises the beginning of a container, which may end within a segment: `/pci`. The empty text
+ * begins all containers.
  * @param at  path under which a fault is reported
  * @returns the beginning in lower case
- * @throws ApiError `invalid_request` where no container begins so
+ * @throws ApiError `invalid_request` if no container can begin so
  */
 export const normaliseContainerStart = (text: string, at: string): string =>
   text.endsWith('/')
@@ -54,8 +54,8 @@ export const normaliseContainerStart = (text: string, at: string): string =>
     : normaliseContainer(text + '/', at).slice(0, -1)
 
 /**
- * Both in normal form, so that the closing `/` makes a prefix end with a segment.
- * @returns whether `inner` is `outer` or lies below it
+ * Both in normal form, where the closing `/` makes a prefix end with a segment.
+ * @returns true if `inner` is `outer` or lies below it
  */
 export const containerCovers = (outer: string, inner: string): boolean => inner.startsWith(outer)
 
@@ -72,10 +72,10 @@ export const containerAncestors = (container: string): string[] => {
 }
 
 /*
- * Who may see what of a token: rules first, in ascending priority, plain permissions last.
+ * Access to a token: rules first, in ascending priority, plain permissions last.
  *
- * Pure: decides over grants and a token's place, knows nothing of callers or storage.
- * Source: contract section 11.
+ * Pure: decides from grants and a token's place, without callers or storage. Source: contract
+ * section 11.
  */
 
 export const transforms = ['redact', 'mask', 'reveal'] as const
@@ -90,7 +90,7 @@ export interface Condition {
   readonly value: string
 }
 
-/** `container` or `conditions`, never both. Smaller priorities decide first. */
+/** Has `container` or `conditions`, never both. Smaller priorities decide first. */
 export interface Rule {
   readonly description?: string
   readonly priority: number
@@ -100,7 +100,7 @@ export interface Rule {
   readonly permissions: readonly Permission[]
 }
 
-/** Invariant: rules stand in ascending priority, and no two share one. */
+/** Invariant: rules are in ascending order of priority, without duplicates. */
 export interface Grants {
   readonly permissions: readonly Permission[]
   readonly rules: readonly Rule[]
@@ -133,7 +133,7 @@ export function covers(rule: Rule, place: TokenPlace): boolean {
   return conditions !== undefined && conditions.every(condition => holds(condition, place))
 }
 
-/** `undefined` where a plain permission decides, or nothing gives that permission. */
+/** `undefined` if a plain permission decides, or nothing grants that permission. */
 export function decidingRule(
   { rules }: Grants,
   permission: Permission,
@@ -145,7 +145,7 @@ export function decidingRule(
   return undefined
 }
 
-/** `undefined` when neither a rule nor a plain permission gives that permission on that token. */
+/** `undefined` if neither a rule nor a plain permission grants that permission on that token. */
 export function decideTransform(
   grants: Grants,
   permission: Permission,
@@ -156,7 +156,7 @@ export function decideTransform(
   return grants.permissions.includes(permission) ? plainTransform(permission) : undefined
 }
 
-/** Whether the permission is held at all: decided before any look-up (contract section 2). */
+/** True if the permission is held at all: decided before any look-up (contract section 2). */
 export const holdsAnywhere = (grants: Grants, permission: Permission): boolean =>
   grants.permissions.includes(permission) ||
   grants.rules.some(rule => rule.permissions.includes(permission))
@@ -165,24 +165,24 @@ export const holdsAnywhere = (grants: Grants, permission: Permission): boolean =
 export const atMostMask = (transform: Transform): Transform =>
   transform === 'reveal' ? 'mask' : transform
 
-/** Greater where more is shown; -1 where nothing is, not even that there is a token. */
+/** Greater if more is shown; -1 if nothing is, not even the token's existence. */
 export const rankOf = (transform: Transform | undefined): number =>
   transform === undefined ? -1 : transforms.indexOf(transform)
 
-/** The one that shows less. */
+/** Returns the one that shows less. */
 export const lesserOf = (one: Transform, other: Transform): Transform =>
   rankOf(one) < rankOf(other) ? one : other
 
 /*
- * Whether the caller sees all that an answer could tell of, so that it has nothing to guess.
+ * Checks that the caller sees everything an answer could reveal, so that it has nothing to guess.
  */
 
 const coversAll = ({ container, conditions }: Rule): boolean =>
   container === '/' || (container === undefined && conditions?.length === 0)
 
 /**
- * Whether everything that the grants cover for that permission is revealed. What stands behind a
- * rule that covers everything decides nothing.
+ * True if everything that the grants cover for that permission is revealed. A rule that covers
+ * everything makes all later ones irrelevant.
  */
 export function revealsAll({ permissions, rules }: Grants, permission: Permission): boolean {
   for (const rule of rules) {
@@ -193,7 +193,7 @@ export function revealsAll({ permissions, rules }: Grants, permission: Permissio
   return !permissions.includes(permission) || plainTransform(permission) === 'reveal'
 }
 
-/** Whether every token there is would be revealed, whatever covers it. */
+/** True if every existing token would be revealed, whatever covers it. */
 export const revealsEverywhere = (
   { permissions, rules }: Grants,
   permission: Permission,
@@ -207,7 +207,7 @@ export const revealsEverywhere = (
 }
 
 /**
- * Has nothing to guess: those that may be equal to a token lie wherever the caller creates, not
- * only where that one lies.
+ * True if the caller has nothing to guess: tokens equal to a given one lie wherever it creates, not
+ * only in that one's container.
  */
 export const seesAllData = (grants: Grants): boolean => revealsEverywhere(grants, 'token:read')

@@ -1,12 +1,11 @@
 /**
- * The caller: what a live credential is worth, as plain data.
- *
+ * The caller: the grants and limits of a live credential, as plain data.
  * @module
  */
 import type { Grants } from './access.ts'
 import type { CallerType } from './permissions.ts'
 
-/** Where a row stood in the store when it was read. */
+/** Version of a row in the store when it was read. */
 interface RowVersion {
   readonly ordinal: number
   readonly version: number
@@ -14,29 +13,29 @@ interface RowVersion {
 
 export interface Caller {
   readonly tenantId: string
-  /** Of a session: the public application that created it. */
+  /** For a session: the public application that created it. */
   readonly applicationId: string
-  /** The id of a session, for the log; absent of an application. */
+  /** Id of a session, for the log; absent for an application. */
   readonly sessionId?: string
   readonly type: CallerType
   readonly grants: Grants
   readonly expiresAtMs: number | undefined
-  /** Where the credential stands in the store: what is decided for it holds while that stands. */
+  /** Row of the credential in the store: decisions for it hold while that version stands. */
   readonly credential: RowVersion
-  /** Of a session: the applications that it stands and falls with, as they were read. */
+  /** For a session: the applications that it depends on, as they were read. */
   readonly dependsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
-  /** Which key of the application it is; 0 of a session. */
+  /** Number of the application's key; 0 for a session. */
   readonly keyNumber: number
-  /** The id of that key, for the log; of a session, of the key that began it. Absent of none. */
+  /** Id of that key, for the log; for a session, of the key that began it; absent if none. */
   readonly keyId?: string
 }
 
-/** What a key leads to, and how long it does. */
+/** Result of looking up a key, and how long it is valid. */
 export interface Loaded<T> {
   readonly value: T
-  /** Unix milliseconds from which it is loaded anew; 0: each time; `undefined`: never. */
+  /** Unix milliseconds until which it may be cached; 0: not at all; `undefined`: forever. */
   readonly keepUntilMs: number | undefined
 }
 
-/** The live caller of a key at an instant; `undefined` for any other text. */
+/** Returns the live caller of a key at an instant; `undefined` for any other text. */
 export type LoadCaller = (key: string, nowMs: number) => Promise<Loaded<Caller> | undefined>

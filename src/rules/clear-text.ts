@@ -1,5 +1,5 @@
 /**
- * Texts that are kept and found in the clear: metadata, and no card number in any of them.
+ * Texts that are kept and found in the clear: metadata, and the guard that keeps card numbers out.
  * @module
  */
 import {
@@ -17,8 +17,8 @@ import { countDigits, isDigits, zeroCode } from '../lib/bytes.ts'
 /*
  * Metadata: pairs of texts that are declared non-sensitive and can be searched.
  *
- * Names such as `__proto__`, `.`, `a.b` and `a=b` are ordinary, `A` and `a` are two pairs; both are
- * found by a filter on either, since filters compare folded texts. Source: contract section 7.
+ * Names such as `__proto__`, `.`, `a.b` and `a=b` are ordinary, `A` and `a` are two pairs; a filter
+ * on either finds both, since filters compare folded texts. Source: contract section 7.
  */
 
 const keyExpected = `expected a key of 1 to ${metadataKeyCharsMax} characters without NUL`
@@ -31,8 +31,8 @@ const isValue = (value: Json): value is string =>
   typeof value === 'string' && hasCharacters(value, 0, metadataValueCharsMax)
 
 /**
- * decision: a plain word is told, since it helps and keys are not sensitive; any other key may be a
- * value in the wrong place, and is told by where it stands.
+ * decision: a plain word is named, since it helps and keys are not sensitive; any other key may be
+ * a misplaced value, and is named by its position.
  */
 const plainWord = /^[a-z]+(?:[_-][a-z]+)*[0-9]{0,2}$/i
 const plainWordCharsMax = 40
@@ -53,7 +53,7 @@ const addPair = (
   else addFault(faults, at, valueExpected)
 }
 
-/** Ends at the first pair too many, so that no number of them makes more work. */
+/** Stops at the first pair too many, so that more of them make no more work. */
 const assertFewPairs = (members: JsonObject, at: string): void => {
   let count = 0
   for (const member of members.values()) {
@@ -63,8 +63,8 @@ const assertFewPairs = (members: JsonObject, at: string): void => {
 }
 
 /**
- * @param at  path of the value, `metadata`; a pair is told as `metadataPlace` says
- * @returns the pairs in their order, those with the value null left out
+ * @param at  path of the value, `metadata`; pairs are named as by `metadataPlace`
+ * @returns the pairs in their order, without those whose value is null
  * @throws ApiError `invalid_request` with all faults
  */
 export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, string> => {
@@ -82,20 +82,20 @@ export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, 
 }
 
 /**
- * The form under which keys and values are compared: lower case, then NFC.
+ * The form in which keys and values are compared: lower case, then NFC.
  *
- * Equal: letters that differ by case only, in their locale-free lower-case mapping, and canonically
- * equivalent texts (so the Kelvin sign is k, as Unicode says). Apart: all that only NFKC or
- * upper-casing would join (sharp s and ss, long s and s, the fi ligature and fi, full-width
- * letters), dotless i, dotted capital I, and any difference of white space.
- * Source: hardening C10 and H74.
+ * Equal: letters that differ only in case, in their locale-free lower-case mapping, and canonically
+ * equivalent texts (so the Kelvin sign is k, as in Unicode). Different: anything that only NFKC or
+ * upper-casing would unify (sharp s and ss, long s and s, the fi ligature and fi, full-width
+ * letters), dotless i, dotted capital I, and any difference in white space. Source: hardening C10
+ * and H74.
  */
 export const foldMetadata = (text: string): string =>
   // In this order, because lower-casing can leave a pair that composes (J with caron).
   text.toLowerCase().normalize('NFC')
 
 /*
- * Card numbers: digits whose check sum holds.
+ * Card numbers: digits with a valid check sum.
  */
 
 /**
@@ -107,7 +107,7 @@ export const isLuhnValid = (digits: string): boolean => {
   let isDoubled = false
   for (let at = digits.length - 1; at >= 0; at -= 1) {
     const digit = digits.charCodeAt(at) - zeroCode
-    // Nine off is the sum of the two digits of a doubled one.
+    // Minus nine gives the sum of the two digits of a doubled one.
     sum += isDoubled ? digit * 2 - (digit > 4 ? 9 : 0) : digit
     isDoubled = !isDoubled
   }
@@ -118,16 +118,14 @@ export const isCardNumber = (digits: string): boolean =>
   isDigits(digits, cardNumberDigitsMin, cardNumberDigitsMax) && isLuhnValid(digits)
 
 /*
- * Finds card numbers where none belongs: metadata and container names.
+ * Finds card numbers in the wrong place: metadata and container names.
  *
- * It guards against mistakes, not against intent. A number counts when it begins as a card of a
- * known scheme does and has a length of that scheme, and is written whole, also inside a word, or
- * in the groups of a card: four digits first, then groups of three to six, with one space or dash
- * between. A telephone number after its `+`, an ISO instant, and epoch times of this century are
- * none.
- * decision: other groupings do not count, and no digits of a long hexadecimal word do; else one of
- * 250 SHA-256 texts and some random UUIDs would be refused by chance.
- * Source: contract section 7.
+ * It guards against mistakes, not against intent. A number counts if it has the beginning and the
+ * length of a known scheme, and is written whole, even inside a word, or in the groups of a card:
+ * four digits first, then groups of three to six, separated by one space or dash. Telephone numbers
+ * after `+`, ISO instants, and epoch times of this century do not count. decision: other groupings
+ * do not count, nor do digits of a long hexadecimal word; otherwise one of 250 SHA-256 texts and
+ * some random UUIDs would be refused by chance. Source: contract section 7.
  */
 
 interface Scheme {
@@ -144,7 +142,7 @@ const scheme = (beginning: RegExp, digitsMin: number, digitsMax = digitsMin): Sc
 
 /** Source: the ranges of ISO/IEC 7812 that the schemes publish; lengths that they have issued. */
 const schemes: readonly Scheme[] = [
-  // Visa; of 13 digits the oldest, of 19 some that are issued today.
+  // Visa; the oldest have 13 digits, some issued today have 19.
   scheme(/^4/, 13),
   scheme(/^4/, 16),
   scheme(/^4/, 19),
@@ -182,8 +180,8 @@ const isOfScheme = (digits: string): boolean =>
 
 /**
  * Epoch milliseconds of this century with 13 digits. decision: microseconds need no such rule until
- * September of 2039, since no number of a scheme begins as they do; for all of the century one
- * would let the numbers of Mastercard pass that begin with 2.
+ * September of 2039, since no number of a scheme begins as they do; a rule for the whole century
+ * would let Mastercard numbers that begin with 2 pass.
  */
 const isEpochTime = (digits: string): boolean =>
   digits.length === 13 && Number(digits) < Date.UTC(2101, 0, 1)
@@ -195,12 +193,12 @@ const isGuarded = (digits: string): boolean =>
 const isoDay = '(?:[0-9]{4}-[01][0-9]-[0-3][0-9][Tt ]|[0-9]{4}[01][0-9][0-3][0-9][Tt])'
 const isoTime = '[0-2][0-9]:?[0-5][0-9](?::?[0-6][0-9](?:[.,][0-9]{1,12})?)?'
 const isoInstant = new RegExp(`(?<![0-9])${isoDay}${isoTime}(?![0-9])`, 'g')
-/** With blanks or dashes between its digits, as people write it. */
+/** With blanks or dashes between the digits, as people write it. */
 const telephone = /(?<![0-9A-Za-z])\+[0-9]+(?:[ -][0-9]+)*/g
-/** Of a telephone number with that of its country. Source: ITU-T E.164, section 6. */
+/** Digits of a telephone number with its country code. Source: ITU-T E.164, section 6. */
 const telephoneDigitsMax = 15
 
-/** What has more digits is none: another number stands behind its first group. */
+/** With more digits it is not one: another number follows its first group. */
 const hideTelephone = (text: string): string =>
   countDigits(text) <= telephoneDigitsMax ? ' x ' : text.replace(/^\+[0-9]+/, ' x ')
 
@@ -209,7 +207,7 @@ const withoutOthers = (text: string): string =>
 
 type Word = {
   readonly text: string
-  /** Whether exactly one space or dash stands between this word and the one before. */
+  /** True if exactly one space or dash separates this word from the one before. */
   readonly isJoined: boolean
 }
 
@@ -219,7 +217,7 @@ const groupDigitsMax = 6
 
 const wordShape = /[0-9A-Za-z]+/g
 const runShape = /[0-9]+/g
-/** An object id has 24 characters, an MD5 32, more than a card number in any case. */
+/** An object id has 24 characters, an MD5 32: more than any card number. */
 const hashShape = /^[0-9A-Fa-f]{24,}$/
 
 const splitWords = (text: string): readonly Word[] => {
@@ -238,7 +236,7 @@ const holdsCardNumber = (word: string): boolean =>
   !hashShape.test(word) &&
   (word.match(runShape) ?? []).some(isGuarded)
 
-/** Whether a card number in groups starts with this word, the one at `index`. */
+/** True if a card number in groups starts with this word, the one at `index`. */
 const startsCardNumber = (word: Word, words: readonly Word[], index: number): boolean => {
   let digits = word.text
   if (!isDigits(digits, firstGroupDigits, firstGroupDigits)) return false
@@ -252,9 +250,9 @@ const startsCardNumber = (word: Word, words: readonly Word[], index: number): bo
   return false
 }
 
-/** @returns whether the text holds the number of a card of a known scheme, whole or in groups */
+/** @returns true if the text holds the number of a card of a known scheme, whole or in groups */
 export const containsCardNumber = (text: string): boolean => {
-  // Nearly every text has too few, and cutting it into words takes long.
+  // Nearly every text has too few digits, and splitting it into words is slow.
   if (countDigits(text) < cardNumberDigitsMin) return false
   const words = splitWords(withoutOthers(text))
   return words.some(

@@ -1,9 +1,9 @@
 /**
- * Lines of a list of erasures: which token was deleted, and when. No value is in one.
+ * Lines of a list of erasures: the deleted token and the time, without any value.
  *
- * One that was made anew under the same id is another token, also where the clock stood still in
- * between: a token is known by the number of its row, which is given once, and as another vault
- * that was restored gives it again, by the instant at which it was made.
+ * A token made anew under the same id is another token, even if the clock stood still in between: a
+ * token is identified by its row number, which is given once, and, because a restored vault would
+ * give it again, by the instant of its creation.
  * @module
  */
 import { parseInstant } from './instants.ts'
@@ -13,7 +13,7 @@ export interface Erasure {
   readonly id: string
   /** Unix milliseconds. */
   readonly erasedAtMs: number
-  /** Of the token, as its row: absent where a person wrote the line. */
+  /** Creation instant and row of the token: absent if a person wrote the line. */
   readonly createdAtMs?: number
   readonly row?: number
 }
@@ -30,7 +30,7 @@ const members = new Set(['erased_at', 'tenant_id', 'id', 'created_at', 'row'])
 
 const printMs = (epochMs: number): string => new Date(epochMs).toISOString()
 
-/** @returns one line of JSON, with its end */
+/** @returns one line of JSON, with its line end */
 export function printErasure({ tenantId, id, erasedAtMs, createdAtMs, row }: Erasure): string {
   const created = createdAtMs === undefined ? {} : { created_at: printMs(createdAtMs) }
   const line: Line = {
@@ -46,7 +46,7 @@ export function printErasure({ tenantId, id, erasedAtMs, createdAtMs, row }: Era
 const isLine = (json: unknown): json is Line =>
   typeof json === 'object' && json !== null && Object.keys(json).every(name => members.has(name))
 
-/** @throws ApiError for no instant */
+/** @throws ApiError when it is not an instant */
 const readMs = (text: unknown): number =>
   parseInstant(typeof text === 'string' ? text : '', 'erased_at').epochMs
 
@@ -66,7 +66,7 @@ function readErasure(text: string): Erasure | undefined {
   }
 }
 
-/** @returns `undefined` for what is no line of such a list */
+/** @returns `undefined` for anything but a line of such a list */
 export function parseErasure(text: string): Erasure | undefined {
   try {
     return readErasure(text)
@@ -75,7 +75,7 @@ export function parseErasure(text: string): Erasure | undefined {
   }
 }
 
-/** Whether a token of that tenant and id is the one that the line is about. */
+/** True if a token of that tenant and id is the one named by the line. */
 export const isOfErasure = (
   { createdAtMs, erasedAtMs, row }: Erasure,
   token: { readonly createdAtMs: number; readonly row: number },

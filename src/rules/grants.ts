@@ -1,8 +1,8 @@
 /**
  * Checks the permissions and rules that a request wants to grant, beyond their shape.
  *
- * What a rule is scoped to differs between applications and sessions, so each hands in its own
- * check of that. Every fault is reported, by its path. Source: contract section 11.
+ * Applications and sessions scope rules differently, so each hands in its own check of the scope.
+ * Every fault is reported, by its path. Source: contract section 11.
  * @module
  */
 import {
@@ -31,7 +31,7 @@ export interface GrantsDraft<R extends RuleDraft> {
   readonly rules?: readonly R[] | null
 }
 
-/** Which tokens a rule covers. Nothing stands here only where a fault was added. */
+/** The tokens that a rule covers. Empty only if a fault was added. */
 export interface RuleScope {
   readonly container?: string
   readonly conditions?: readonly Condition[]
@@ -40,7 +40,7 @@ export interface RuleScope {
 /** @param path of the rule, `rules[0]` */
 type CheckScope<R extends RuleDraft> = (faults: Faults, path: string, rule: R) => RuleScope
 
-/** @returns what `check` returns, or `undefined` where it refused: then its fault was added */
+/** @returns the result of `check`, or `undefined` if it refused: then its fault was added */
 export function collectFault<T>(faults: Faults, path: string, check: () => T): T | undefined {
   try {
     return check()
@@ -51,7 +51,7 @@ export function collectFault<T>(faults: Faults, path: string, check: () => T): T
   }
 }
 
-/** The scope of a rule on a container; both kinds of rules may have one. */
+/** Checks the scope of a rule on a container; both kinds of rules may have one. */
 export function checkRuleContainer(faults: Faults, path: string, container: string): RuleScope {
   const at = `${path}.container`
   const normal = collectFault(faults, at, () => normaliseContainer(container, at))
@@ -90,7 +90,7 @@ function checkPriorities(faults: Faults, rules: readonly Rule[]): void {
 }
 
 /**
- * @returns grants whose rules stand in ascending priority
+ * @returns grants whose rules are in ascending priority
  * @throws ApiError `invalid_request` with every fault
  */
 export function composeGrants<R extends RuleDraft>(
@@ -125,15 +125,15 @@ export function composeGrants<R extends RuleDraft>(
 }
 
 /*
- * What is left of grants under a limit: nothing is seen through the rest that the limit would not
- * show as plainly, nor the grants themselves.
+ * The part of grants that is within a limit: it shows nothing more plainly than the limit would, or
+ * than the grants themselves do.
  *
- * Containers fall into classes: all that no bound of any rule tells apart. Of each it is known what
- * the limit shows there at least. A rule stands, for one permission, where that is enough in
- * every class that it may decide. One that falls uncovers what stands behind it, so it bounds that
- * too. Conservative: of conditions only those on containers narrow a rule, and ids may be any.
- * Sound while a token stands in one container (limits, `containersMax`).
- * Source: contract section 12, `sessions.grants_within_authorizer`.
+ * Containers fall into classes that no bound of any rule distinguishes. For each class, the least
+ * that the limit shows there is known. A rule survives, for one permission, if that is enough in
+ * every class where it may decide. A dropped rule uncovers the ones after it, so its rank bounds
+ * those too. Conservative: only conditions on containers narrow a rule, and ids may be any. Sound
+ * while a token is in one container (limits, `containersMax`). Source: contract section 12,
+ * `sessions.grants_within_authorizer`.
  */
 
 /** Containers that start with a text, or the one that equals it. */
@@ -147,19 +147,19 @@ const everywhere: Bound = { text: '/', isExact: false }
 const isInside = (inner: Bound, outer: Bound): boolean =>
   outer.isExact ? inner.isExact && inner.text === outer.text : inner.text.startsWith(outer.text)
 
-/** Of two beginnings one goes on where the other ends, or they have nothing in common. */
+/** Intersects two beginnings: one continues the other, or they are disjoint. */
 function meet(a: Bound | undefined, b: Bound): Bound | undefined {
   if (a === undefined) return undefined
   if (isInside(a, b)) return a
   return isInside(b, a) ? b : undefined
 }
 
-/** A rule, and the containers that it may cover; it covers none without a bound. */
+/** A rule, and the containers that it may cover; without a bound it covers none. */
 interface Area {
   readonly rule: Rule
   readonly rank: number
   readonly bound: Bound | undefined
-  /** Whether it covers all that stands there, whatever its id. */
+  /** True if it covers everything there, whatever the id. */
   readonly isWhole: boolean
 }
 
@@ -180,7 +180,7 @@ function areaOf(rule: Rule): Area {
   return { rule, rank, bound, isWhole: onContainers.length === conditions.length }
 }
 
-/** Containers that all rules of both sides cover alike, and the areas of each side there. */
+/** Containers that every rule of both sides treats alike, with each side's areas there. */
 interface Class {
   readonly granted: ReadonlySet<Area>
   readonly limiting: readonly Area[]
@@ -197,7 +197,7 @@ function classesOf(granted: readonly Area[], limiting: readonly Area[]): readonl
 const plainRank = ({ permissions }: Grants, permission: Permission): number =>
   rankOf(permissions.includes(permission) ? plainTransform(permission) : undefined)
 
-/** What grants show at least, by their areas in one place. */
+/** Returns the least that grants show, by their areas in one place. */
 function leastOf(grants: Grants, areas: readonly Area[], permission: Permission): number {
   let least = Number.POSITIVE_INFINITY
   for (const { rule, rank, isWhole } of areas) {
@@ -214,7 +214,7 @@ interface Sides {
   readonly limit: Grants
 }
 
-/** @returns the rules that stand for a permission, and whether it would stand plainly */
+/** @returns the rules that survive for a permission, and whether it survives plainly */
 function standing({ areas, classes, limit }: Sides, grants: Grants, permission: Permission) {
   const places = classes.map(({ granted, limiting }) => ({
     granted,
@@ -243,8 +243,8 @@ const uniqueOf = ({ permissions, rules }: Grants): readonly Permission[] => [
 ]
 
 /**
- * The permissions, plain and of each rule, that are provably within `limit`; a rule without any is
- * left out. Takes bounds times rules, of both sides.
+ * Returns the permissions, plain and of each rule, that are provably within `limit`, without rules
+ * that keep none. Takes time in bounds times rules, of both sides.
  */
 export function grantsWithin(grants: Grants, limit: Grants): Grants {
   const areas = grants.rules.map(areaOf)
@@ -263,6 +263,6 @@ export function grantsWithin(grants: Grants, limit: Grants): Grants {
 const countOf = ({ permissions, rules }: Grants): number =>
   rules.reduce((count, rule) => count + rule.permissions.length, permissions.length)
 
-/** @returns whether each permission and rule of `grants` is provably within `limit` */
+/** @returns true if each permission and rule of `grants` is provably within `limit` */
 export const isWithin = (grants: Grants, limit: Grants): boolean =>
   countOf(grantsWithin(grants, limit)) === countOf(grants)

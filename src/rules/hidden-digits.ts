@@ -1,17 +1,17 @@
 /**
- * Whether digits stay hidden in what is made of them, in whatever form it shows them.
+ * Checks that an output hides digits of its input, in whatever form it shows them.
  *
- * It asks what changes when one digit becomes any other one, so it finds digits that are shown
- * reversed, in parts or encoded, too. Source: PCI DSS 3.4.1; contract sections 6 and 7.
+ * It tests what changes when one digit becomes any other, so it also finds digits that are shown
+ * reversed, in parts or encoded. Source: PCI DSS 3.4.1; contract sections 6 and 7.
  * @module
  */
 import { isDigitCode } from '../lib/bytes.ts'
 import { copyMembers, isJsonObject, withMember, type Json } from '../lib/json/json.ts'
 
-/** Where digits stand: in the member of that name, or in the data itself. */
+/** Place of the digits: the member of that name, or the data itself. */
 export type DigitsPlace = 'whole' | { readonly member: string }
 
-/** @returns the text there; `undefined` where there is none */
+/** @returns the text there; `undefined` if there is none */
 export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => {
   if (place === 'whole') return typeof data === 'string' ? data : undefined
   const value = isJsonObject(data) ? data.get(place.member) : undefined
@@ -19,8 +19,8 @@ export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => 
 }
 
 /**
- * The data with other digits in their place. One copy serves all of them, since there are many: it
- * holds the digits that were asked for last.
+ * Returns a function that puts other digits in that place. All calls share one copy, since there
+ * are many: it holds the digits of the last call.
  */
 export const digitsChanger = (data: Json, place: DigitsPlace): ((digits: string) => Json) => {
   if (place === 'whole' || !isJsonObject(data)) return digits => digits
@@ -31,7 +31,7 @@ export const digitsChanger = (data: Json, place: DigitsPlace): ((digits: string)
 const allDigits = '0123456789'
 
 /**
- * Whether at least `least` of the digits could be any others without the output being another.
+ * True if at least `least` of the digits could be any others without changing the output.
  * @param digits    characters between them do not count
  * @param outputOf  the output for other digits in their place; `undefined` when there is none
  */

@@ -1,16 +1,16 @@
 /**
- * Instants: parsed, printed, and the spans of days that searches ask for.
+ * Instants: parsing, printing, and the spans of days that searches use.
  * @module
  */
 import { invalid } from '../lib/errors.ts'
 import { expiryTextCharsMax, offsetMinutesMax } from '../limits/limits.ts'
 
 /*
- * Instants: what clients may write as `expires_at`, and how every instant is shown.
+ * Instants: the texts that clients may write as `expires_at`, and the one form of output.
  *
  * Days are those of the proleptic Gregorian calendar, years 1 to 9999, no leap seconds. Fractions
- * beyond milliseconds are cut, so an instant is never later than it was asked for.
- * Source: spec, Token expiration; contract sections 1 and 10; RFC 3339.
+ * beyond milliseconds are cut, so an instant is never later than requested. Source: spec, Token
+ * expiration; contract sections 1 and 10; RFC 3339.
  */
 
 export type Instant = {
@@ -34,17 +34,17 @@ type Civil = {
 
 const minuteMs = 60_000
 
-/** `Date.UTC` reads years below 100 as of the twentieth century; 400 years repeat exactly. */
+/** `Date.UTC` maps years below 100 to the twentieth century; 400 years repeat exactly. */
 const cycleYears = 400
 const cycleMs = 146_097 * 24 * 60 * minuteMs
 
 const shownFormats =
   'expected M/D/YYYY, M/D/YYYY h:mm:ss AM|PM with or without ±hh:mm, or an ISO 8601 date-time'
 
-// In both patterns each character can be read in one way only, so neither can backtrack.
+// In both patterns each character can match in one way only, so neither can backtrack.
 const slashedDate = '(?<month>[0-9]{1,2})/(?<day>[0-9]{1,2})/(?<year>[0-9]{4})'
 const slashedSeconds = '(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})'
-// Formatters of recent Unicode data (CLDR 42) write a narrow space that does not break there.
+// Formatters of recent Unicode data (CLDR 42) write a narrow no-break space there.
 const slashedTime = `${slashedSeconds}[ \\u00a0\\u202f](?<half>[AaPp][Mm])`
 const offset = '[+-][0-9]{2}(?::?[0-9]{2})?'
 const slashed = new RegExp(`^${slashedDate}(?: ${slashedTime}(?: (?<offset>${offset}))?)?$`)
@@ -56,7 +56,7 @@ const iso = new RegExp(`^${isoDate}(?:[Tt ]${isoTime}(?<offset>[Zz]|${offset})?)
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-/** 12 AM is midnight and 12 PM noon; an hour that no clock of twelve shows becomes none at all. */
+/** 12 AM is midnight and 12 PM noon; an hour that a twelve-hour clock lacks becomes NaN. */
 const hourOfHalf = (groups: Groups): number => {
   const hour = Number(groups['hour'])
   if (hour < 1 || hour > 12) return Number.NaN
@@ -91,13 +91,13 @@ const readOffsetMinutes = (offset: string): number | undefined => {
   return offset.startsWith('-') ? -total : total
 }
 
-/** @returns milliseconds as if the offset were zero; undefined where there is no such time */
+/** @returns milliseconds as if the offset were zero; undefined if there is no such time */
 const readLocalMs = (civil: Civil): number | undefined => {
   const { year, month, day, hour, minute, second, ms } = civil
   if (year < 1 || minute > 59 || second > 59) return undefined
   const shifted = Date.UTC(year + cycleYears, month - 1, day, hour, minute, second, ms)
   const date = new Date(shifted)
-  // A day that its month does not have, or an hour beyond the day, comes out as another day.
+  // A day that its month does not have, or an hour beyond the day, yields another day.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   return shifted - cycleMs
 }
@@ -150,11 +150,11 @@ export const parseFutureInstant = (text: string, at: string, nowMs: number): Ins
 export const printInstantUtc = (epochMs: number): string => `${printCivil(epochMs)}+00:00`
 
 /*
- * Days and spans of days, by which instants are found: a range of any length is a few of them.
+ * Days and spans of days, by which instants are found: any range consists of a few of them.
  *
  * Days are those of UTC, counted from 1970. A span is 64 days, from a multiple of 64. Instants
- * before 2020 and after 2069 share one day each at the ends of the calendar, so that a range has
- * some 400 parts at most. Invariant: this is how tokens are stored; it cannot change alone.
+ * before 2020 and after 2069 share one day each at the ends of the calendar, so a range has at most
+ * some 400 parts. Invariant: tokens are stored this way; it cannot change alone.
  */
 
 export const dayMs = 24 * 60 * 60 * 1_000
@@ -162,7 +162,7 @@ const daysPerSpan = 64
 
 const calendarFirst = Math.floor(Date.UTC(2020, 0, 1) / dayMs)
 const calendarLast = Math.floor(Date.UTC(2069, 11, 31) / dayMs)
-/** All that is before the calendar, and all that is after it. */
+/** All instants before the calendar, and all after it. */
 const earlyDay = calendarFirst - 1
 const lateDay = calendarLast + 1
 
@@ -176,10 +176,10 @@ const startOf = (day: number): number => (day === earlyDay ? -Infinity : day * d
 const endOf = (day: number): number => (day === lateDay ? Infinity : (day + 1) * dayMs)
 
 interface DayCover {
-  /** Days and spans that lie within the range; no two overlap. */
+  /** Days and spans that lie within the range, without overlap. */
   readonly days: readonly number[]
   readonly spans: readonly number[]
-  /** The first and the last day, where the range has only a part of it. */
+  /** The first and the last day, if the range covers only a part of it. */
   readonly borderDays: readonly number[]
 }
 
@@ -197,7 +197,7 @@ function splitDays(first: number, last: number): Pick<DayCover, 'days' | 'spans'
 
 /**
  * @param fromMs   the first instant; -Infinity for no bound
- * @param beforeMs the first instant that is out again; Infinity for no bound
+ * @param beforeMs the first instant after the range; Infinity for no bound
  */
 export function coverDays(fromMs: number, beforeMs: number): DayCover {
   if (fromMs >= beforeMs) return { days: [], spans: [], borderDays: [] }

@@ -1,24 +1,24 @@
 /**
- * What of a caller's text may stand in a log: none that could be a card number or a key.
+ * Keeps a caller's text out of a log if it could be a card number or a key.
  *
- * Wider than the guard of metadata (`clear-text.ts`): a text that is hidden without need costs a
- * line its trace id, and one that is shown stays in the log. What letters stand between is no
- * number, else one of some UUIDs would be hidden by chance.
+ * Wider than the guard of metadata (`clear-text.ts`): hiding a harmless text only costs a line its
+ * trace id, while a shown secret stays in the log. Digits with letters in between do not count,
+ * otherwise some UUIDs would be hidden by chance.
  * @module
  */
 import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits/limits.ts'
 import { base58Pattern, countDigits } from '../lib/bytes.ts'
 import { containsCardNumber, isCardNumber } from './clear-text.ts'
 
-/** As all keys begin (contract section 13). */
+/** Prefix of all keys (contract section 13). */
 const keyPrefix = /key_/i
-/** What follows that prefix, by itself: nonces look so, too. */
+/** The part after the prefix, on its own: nonces look like it, too. */
 const bareKey = new RegExp(`(?<![0-9A-Za-z])${base58Pattern}(?![0-9A-Za-z])`)
 const encodedByte = /%[0-9A-Fa-f]{2}/g
-/** Digits with anything but letters and digits between, such as `4242.4242.4242.4242`. */
+/** Digits separated by anything but letters and digits, such as `4242.4242.4242.4242`. */
 const digitGroups = /[0-9]+(?:[^0-9A-Za-z]+[0-9]+)+/g
 
-/** Whether a number that begins and ends with a group is one of a card. */
+/** True if some consecutive groups form a card number. */
 function isCardInGroups(text: string): boolean {
   const groups = text.split(/[^0-9]+/)
   return groups.some((_, first) => {
@@ -39,7 +39,7 @@ const holdsCardNumber = (text: string): boolean =>
 const decoded = (text: string): string =>
   text.replace(encodedByte, code => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
 
-/** @param text of a bounded length @returns the text, or `hidden` in its place */
+/** @param text of a bounded length @returns the text, or `hidden` instead of it */
 export function loggable(text: string): string {
   const plain = decoded(text)
   return keyPrefix.test(plain) || bareKey.test(plain) || holdsCardNumber(plain) ? 'hidden' : text

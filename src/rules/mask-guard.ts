@@ -1,5 +1,5 @@
 /**
- * The guard of masks: which digits of a card a mask shows, and whether a change shows more.
+ * The guard of masks: the digits of a card that a mask shows, and whether a change shows more.
  * @module
  */
 import { countDigits } from '../lib/bytes.ts'
@@ -14,18 +14,18 @@ import type { DigitsPlace } from './hidden-digits.ts'
 import { TextMap, type ReadonlyTextMap } from '../lib/maps.ts'
 
 /*
- * Which places of a card number an output shows, as far as its form proves it.
+ * Places of a card number that an output shows, as far as its form proves it.
  *
- * Probing finds what one changed digit changes, and misses what takes two of them, a comparison, or
- * another member that is changed later. So only filters count here that pick by place alone: with
- * constants for arguments, each character of what comes out is a constant or a copy of the digit at
- * one place, whatever the digits are. Anything else cannot be told.
- * Source: contract section 6; PCI DSS 3.4.1.
+ * Probing finds the effect of one changed digit, but not of two together, of a comparison, or of
+ * another member that changes later. So only filters that pick by place count here: with constant
+ * arguments, each output character is a constant or a copy of the digit at one place, whatever the
+ * digits are. The places of any other output are unknown. Source: contract section 6; PCI DSS
+ * 3.4.1.
  */
 
 const none = -1
 
-/** By name: which argument is compared with characters of the input, if any is. */
+/** By name: index of the argument that is compared with the input's characters, if any is. */
 const comparedAt: ReadonlyMap<string, number> = new Map([
   ['append', none],
   ['card_bin', none],
@@ -45,7 +45,7 @@ const comparedAt: ReadonlyMap<string, number> = new Map([
   ['truncate', none],
 ])
 
-/** A text without digits is found among constants alone: it tells nothing of the number. */
+/** A text without digits matches only constants, so it reveals nothing of the number. */
 const isWithoutDigits = (operand: Operand | undefined): boolean =>
   operand?.kind !== 'literal' || countDigits(scalarTextOf(operand.value) ?? '') === 0
 
@@ -64,8 +64,8 @@ const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
 /**
- * By three numbers that tell all places apart: a digit that is shown reads 0 in the first of them
- * and 1 to 5 in the others, and a constant the same in all. 25 places are more than a card has.
+ * Recovers places from three numbers that tell them all apart: a shown digit reads 0 in the first
+ * and 1 to 5 in the others, a constant the same in all. 25 places are more than a card has.
  */
 const readPlaces = (zeros: string, low: string, high: string): ReadonlySet<number> => {
   const places = new Set<number>()
@@ -77,11 +77,11 @@ const readPlaces = (zeros: string, low: string, high: string): ReadonlySet<numbe
 }
 
 /**
- * @param output   whose source is the number, and nothing else of the token
+ * @param output   its source is the number, and nothing else of the token
  * @param length   of the number, in digits
- * @param dataWith data in which that number stands
- * @returns places from 0, or `undefined` where the form of the output does not tell, or takes more
- *   work than is worth knowing
+ * @param dataWith makes data that holds that number
+ * @returns places from 0, or `undefined` if the output's form does not prove them, or proving them
+ *   takes too much work
  */
 const placesShown = (
   output: Output,
@@ -99,7 +99,7 @@ const placesShown = (
       return String(template.evaluate(run))
     } catch {
       assertAffordable(meter)
-      // Else it fails on every number of that length, and a mask that fails shows nothing.
+      // The mask then fails on every number of that length, and a failing mask shows nothing.
       return ''
     } finally {
       stepsLeft = run.stepsLeft
@@ -112,10 +112,10 @@ const placesShown = (
 }
 
 /*
- * The outputs of a mask, and what of the data they read.
+ * The outputs of a mask, and the parts of the data that they read.
  */
 
-/** In order, of all its texts. What is constant in a mask has none. */
+/** Outputs of all texts of a mask, in order. Constants have none. */
 const outputsOf = (mask: Json): readonly Output[] => {
   if (typeof mask === 'string') {
     const { parts } = compileTemplate(mask, 'mask', 'mask')
@@ -131,7 +131,7 @@ const expiry: readonly Path[] = ['expiration_month', 'expiration_year'].map(name
   steps: [name],
 }))
 
-/** Every path of an output. `card_exp` reads two members of what it is given, and no others. */
+/** Every path of an output. `card_exp` reads two members of its input, and no others. */
 const pathsOf = ({ source, filters }: Output): readonly Path[] => {
   const [first] = filters
   const isExpiry = first?.name === 'card_exp'
@@ -144,19 +144,19 @@ const pathsOf = ({ source, filters }: Output): readonly Path[] => {
 }
 
 /*
- * What a mask of a card shows, for a caller who may not see all of it: at most the BIN and the last
+ * Limits of a card's mask for a caller who may not see everything: at most the BIN and the last
  * four digits of the number, never the code, and after a change no more than before.
  *
- * It goes by the form of the outputs, so that a verdict holds for every card whose number has that
- * many digits, whatever comes to stand beside the number. What the form does not tell is refused.
- * Source: PCI DSS 3.3.1, 3.4.1; contract section 6.
+ * It judges the form of the outputs, so a verdict holds for every card whose number has that many
+ * digits, whatever else its data holds. A form that proves nothing is refused. Source: PCI DSS
+ * 3.3.1, 3.4.1; contract section 6.
  */
 
-/** A type whose data holds the number of a card, as the guard sees it. */
+/** A type whose data holds a card number, from the guard's view. */
 export interface CardShape {
-  /** Where the number stands. */
+  /** Place of the number. */
   readonly place: DigitsPlace
-  /** Whether such a path reads of the number or of the code, or may. */
+  /** True if a path reads the number or the code, or may. */
   readonly isProtected: (steps: readonly PathStep[]) => boolean
   readonly dataWith: (number: string) => Json
 }
@@ -189,13 +189,13 @@ const isPath = (steps: readonly PathStep[], path: readonly PathStep[]): boolean 
 const isFree = (shape: CardShape, output: Output): boolean =>
   !pathsOf(output).some(({ steps }) => shape.isProtected(steps))
 
-/** What of a mask reads the number or the code, or may; `undefined` where that is too much. */
+/** Outputs of a mask that read the number or the code, or may; `undefined` if too many. */
 const protectedOutputs = (shape: CardShape, mask: Json): readonly Output[] | undefined => {
   const outputs = outputsOf(mask).filter(output => !isFree(shape, output))
   return outputs.length > maskNumberOutputsMax ? undefined : outputs
 }
 
-/** Of an output that reads the number alone; `undefined` where its form does not tell. */
+/** Places shown by an output that reads only the number; `undefined` if its form proves none. */
 const numberPlaces = (
   { place, dataWith }: CardShape,
   output: Output,
@@ -210,7 +210,7 @@ const numberPlaces = (
 
 /**
  * The places of a number of that length that a mask shows, from 0.
- * @returns `undefined` where an output reads the number, or may, in a form that does not tell
+ * @returns `undefined` if an output reads the number, or may, in a form that proves nothing
  */
 export const shownPlaces = (
   shape: CardShape,
@@ -229,7 +229,7 @@ export const shownPlaces = (
   return shown
 }
 
-/** Whether a mask shows of a number of that length its BIN and last four at most, and no code. */
+/** True if a mask shows at most BIN and last four of a number of that length, and no code. */
 export const showsEndsAtMost = (
   shape: CardShape,
   mask: Json,
@@ -241,7 +241,7 @@ export const showsEndsAtMost = (
   return shown !== undefined && [...shown].every(isAtEnd)
 }
 
-/** Outputs as texts: they are of the caller, so no hash is taken of them. */
+/** Outputs as texts: callers choose them, so they are not hashed. */
 const textsOf = (outputs: readonly Output[]): ReadonlyTextMap<true> =>
   new TextMap(outputs.map(output => [JSON.stringify(output), true] as const))
 
@@ -249,16 +249,16 @@ const textsOf = (outputs: readonly Output[]): ReadonlyTextMap<true> =>
 const bareText = (steps: readonly PathStep[]): string =>
   JSON.stringify({ source: { kind: 'path', root: 'data', steps }, filters: [] } satisfies Output)
 
-/** Whether the path, or what it leads through, stands bare among the outputs. */
+/** True if the path, or one that leads to it, is an output without filters. */
 const isShownWhole = (texts: ReadonlyTextMap<true>, steps: readonly PathStep[]): boolean =>
   Array.from({ length: steps.length + 1 }, (_, count) => steps.slice(0, count)).some(part =>
     texts.has(bareText(part)),
   )
 
 /**
- * Whether a mask shows nothing that another one does not show: each of its outputs stands in that
- * one too, or is made of what is shown there whole, or shows digits that are shown there.
- * @param standing `null` where nothing was shown
+ * True if a mask shows nothing beyond another one: each of its outputs is also there, or is made of
+ * something shown whole there, or shows only digits that are shown there.
+ * @param standing the current mask; `null` if nothing was shown
  */
 export const showsNoMore = (
   shape: CardShape,

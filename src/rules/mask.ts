@@ -1,10 +1,10 @@
 /**
- * Masks: what of a token's data a caller may see who may not see it all.
+ * Masks: the form of a token's data that is shown to a caller who may not see all of it.
  *
  * A mask is a string, array or object of any nesting. Its strings are expressions on `data`; its
- * numbers, booleans and nulls are constants; what it does not name is left out. Invariant: a mask
- * that fails, for whatever reason, shows nothing: there is no way from here to the plaintext but an
- * expression that asks for it. Source: contract section 6, hardening H98.
+ * numbers, booleans and nulls are constants; members that it does not name are left out. Invariant:
+ * a mask that fails, for whatever reason, shows nothing: only an expression that asks for the
+ * plaintext gets it. Source: contract section 6, hardening H98.
  * @module
  */
 import { invalid } from '../lib/errors.ts'
@@ -37,8 +37,8 @@ import {
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
 
 /**
- * Checks a value and all below it; returns `count` and how many they are. `at` names array indexes,
- * and members as `*`, for their names are the caller's text.
+ * Checks a value and everything below it; returns `count` plus their number. `at` names array
+ * indexes, and members as `*`, because their names are the caller's text.
  */
 const checkValues = (mask: Json, at: string, depth: number, count: number): number => {
   if (depth > maskDepthMax) throw invalid(at, `expected at most ${maskDepthMax} levels`)
@@ -59,8 +59,8 @@ const checkValues = (mask: Json, at: string, depth: number, count: number): numb
 }
 
 /**
- * Checks a mask when it is stored, so that it can later fail on data only.
- * @param mask  string, array or object; `null`, which means no mask, never comes here
+ * Checks a mask before it is stored, so that later it can fail only because of the data.
+ * @param mask  string, array or object; never `null`, which means no mask
  * @param at    field path for errors, `mask`
  * @throws ApiError `invalid_request`; echoes neither expressions nor member names
  */
@@ -71,7 +71,7 @@ export const checkMask = (mask: Json, at: string): void => {
   checkValues(mask, at, 1, 0)
 }
 
-/** Steps for each value of a mask, whatever it is. */
+/** Steps charged for any value of a mask. */
 const stepsPerValue = 32
 
 const applyPart = (mask: Json, run: Run): Json => {
@@ -85,9 +85,9 @@ const applyPart = (mask: Json, run: Run): Json => {
 }
 
 /**
- * The masked data, or undefined when the mask cannot be applied to it: then `data` is redacted.
- * All expressions of the mask share one budget of work and one limit of output.
- * @throws ApiError `invalid_request` only where the meter of the run has no steps left
+ * Returns the masked data, or undefined when the mask cannot be applied to it: then `data` is
+ * redacted. All expressions of the mask share one budget of work and one limit of output.
+ * @throws ApiError `invalid_request` only if the meter of the run has no steps left
  */
 export const applyMask = (
   mask: Json,
@@ -100,12 +100,12 @@ export const applyMask = (
     return { masked }
   } catch {
     assertAffordable(run.meter)
-    // Whatever else went wrong, a read answers, and shows nothing (contract section 6).
+    // After any other failure a read still answers, and shows nothing (contract section 6).
     return undefined
   }
 }
 
-/** Nothing but null, empty texts, and lists and objects of them. */
+/** True for null, empty texts, and lists and objects of only those. */
 const isBlank = (value: Json): boolean => {
   if (isJsonArray(value)) return value.every(isBlank)
   if (isJsonObject(value)) return [...value.values()].every(isBlank)
@@ -121,7 +121,7 @@ const showsIn = (mask: Json, run: Run): boolean => {
 }
 
 /**
- * Whether a mask that can be applied shows anything that depends on the data.
+ * True if a mask that can be applied shows anything that depends on the data.
  * @throws ApiError as `applyMask`
  */
 export const showsAnything = (mask: Json, data: Json, meter?: StepMeter): boolean => {
@@ -137,20 +137,20 @@ const containsIn = (value: Json, wanted: string): boolean => {
 }
 
 /**
- * Whether one text, number or member name in `value` contains these digits in a row, whatever else
- * stands between them. Digits of several values are not put together here: parts that may be shown
- * would then make up a number of a repeating pattern (4242…) that is nowhere shown.
- * @param digits  separators in it do not count; without a digit nothing is contained
+ * True if one text, number or member name in `value` contains these digits in a row, ignoring all
+ * other characters. Digits of several values are not joined: harmless parts would then form a
+ * number with a repeating pattern (4242…) that is shown nowhere.
+ * @param digits  separators in it do not count; without a digit the result is false
  */
 export const outputContains = (value: Json, digits: string): boolean => {
   const wanted = digitsIn(digits)
   return wanted !== '' && containsIn(value, wanted)
 }
 
-/** Steps for each character of what a probe shows, since it is printed to be compared. */
+/** Steps for each character of a probe's output, which is printed for comparison. */
 const stepsPerShownChar = 8
 
-/** What a mask shows, as text; null stands for redacted data, which shows nothing either. */
+/** Prints the output of a mask; null stands for redacted data, which shows nothing either. */
 const printShown = (
   mask: Json,
   data: Json,
@@ -165,7 +165,7 @@ const printShown = (
   return text
 }
 
-/** By the form of the mask where that tells; else by what other digits would change. */
+/** Decides by the mask's form if it proves enough, or else by changing digits. */
 const hidesNumber = (
   shape: CardShape,
   mask: Json,
@@ -176,7 +176,7 @@ const hidesNumber = (
   const places = shownPlaces(shape, mask, number.length, meter)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
   const change = digitsChanger(data, shape.place)
-  // Where no steps are left a probe shows nothing, and so its digit counts as shown.
+  // With no steps left a probe shows nothing, so its digit counts as shown.
   const probes = { stepsLeft: maskProbeStepsMax }
   return hidesDigits(number, maskHiddenDigitsMin, digits =>
     printShown(mask, change(digits), probes, meter),
@@ -187,7 +187,7 @@ const hidesNumber = (
  * The card guard: a mask of a card must hide something of its number, in whatever form it shows it.
  * @param typeName  only `card` and `card_number` are guarded
  * @param data      data of that type, already validated
- * @throws ApiError `invalid_request` at `mask`, and where the meter has no steps left
+ * @throws ApiError `invalid_request` at `mask`, and if the meter has no steps left
  * Source: PCI DSS 3.4.1; contract section 6.
  */
 export const assertMaskHidesNumber = (

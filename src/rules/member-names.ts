@@ -1,9 +1,9 @@
 /**
- * Names in the data of cards and banks that stand for a member which the type names otherwise.
+ * Names in card and bank data that mean a member which the type names otherwise.
  *
- * What stands there is no number and no code to the checks, to the default mask and to whatever
- * ends with the code, so it is refused, and the right name told. All other members are the
- * caller's own. Source: contract section 5.
+ * Under a wrong name a number or code would escape the checks, the default mask and the end of the
+ * code's life, so it is refused, and the right name given. All other members are the caller's own.
+ * Source: contract section 5.
  * @module
  */
 import { addFault, throwFaults, type Faults } from '../lib/errors.ts'
@@ -14,7 +14,7 @@ import { keptFor } from '../lib/maps.ts'
 
 interface MemberNames {
   readonly known: readonly string[]
-  /** What others call them, without case and separators, by the known name. */
+  /** Common other names, without case and separators, by the known name. */
   readonly usual: Readonly<Record<string, readonly string[]>>
 }
 
@@ -49,13 +49,13 @@ const namesByType: ReadonlyMap<string, MemberNames> = new Map([
   ['bank', bank],
 ])
 
-/** Without case and separators: clients write `expMonth`, `exp-month` and `EXP_MONTH`. */
+/** Removes case and separators: clients write `expMonth`, `exp-month` and `EXP_MONTH`. */
 const squash = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 interface Squashed {
-  /** What each is meant for, by its squashed form. */
+  /** The intended name, by squashed form. */
   readonly meant: ReadonlyMap<string, string>
-  /** Squashed forms of the known names, which may be misspelled. */
+  /** Squashed forms of the known names, for finding misspellings. */
   readonly spelled: readonly (readonly [squashed: string, known: string])[]
   readonly charsMax: number
 }
@@ -79,9 +79,9 @@ function findMeant(given: string, names: Squashed, isCompared: boolean): string 
 }
 
 /**
- * @param data of a token of that type, or what is merged into it: there null removes a member
+ * @param data of a token of that type, or a patch for it, in which null removes a member
  * @param at   path of the data
- * @throws ApiError `invalid_request` that tells the names that were meant, none of those that came
+ * @throws ApiError `invalid_request` that gives the intended names, none of those received
  */
 export function assertMemberNames(type: string, data: Json, at: string): void {
   const names = namesByType.get(type)

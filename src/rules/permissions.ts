@@ -1,20 +1,19 @@
 /**
- * Permissions, types of callers, and which type may hold what. Source: contract sections 11, 12.
- *
+ * Permissions, types of callers, and what each type may hold. Source: contract sections 11, 12.
  * @module
  */
 
 export const applicationTypes = ['private', 'public', 'management'] as const
 export type ApplicationType = (typeof applicationTypes)[number]
 
-/** What a credential can be: the key of an application, or of a session. */
+/** Kind of a credential: a key of an application, or of a session. */
 export type CallerType = ApplicationType | 'session'
 
 const tokenWrites = ['token:create', 'token:update'] as const
 const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] as const
 /**
- * decision: published clients of the family send these and applications hold them, so they are
- * taken; they guard nothing, so that no list which people choose from has them.
+ * decision: accepted because published clients of the family send these and applications hold them;
+ * they guard nothing, so no list for people offers them.
  */
 export const unguardedPermissions = [
   'tenant:delete',
@@ -50,7 +49,7 @@ export type OfferedPermission = Exclude<Permission, UnguardedPermission>
 const isOffered = (permission: Permission): permission is OfferedPermission =>
   !unguardedPermissions.some(unguarded => unguarded === permission)
 
-/** Those that guard something. */
+/** Permissions that guard something. */
 export const offeredPermissions: readonly OfferedPermission[] = permissions.filter(isOffered)
 
 const holdable: Readonly<Record<CallerType, ReadonlySet<Permission>>> = {
@@ -60,6 +59,6 @@ const holdable: Readonly<Record<CallerType, ReadonlySet<Permission>>> = {
   session: new Set<Permission>(tokenPermissions),
 }
 
-/** Whether a caller of that type may be given that permission, plainly or by a rule. */
+/** True if a caller of that type may be granted that permission, plainly or by a rule. */
 export const mayHold = (type: CallerType, permission: Permission): boolean =>
   holdable[type].has(permission)

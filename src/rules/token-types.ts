@@ -1,5 +1,5 @@
 /**
- * Token types: what each asks of its data, its defaults, and the checks of numbers.
+ * Token types: the requirements of each on its data, its defaults, and the checks of numbers.
  * @module
  */
 import { invalid, addFault, type Faults, throwFaults } from '../lib/errors.ts'
@@ -34,11 +34,11 @@ import {
 
 const abaWeights = [3, 7, 1, 3, 7, 1, 3, 7, 1] as const
 
-/** What forms hold that nobody has filled in; its check sum is right by chance. */
+/** A placeholder in blank forms; its check sum is right by chance. */
 const noRoutingNumber = '0'.repeat(abaWeights.length)
 
 /**
- * @returns whether the text is a nine-digit routing number whose check sum holds
+ * @returns true if the text is a nine-digit routing number with a valid check sum
  * Source: contract section 5, 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) ≡ 0 mod 10.
  */
 export const isAbaValid = (text: string): boolean => {
@@ -54,7 +54,7 @@ export const isAbaValid = (text: string): boolean => {
 /*
  * Social security and employer identification numbers: nine digits, kept as they were written.
  *
- * Dashes stand where they belong, all or none. Source: contract section 5.
+ * Dashes are in their places, all or none. Source: contract section 5.
  */
 
 const socialSecurityNumber = /^(?:[0-9]{9}|[0-9]{3}-[0-9]{2}-[0-9]{4})$/
@@ -75,13 +75,13 @@ export const checkEmployerIdNumber = (data: Json, at: string): Json => {
 /*
  * Bank data: the `bank` object and the bare numbers of US banks.
  *
- * Leading zeros are kept, so numbers are strings. Members that are not of a bank are kept.
- * Source: contract section 5; spec, Token data validations.
+ * Leading zeros are kept, so numbers are strings. Other members are kept. Source: contract section
+ * 5; spec, Token data validations.
  */
 
 /**
- * What is wrong with a value that is to be a number of so many digits; `undefined` for one that is.
- * Tells its length at most.
+ * Returns the fault of a value that must be a number of so many digits; `undefined` if it is one.
+ * Reveals at most its length.
  */
 const digitsFault = (
   value: Json | undefined,
@@ -145,9 +145,8 @@ export const checkUsBankRoutingNumber = (data: Json, at: string): Json => {
 /*
  * Card data: the `card` object and the bare `card_number`.
  *
- * Members that are not of a card are kept, and the order of members stays. Numbers that the Luhn
- * formula takes are taken, whatever their brand; past years too.
- * Source: contract section 5.
+ * Other members are kept, and so is the order of members. Any number that passes the Luhn check is
+ * accepted, whatever its brand; so are past years. Source: contract section 5.
  */
 
 const monthExpected = 'expected an integer from 1 to 12'
@@ -157,12 +156,12 @@ const cvcExpected = 'expected a string of three or four digits'
 export const cardDigitExpected =
   'expected a card number: its check digit is wrong, so a digit may be mistyped'
 
-/** Mistakes are told apart, and the number is not. */
+/** Distinguishes mistakes without showing the number. */
 const cardNumberFault = (value: Json | undefined): string | undefined =>
   digitsFault(value, cardNumberDigitsMin, cardNumberDigitsMax) ??
   (isCardNumber(String(value)) ? undefined : cardDigitExpected)
 
-/** The digits of a text or of a number of integer value: `"07"`, `7` and `7.0`. */
+/** Digits of a text, or of a number with an integer value: `"07"`, `7` and `7.0`. */
 const numeralOf = (value: Json): string => {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
@@ -223,7 +222,7 @@ export const checkCardNumber = (data: Json, at: string): Json => {
 }
 
 /*
- * The token types and what each of them stands for, as data.
+ * The token types and the properties of each, as data.
  *
  * Adding a type is adding a row. Source: the table of contract section 5.
  */
@@ -231,7 +230,7 @@ export const checkCardNumber = (data: Json, at: string): Json => {
 export type TokenType = {
   readonly name: string
   /**
-   * Checks the data and brings it into its stored form.
+   * Checks the data and converts it to its stored form.
    * @param at  path of the data, under which faults are reported
    * @param nowMs  Unix milliseconds
    * @throws ApiError `invalid_request` with all faults
@@ -241,12 +240,12 @@ export type TokenType = {
   readonly defaultFingerprintExpression: string
   /** Undefined: no mask, so the mask transform redacts. */
   readonly defaultMask: Json | undefined
-  /** Of some data that the type takes, that mask shows nothing. */
+  /** True if that mask shows nothing of some data that the type accepts. */
   readonly defaultMaskMayBeBlank?: true
   readonly defaultSearchIndexes: readonly string[]
-  /** The number that no id expression may give away (contract section 7). */
+  /** The number that no id expression may reveal (contract section 7). */
   readonly protectedNumber?: DigitsPlace
-  /** The code that no id expression may use, and that ends by itself (contract section 5). */
+  /** The code that no id expression may use, and that expires by itself (contract section 5). */
   readonly protectedCode?: Exclude<DigitsPlace, 'whole'>
 }
 
@@ -388,5 +387,5 @@ const typesByName: ReadonlyMap<string, TokenType> = new Map(
   tokenTypes.map(type => [type.name, type]),
 )
 
-/** @returns the type of exactly this name, case-sensitive; `undefined` where there is none */
+/** @returns the type of exactly this name, case-sensitive; `undefined` if there is none */
 export const tokenTypeOf = (name: string): TokenType | undefined => typesByName.get(name)
