@@ -1,278 +1,276 @@
 /**
- * Bounds of running a vault: what its operator meets, beside what its callers do. What an operator
- * may choose, and within which bounds, stands in `setting-limits.ts`.
+ * Bounds of running a vault: those its operator meets, in addition to those of its callers. Bounds
+ * of settings are in `setting-limits.ts`.
  *
- * As in `limits.ts`, each has a name and a unit, and says where it is from.
+ * As in `limits.ts`, each has a name and a unit, and names its source.
  * @module
  */
 
 // Progress
-/** decision: work on less is done within a second or two. */
+/** decision: a smaller file is done within a second or two. */
 export const progressFileBytesMin = 64 * 1024 * 1024
-/** decision: between two looks of a bar, and between two lines. */
+/** decision: interval of updates of a bar, and of lines. */
 export const progressDrawMs = 100
 export const progressLineMs = 1_000
 export const progressBarChars = 40
 
 // Questions at a terminal
-/** decision: room for a yes or a no, and for what is typed by mistake. */
+/** decision: room for a yes or a no, and for mistyped text. */
 export const answerBytesMax = 64
 
 // Backups of a server
-/** decision: after one that failed, doubled each time up to the interval. */
+/** decision: delay after a failed backup, doubled each time up to the interval. */
 export const backupRetryMsMin = 5_000
-/** decision: one that takes longer than this, and than the interval, hangs. */
+/** decision: a backup that takes longer than this, and than the interval, hangs. */
 export const backupTurnMsMin = 60 * 60 * 1_000
-/** decision: intervals that one may come late by until the vault is not ready. */
+/** decision: intervals by which a backup may be late before the vault is not ready. */
 export const backupLateIntervalsMax = 2
-/** decision: of a bucket; each is held, and sent once more where it was lost. */
+/** decision: parts of an upload; each is kept in memory, and resent if it was lost. */
 export const uploadPartBytes = 8 * 1024 * 1024
 export const uploadTriesMax = 3
 
 // The list of erasures
-/** decision: how long after a line that could not be written it is tried again. */
+/** decision: delay before a line that could not be written is retried. */
 export const erasureRetryMs = 5_000
-/** decision: of one line, of which an id is 400 characters at most. */
+/** decision: one line; an id has at most 400 characters. */
 export const erasureLineBytesMax = 8_192
-/** decision: lines of one write to the vault that is restored. */
+/** decision: lines per write to the vault being restored. */
 export const erasureBatchLines = 1_000
 
 // Metrics
-/** decision: from what a read takes by itself to the longest that a body may take. */
+/** decision: from the usual time of a read to the longest that a body may take. */
 export const latencyBucketsSeconds = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   10, 30,
 ]
 
-/** decision: how often the loop is looked at; what holds it up for less is seen now and then. */
+/** decision: interval of checks of the event loop; shorter stalls are seen only sometimes. */
 export const loopLookMs = 500
-/** decision: two scrapes at the usual interval see the same worst. */
+/** decision: two scrapes at the usual interval see the same worst value. */
 export const loopWindowMs = 30_000
-/** decision: of a worker that is asked how it fares; one that is silent for longer hangs. */
+/** decision: time for a worker to answer a health check; after a longer silence it hangs. */
 export const workerAnswerMsMax = 5_000
-/** decision: how often a worker looks whether the key is there that it has asked for. */
+/** decision: interval at which a worker checks for the key that it asked for. */
 export const keyLookMs = 5
 
 // Throw-away vaults
-/** decision: how often one looks whether the program that started it is still there. */
+/** decision: interval of checks that the program that started it still runs. */
 export const parentCheckMs = 1_000
-/** decision: a folder of another one is younger while that one has not locked it yet. */
+/** decision: the folder of another one is younger while it is not locked yet. */
 export const throwAwayAgeMsMin = 60_000
 
 // Log
-/** decision: ids whose digests one command asks for. */
+/** decision: ids per command that prints digests. */
 export const digestedIdsMax = 1_000
-/** decision: how often it is looked whether a state has begun or ended that is logged. */
+/** decision: interval of checks for logged states that began or ended. */
 export const stateLookMs = 1_000
-/** decision: lines wait so long to be written with others; a kill loses them. */
+/** decision: time for which lines wait to be written with others; a kill loses them. */
 export const logFlushMs = 100
 /**
- * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
- * has it (pipe(7)).
+ * Largest write that a pipe takes whole, so that lines of several processes do not mix: POSIX
+ * PIPE_BUF on Linux (pipe(7)).
  */
 export const logSharedWriteBytes = 4_096
-/** decision: of one write where nobody else writes; so many are not kept waiting. */
+/** decision: one write without other writers; more bytes do not wait. */
 export const logBatchBytes = 64 * 1024
-/** decision: until a pipe that took no more is tried again. */
+/** decision: delay before a full pipe is retried. */
 export const logRetryMs = 10
-/** decision: of lines that wait to be written; more are dropped, and counted. */
+/** decision: lines waiting to be written; further ones are dropped, and counted. */
 export const logBufferBytesMax = 1024 * 1024
-/** decision: what the lines that wait get at the end of a process. */
+/** decision: time for waiting lines at the end of a process. */
 export const logEndMsMax = 1_000
 
 // Keys and the control socket
 /**
- * decision: keys of values in a keyring, more are retired first. With the bound below a keyring
- * fits into a page of the engine, and none of it lies in pages of its own.
+ * decision: data keys in a keyring; more must be retired first. With the bound below, a keyring
+ * fits in a page of the engine, with no separate pages.
  */
 export const dataKeysMax = 4
 /**
- * decision: so long a process keeps a key that is gone, for requests that have read a row while it
- * was there; far longer than any of them takes from reading a row to opening it.
+ * decision: time for which a process keeps a deleted key, for requests that read a row before; far
+ * longer than any takes from reading a row to opening it.
  */
 export const retiredKeyMs = 60_000
-/** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
+/** decision: earlier keyrings searched for in the files; more must be scrubbed first. */
 export const replacedKeyringsMax = 4
-/** decision: of the file of groups; longer ones are kept elsewhere. */
+/** decision: the group file; longer ones are kept elsewhere. */
 export const groupFileBytesMax = 1024 ** 2
-/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
+/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its final NUL. */
 export const socketPathBytesMax = 107
-/** decision: what somebody may say on the control socket in one piece. */
+/** decision: one message on the control socket. */
 export const controlBodyBytesMax = 65_536
 /**
- * decision: how long a command waits for what a server says at once; longer than a database that
- * does not answer is waited for (`databaseReadMsMax`).
+ * decision: time for which a command waits for an immediate answer of a server; longer than the
+ * wait for an unresponsive database (`databaseReadMsMax`).
  */
 export const controlWaitMs = 8_000
-/** decision: random numbers for proofs that wait to be used; older ones are forgotten. */
+/** decision: random numbers waiting to be used in proofs; older ones are forgotten. */
 export const challengesMax = 64
-/** decision: rows that are sealed anew in one commit; with 15, the p99 of reads was 2.5 × idle. */
+/** decision: rows resealed in one commit; with 15, the p99 of reads was 2.5 × idle. */
 export const resealBatchRows = 2
-/** decision: the same where nobody waits for the store: a commit of 2 takes a flush for each 2. */
+/** decision: the same without other work on the store: a commit of 2 costs a flush for each 2. */
 export const resealAloneRows = 200
-/** decision: so many times what a commit of them took is then left to others, where such come. */
+/** decision: rest for others after a commit, as a multiple of its time, if there are others. */
 export const resealRest = 2
-/** decision: rows that are looked at in one go for what they are sealed under. */
+/** decision: rows checked in one go for the key that sealed them. */
 export const resealScanRows = 500
-/** decision: bytes of the store's file that are looked through at once for a keyring of before. */
+/** decision: bytes of the store's file searched at once for earlier keyrings. */
 export const scrubChunkBytes = 1_048_576
-/** decision: looks for keyrings of before, until one finds none. */
+/** decision: searches for earlier keyrings, until one finds none. */
 export const scrubLooksMax = 10
 
 // Master keys
-/** decision: RFC 9106 section 4 would take 2 GiB where they are there; this takes 0.6 s. */
+/** decision: RFC 9106 section 4 would use 2 GiB if available; this takes 0.6 s. */
 export const passphrasePasses = 3
 export const passphraseMemoryBytes = 256 * 1024 ** 2
-/** decision: what a file may ask for that somebody else may have written. */
+/** decision: costs allowed in a file that someone else may have written. */
 export const passphrasePassesMax = 16
 export const passphraseMemoryBytesMax = 2 * 1024 ** 3
-/**
- * decision: of a new passphrase: a thief of the folder may guess at it for as long as they like.
- */
+/** decision: a new passphrase: a thief of the folder has unlimited time to guess it. */
 export const passphraseBytesMin = 12
 export const passphraseBytesMax = 1_024
 export const passphraseFileBytesMax = 1_024
 export const shareThresholdMin = 2
-/** decision: people who each keep one. */
+/** decision: people who each keep one share. */
 export const sharesMax = 20
-/** decision: wrong ones in a row from those who reach the listener for health and metrics. */
+/** decision: wrong shares in a row from clients of the listener for health and metrics. */
 export const wrongSharesMax = 10
-/** Of a share as it is typed. */
+/** Longest share that may be typed. */
 export const shareTextBytesMax = 512
 /** Longer than the head and the body of a request that brings a share. */
 export const coverBytes = 64 * 1_024
 
 // Backups
-/** decision: of a backup; each is sealed and opened as a whole. */
+/** decision: chunk of a backup; each is sealed and opened as a whole. */
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 /**
- * decision: how far the name of a backup and its own instant are apart at most, which are of one
- * clock: what makes it has to begin.
+ * decision: largest gap between the name of a backup and its own instant, both by one clock: the
+ * process that makes it has to start.
  */
 export const backupNameMsMax = 3_600_000
 
-/** decision: the path of a copy that a command makes. Source: Linux, PATH_MAX. */
+/** decision: path of a copy that a command makes. Source: Linux, PATH_MAX. */
 export const copyNoteBytesMax = 4 * 1024 + 1
 
 // Files that are handed to commands
-/** decision: until somebody writes to a pipe. */
+/** decision: wait for a writer to open a pipe. */
 export const pipeWriterMsMax = 5_000
-/** decision: until more comes of who writes to one, such as a program that asks a person. */
+/** decision: wait for more from the writer of a pipe, such as a program that asks a person. */
 export const pipeSilenceMsMax = 60_000
-/** decision: tokens that stand for a password are the longest, of one or two kilobytes. */
+/** decision: tokens used as passwords are the longest, at one or two kilobytes. */
 export const passwordFileBytesMax = 16 * 1024
-/** decision: of `format` and `store/database` in a data folder. */
+/** decision: `format` and `store/database` in a data folder. */
 export const folderFileBytesMax = 16 * 1024
 
 // Asking a vault
-/** decision: an API key and the end of its line, with room for blanks. */
+/** decision: an API key and its line end, with room for blanks. */
 export const apiKeyFileBytesMax = 1_024
-/** decision: what `coffer token` reads from standard input: the longest token, written widely. */
+/** decision: standard input of `coffer token`: the longest token, with generous formatting. */
 export const inputBytesMax = 4 * 1024 ** 2
 
 // Imports, exports, bulk deletions and reindexing
-/** decision: of one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */
+/** decision: one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */
 export const importRecordBytesMax = 2 * 1024 * 1024
 export const importReadBytes = 256 * 1024
-/** decision: rows of one request; what the vault keeps of it stays below 1.5 MB. */
+/** decision: rows per request; the vault's stored result stays below 1.5 MB. */
 export const importBatchRows = 500
-/** decision: characters of one request; the vault takes 1 MiB unless it is set otherwise. */
+/** decision: characters per request; the vault takes 1 MiB by default. */
 export const importBatchCharsMax = 400_000
-/** decision: how often a request is sent again while the vault is busy or away. */
+/** decision: retries of a request while the vault is busy or away. */
 export const importRetries = 12
-/** decision: a vault knows an idempotency key for 24 hours; an hour is left for a slow clock. */
+/** decision: a vault keeps an idempotency key for 24 hours; an hour is left for a slow clock. */
 export const importKnownMs = 23 * 60 * 60 * 1_000
 export const importIdBytes = 16
-/** decision: reasons that are told at the terminal where there is no report. */
+/** decision: reasons shown at the terminal if there is no report. */
 export const importReasonsShownMax = 20
 export const mapFileBytesMax = 256 * 1024
 export const identityFileBytesMax = 64 * 1024
 export const stateFileBytesMax = 64 * 1024
-/** decision: how often it is told how far bulk work is. */
+/** decision: interval of progress reports of bulk work. */
 export const bulkToldMs = 2_000
-/** decision: tokens that one command changes at a time, as a client deletes them. */
+/** decision: tokens that one command changes at a time, as when a client deletes them. */
 export const reindexedAtOnce = 8
-/** decision: of the tokens that were refused for one reason, those that are named. */
+/** decision: tokens named per reason for refusal. */
 export const reindexExamplesMax = 10
 
 // Connections
-/** The server looks at its connections every 4 s, and may end one that much earlier. */
+/** The server checks its connections every 4 s, and may close one that much earlier. */
 export const keepAliveSlackSeconds = 5
 /**
- * decision: from the last connection that is accepted to the end of those that are idle: a request
- * that is on its way on a new one comes within it.
+ * decision: time between the last accepted connection and the end of idle ones: long enough for a
+ * request on its way on a new one.
  */
 export const drainSettleMs = 300
-/** Turns of the runtime, until its poll knows a socket. */
+/** Turns of the runtime until its poll knows a socket. */
 export const adoptionTriesMax = 1_000
 
 // The end of a process
 export const drainMsMax = 10_000
-/** From a failed commit to the end of the process: time for the answers under way to leave. */
+/** From a failed commit to the end of the process: time to send the answers in progress. */
 export const haltMs = 100
 export const storeCloseMsMax = 5_000
 
 // Certificates
 /**
- * decision: what certificates are read anew in: so long a listener asks its callers to come to the
- * next one, and so long it then takes no connection but lets those come through that are half made.
+ * decision: stages of reloading certificates: the time in which a listener sends its callers to the
+ * next one, and the time in which it takes no connection but completes half-open ones.
  */
 export const listenerCloseMs = 300
 export const listenerSettleMs = 300
-/** decision: of certificates, of a key and of what others' certificates are checked by. */
+/** decision: certificates, a key, and CA files for checking others' certificates. */
 export const tlsFileBytesMax = 1024 * 1024
-/** decision: certificates that a machine renews are renewed earlier. */
+/** decision: automatically renewed certificates are renewed earlier. */
 export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
-/** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
+/** Source: NIST SP 800-131A revision 2, section 3: smaller RSA keys must not be used. */
 export const rsaBitsMin = 2_048
 
 // Workers
-/** decision: from one worker to the next, so that most of them take new connections at once. */
+/** decision: delay from one worker to the next, so that most take new connections at any time. */
 export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
-/** decision: what a worker gets to end in; then it is ended. */
+/** decision: time for a worker to end by itself; then it is killed. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
-/** decision: how long after its end a worker is started again, doubled each time. */
+/** decision: delay before an ended worker is restarted, doubled each time. */
 export const workerRestartMsMin = 100
 export const workerRestartMsMax = 5_000
-/** decision: what a worker gets to listen in; then it hangs, and another one takes its place. */
+/** decision: time for a worker to start listening; after that it hangs, and is replaced. */
 export const workerReadyMsMax = 60_000
-/** decision: one that ran for so long was well, and its next restart comes at once again. */
+/** decision: a worker that ran this long was healthy, so its next restart is immediate again. */
 export const workerSteadyMs = 60_000
-/** decision: starts that fail in a row; of a worker that never listened they end the instance. */
+/** decision: failed starts in a row; of a worker that never listened, they end the instance. */
 export const workerStartsMax = 5
 
 // The clock
 /** decision: a clock that is corrected moves by less, a wrong one by more (`clock.ts`). */
 export const clockStepMsMax = 60_000
-/** decision: how long a clock that jumped ahead must stand before anything is destroyed by it. */
+/** decision: time a clock that jumped ahead must stay there before deletions rely on it. */
 export const clockHoldMs = 60 * 60 * 1_000
-/** decision: the same of a start after downtime. What is due leaves within 60 s of it. */
+/** decision: the same for a start after downtime. Due tokens leave within 60 s of it. */
 export const clockStartHoldMs = 20_000
-/** decision: how far ahead the clock is written, so that it is written about as rarely. */
+/** decision: lead with which the clock is written, so that it is written only about that often. */
 export const clockLeaseMs = 250
-/** decision: of the file of the clock; more than any instant takes, so that more is damage. */
+/** decision: the clock file; longer than any instant, so a larger file is damage. */
 export const clockFileBytesMax = 64
 
 // The data folder
-/** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
+/** decision: disk space that writes leave free, so that removing still works (hardening L11). */
 export const freeSpaceBytesMin = 64 * 1024 * 1024
 export const mapBytes = 64 * 1024 ** 3
-/** decision: what a process needs beside that map, once it has started. */
+/** decision: memory of a started process in addition to that map. */
 export const addressSpaceSpareBytes = 1024 ** 3
-/** decision: so long may the processes of a killed instance take to be gone. */
+/** decision: time for the processes of a killed instance to disappear. */
 export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
-/** decision: how often the holder of a data folder looks whether the folder is still its own. */
+/** decision: interval at which the holder of a data folder checks that it is still its own. */
 export const folderLookMs = 500
-/** As many as Linux follows on one way (path_resolution(7)). */
+/** As many as Linux follows in one path (path_resolution(7)). */
 export const symbolicLinksMax = 40
 
 // Commands
 export const configFileBytesMax = 64 * 1024
-/** decision: of rules for an application, within `controlBodyBytesMax`. */
+/** decision: rules for an application, within `controlBodyBytesMax`. */
 export const rulesFileBytesMax = 48 * 1024
-/** decision: of one installation, as far as commands look at all of them. */
+/** decision: tenants of one installation, for commands that list all of them. */
 export const tenantsMax = 1_000
-/** decision: of one walk, as told to a person; more of them say no more. */
+/** decision: findings of one walk shown to a person; more would not help. */
 export const findingsShownMax = 100

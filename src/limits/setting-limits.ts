@@ -1,8 +1,8 @@
 /**
- * Bounds and defaults of what an operator may choose (`settings.ts`, `serving-settings.ts`). The
- * defaults of what callers meet stand in `limits.ts`.
+ * Bounds and defaults of settings (`settings.ts`, `serving-settings.ts`). Defaults of what callers
+ * meet are in `limits.ts`.
  *
- * As there, each has a name and a unit, and says where it is from.
+ * As there, each has a name and a unit, and names its source.
  * @module
  */
 
@@ -20,13 +20,13 @@ export const settingCharsMax = 1_000
 
 // Connections and processes
 /**
- * decision: a connection that has had an answer waits so long for the next request: longer than
- * the 60 s for which usual proxies and load balancers keep theirs, so that they end it and not we.
+ * decision: wait of an answered connection for its next request: longer than the 60 s of usual
+ * proxies and load balancers, so that they close the connection and not the server.
  */
 export const keepAliveSecondsDefault = 75
 /** The server's own bound is 255; see `keepAliveSlackSeconds`. */
 export const keepAliveSecondsMax = 250
-/** decision: a proxy that asks every few seconds has asked twice by then. */
+/** decision: a proxy that checks every few seconds has checked twice by then. */
 export const drainSecondsSettingMax = 300
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
@@ -37,20 +37,20 @@ export const codeLifetimeMsMin = 60 * 1_000
 export const codeLifetimeMsMax = 7 * 24 * 60 * 60 * 1_000
 
 // Rows that wait for the index
-/** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
+/** decision: default number of rows whose digests are in memory before they are folded. */
 export const foldRowsDefault = 20_000
-/** decision: fewer of them would fold with every few writes, more would take too much memory. */
+/** decision: fewer rows would fold every few writes, more would take too much memory. */
 export const foldRowsSettingMin = 10
 export const foldRowsSettingMax = 200_000
 
 // Backups of a server
 export const backupEveryMsMin = 60 * 1_000
-/** decision: a timer of the runtime knows no more than 24 days. */
+/** decision: a timer of the runtime cannot exceed 24 days. */
 export const backupEveryMsMax = 14 * 24 * 60 * 60 * 1_000
 export const backupEveryDefault = '6h'
 export const backupKeepDefault = 14
 export const backupKeepMax = 1_000
 
 // Log
-/** decision: one in so many answers at least. */
+/** decision: smallest share of answers logged: one in so many. */
 export const logSampleMax = 1_000_000

@@ -1,98 +1,102 @@
 /**
- * Bounds of the work inside a process: turns, caches, memory, batches. Callers and operators meet
- * them as time and room alone.
+ * Bounds of the work inside a process: turns, caches, memory, batches. Callers and operators notice
+ * them only as time and memory.
  *
- * As in `limits.ts`, each has a name and a unit, and says where it is from.
+ * As in `limits.ts`, each has a name and a unit, and names its source.
  * @module
  */
 
 // Turns of the event loop
 /**
- * decision: a body that came within this time came with its header: what its caller may do was read
- * as shortly before its work as that of a request without a body.
+ * decision: a body within this time came with its header: its caller's rights were read as shortly
+ * before the work as for a request without a body.
  */
 export const callerNowMs = 1
-/** decision: how often it is looked whether turns come; what one takes beyond does not count. */
+/** decision: interval of checks that the loop turns; longer gaps do not count. */
 export const turningTickMs = 100
-/** decision: how often requests under way are looked at; less than `idleSecondsMax`. */
+/** decision: interval of checks of requests in progress; less than `idleSecondsMax`. */
 export const keepOpenEveryMs = 2_000
-/** decision: of those that begin in one turn of the event loop, each of which takes 0.1 ms. */
+/** decision: operations that start in one turn of the event loop; each takes 0.1 ms. */
 export const storeBeginsPerTurn = 64
-/** decision: characters that are parsed or printed in one turn; they take about 0.3 ms. */
+/** decision: characters parsed or printed in one turn; they take about 0.3 ms. */
 export const jsonTurnChars = 8 * 1_024
-/** decision: so long may one request work before others have their turn. */
+/** decision: time for which one request may work before it yields to others. */
 export const bulkTurnMsMax = 2
-/** decision: of one request, from which on others have their turn; they take about 2 ms. */
+/** decision: steps of one request before it yields to others; they take about 2 ms. */
 export const turnStepsMax = 1_000_000
 /**
- * decision: while requests come, what a turn of long work is followed by, in times of its length,
- * and within which bounds.
+ * decision: pause after a turn of long work while requests arrive, as a multiple of its time, with
+ * its bounds.
  */
 export const restPerTurn = 8
 export const restMsMin = 1
 export const restMsMax = 50
-/** Rows that are read at once to be tested. */
+/** Rows read at once for testing. */
 export const testStepRows = 100
 
 // Caches
 export const credentialCacheEntriesMax = 10_000
-/** decision: how long a credential is not read anew, should nothing tell that it has changed. */
+/** decision: age at which a cached credential is reread even if nothing reported a change. */
 export const credentialCacheMsMax = 60_000
 export const expressionCacheEntriesMax = 4_096
 /** decision: the masks of types, and a few of each application. */
 export const maskCacheEntriesMax = 256
 export const cachedMaskCharsMax = 4_096
-/** Of what a mask shows, to be kept beside the record: what is longer is evaluated at each read. */
+/** Masked text cached beside the record; longer text is evaluated at each read. */
 export const keptMaskedCharsMax = 512
 
 // Tables by texts
-/** decision: of one object in a table of the engine, which collides at worst; more are ordered. */
+/**
+ * decision: members of an object in an engine's hash table (keys may collide); more are ordered.
+ */
 export const hashedMembersMax = 32
-/** decision: of a cache, looked at before the others, which are ordered. */
+/** decision: newest texts of a cache, checked before the ordered rest. */
 export const hashedTextsMax = 64
-/** decision: what is shorter the engine's parser keeps in a table of all such texts. */
+/** decision: shorter texts go into the engine parser's table of all such texts. */
 export const pooledCharsMax = 64
-/** decision: places of a map by texts that are moved for one more. */
+/** decision: entries of a text map that are moved to insert one. */
 export const textRunMax = 128
 
 // Memory of its own
-/** decision: what is longer gets memory of its own for each call. */
+/** decision: a larger input gets its own memory for each call. */
 export const sealScratchBytes = 16 * 1_024
 /**
- * decision: a view of scratch memory costs as much as what is mostly done by it, so those of short
- * pieces are kept.
+ * decision: creating a view of scratch memory costs as much as the typical work on it, so views of
+ * short pieces are kept.
  */
 export const keptViewBytesMax = 1_024
-/** decision: of values, keys and rows that share an allocation. */
+/** decision: values, keys and rows that share an allocation. */
 export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
-/** decision: of the clear header of a row with few hundred terms; a longer one has its own room. */
+/** decision: clear header of a row with a few hundred terms; a longer one has its own buffer. */
 export const headerScratchBytes = 4 * 1_024
 
 // Rows
 export const uniqueBytes = 32
 export const termBytes = 16
-/** Where pages count, which need no key, among the ordinals of credentials: no row has it. */
+/** Ordinal under which pages count, since they need no key: no row has it. */
 export const pagesOrdinal = -1
 export const deadlineMsMax = 2 ** 48 - 1
-/** Lengths, in characters, at which ids that callers chose are found by their beginning. */
+/** Lengths, in characters, of the beginnings by which chosen ids are found. */
 export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]
-/** decision: so many that, with 8 workers at one row, hardly any write loses them all. */
+/** decision: so many that, with 8 workers at one row, hardly any write loses every race. */
 export const writeAttemptsMax = 200
 
-// What is done beside requests
-/** decision: how often it is written which keys were used today. */
+// Background work
+/** decision: interval of storing which keys were used today. */
 export const keyUsesWriteMs = 5_000
-/** Of applications whose keys were used and not yet written. */
+/** Applications with used keys not yet written. */
 export const keyUsesNotedMax = 10_000
-/** Of applications in one write. */
+/** Applications per write. */
 export const keyUsesPerWrite = 100
 export const sweepIntervalMs = 1_000
-/** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
+/** decision: rows of one transaction; 200 blocked others for up to 140 ms (hardening H113). */
 export const sweepBatchRows = 20
-/** decision: from then on a sweep, or what is due, is late, and others wait longer: 100,000 rows of
- * one second take 30 to 34 s on a slow disk (hardening H113), and all must go in time. */
+/**
+ * decision: age at which a sweep, or a due row, is late, and others wait longer: 100,000 rows of
+ * one second take 30 to 34 s on a slow disk (hardening H113), and all must leave in time.
+ */
 export const sweepLateMs = 35_000
 export const sweepLateBatchRows = 50
 /** decision: just before its 60 s are over while running; a row costs 2.9 pages, not 4.3. */
@@ -100,14 +104,14 @@ export const sweepOverdueMs = 50_000
 export const sweepOverdueBatchRows = 400
 
 // Keys of security codes
-/** decision: codes that end within it share a key, which is due that much later at most. */
+/** decision: codes that expire within it share a key, which expires at most that much later. */
 export const codeKeySpanMs = 5_000
-/** decision: in the memory of a process, after which one is looked for again; of one tenant. */
+/** decision: cached keys of one tenant, and the time after which one is looked up again. */
 export const codeKeyKeptMs = 5_000
 export const codeKeysKeptMax = 1_024
-/** decision: how often what a file has left of them is overwritten, so that it is within 60 s. */
+/** decision: interval of overwriting their remains in the file, within the required 60 s. */
 export const codeKeysScrubMs = 15_000
-/** decision: so many times as long as a look took there is none, for it goes through all of it. */
+/** decision: pause after a search through the whole file, as a multiple of its time. */
 export const codeKeysScrubRest = 20
-/** Of them that one look is for, of all tenants: more are left to later writes. */
+/** Removed keys per search, of all tenants: the rest is left to later writes. */
 export const codeKeysLeftMax = 1_024
