@@ -25,7 +25,7 @@ import { openLmdbStore, type LmdbStore } from '../src/store/lmdb/lmdb-store.ts'
 import { tokenUnique } from '../src/tokens/token-id.ts'
 import { createVault } from '../src/vault/vault.ts'
 import { checkRecords } from '../src/vault/verify-rows.ts'
-import { makeScheduler } from '../src/lib/waiting.ts'
+import { makeScheduler } from '../src/lib/work.ts'
 import { openRandom, type Random } from './seed/random.ts'
 
 const seed = 20_261_101

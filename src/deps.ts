@@ -9,7 +9,7 @@ import type { Caller } from './rules/caller.ts'
 import type { Erasure } from './rules/erasures.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Store } from './store/contract.ts'
-import type { Scheduler } from './lib/waiting.ts'
+import type { Scheduler } from './lib/work.ts'
 
 /** Logs a line for the operator: an event and plain facts, never a caller's or stored value. */
 export type Log = (

@@ -14,7 +14,7 @@ import {
 } from '../../src/limits/setting-limits.ts'
 import { defaultSettings } from '../../src/settings/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
-import { makeScheduler } from '../../src/lib/waiting.ts'
+import { makeScheduler } from '../../src/lib/work.ts'
 import { createVault, openVaultKeys } from '../../src/vault/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 

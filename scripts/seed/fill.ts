@@ -17,7 +17,7 @@ import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import { planToken } from '../../src/tokens/write/create.ts'
 import type { TokenPlan } from '../../src/tokens/write/decide-token.ts'
 import { tokenUnique } from '../../src/tokens/token-id.ts'
-import { makeScheduler, makeWork } from '../../src/lib/waiting.ts'
+import { makeScheduler, makeWork } from '../../src/lib/work.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 

@@ -10,7 +10,7 @@ import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, type HeldKey, type KeyRecord } from './api-keys.ts'
-import { jsonRecord } from '../records/rows.ts'
+import { jsonRecord } from '../records/json-record.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface ApplicationRecord extends Grants {

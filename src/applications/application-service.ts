@@ -17,7 +17,9 @@ import {
   type Permission,
 } from '../rules/permissions.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
-import { isExpired, inTurn, untilWritten, writeAs } from '../records/rows.ts'
+import { isExpired } from '../records/deadline.ts'
+import { inTurn } from '../records/row-turns.ts'
+import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
 import { assertGrantsOfSomeType, checkGrants } from './application-grants.ts'

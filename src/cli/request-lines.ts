@@ -7,13 +7,14 @@
  */
 import { findApplication } from '../applications/application-service.ts'
 import type { AnswerNotice, Deps } from '../deps.ts'
-import { isExpired } from '../records/rows.ts'
+import { isExpired } from '../records/deadline.ts'
 import { decideTransform, decidingRule, type Rule } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { TokenPermission } from '../rules/permissions.ts'
 import { tokenUnique } from '../tokens/token-id.ts'
 import { unsealToken, type TokenRecord } from '../tokens/token-record.ts'
 import { shown } from './table.ts'
+import { serial } from '../lib/serial.ts'
 
 /** Of the operations on one token. */
 const permissions: ReadonlyMap<string, TokenPermission> = new Map([
@@ -142,12 +143,12 @@ export interface RequestLines {
 
 /** @param write takes one line; they come in the order of the answers */
 export function makeRequestLines(write: (line: string) => void): RequestLines {
-  let last = Promise.resolve()
+  const inTurn = serial()
   return {
     explain(deps, answered) {
       const line = lineOf(deps, answered)
-      last = last.then(async () => write(await line))
+      void inTurn(async () => write(await line))
     },
-    end: () => last,
+    end: () => inTurn(async () => {}),
   }
 }

@@ -42,7 +42,7 @@ import { startWorker, type WorkerProcess } from '../server/process/worker-proces
 import { leadWorkers, type LedWorkers, type Standing } from '../server/process/worker-sealing.ts'
 import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
-import { oneAtATime } from '../lib/waiting.ts'
+import { nextFlight } from '../lib/serial.ts'
 import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
 
 /**
@@ -119,7 +119,7 @@ function reloaderOf(
   log: Log,
 ): () => Promise<void> {
   if (tls === undefined) return async () => {}
-  return oneAtATime(async () => {
+  return nextFlight(async () => {
     try {
       readTls(tls)
     } catch (error) {

@@ -18,7 +18,7 @@ import type { AnswerLease } from './budgets.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
-import type { ShownCounts } from '../records/rows.ts'
+import type { ShownCounts } from '../records/budgeted.ts'
 import type { Operation, Reply } from './operation.ts'
 import type { Params } from './request.ts'
 

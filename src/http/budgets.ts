@@ -12,8 +12,8 @@ import {
   parsedBodiesSpareBytes,
   shortBodyBytesMax,
 } from '../limits/limits.ts'
-import type { Budget } from '../records/rows.ts'
-import { makeFairQueue } from '../lib/waiting.ts'
+import type { Budget } from '../records/budgeted.ts'
+import { makeFairQueue } from '../lib/fair-queue.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /*

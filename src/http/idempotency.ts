@@ -21,20 +21,16 @@ import {
   retryAfterSeconds,
 } from '../limits/limits.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
+import { isExpired } from '../records/deadline.ts'
+import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
 import {
-  isExpired,
-  unsealEveryValue,
-  unsealRow,
-  sealRow,
   standing,
-  type RowSealer,
   type Effect,
-  type Budgeted,
-  type Budget,
   AlongTaken,
   changedByOthers,
   CredentialMoved,
-} from '../records/rows.ts'
+} from '../records/write-rows.ts'
+import type { Budgeted, Budget } from '../records/budgeted.ts'
 import type { Change, Row } from '../store/contract.ts'
 import {
   agreedHeader,

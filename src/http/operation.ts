@@ -8,7 +8,8 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
-import type { Budgeted, Effect, WriteContext } from '../records/rows.ts'
+import type { Budgeted } from '../records/budgeted.ts'
+import type { Effect, WriteContext } from '../records/write-rows.ts'
 import type { Params, QueryParameters } from './request.ts'
 
 /** One request, authenticated and permitted, whose query and body are well-formed. */

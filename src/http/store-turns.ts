@@ -19,7 +19,7 @@ import {
 } from '../limits/limits.ts'
 import { storeBeginsPerTurn } from '../limits/work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/core/limits.ts'
-import { makeFairQueue } from '../lib/waiting.ts'
+import { makeFairQueue } from '../lib/fair-queue.ts'
 import { isReading, type Route } from './operation.ts'
 
 interface GateMax {

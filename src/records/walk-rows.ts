@@ -8,7 +8,7 @@
  */
 import { invalid } from '../lib/errors.ts'
 import { walkedRowsMax } from '../limits/limits.ts'
-import { makeRoom, type Budgeted } from './rows.ts'
+import { makeRoom, type Budgeted } from './budgeted.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
 export interface Walk extends Budgeted {

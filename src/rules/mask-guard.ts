@@ -5,7 +5,7 @@
 import { countDigits } from '../lib/bytes.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
 import { assertAffordable, startRun, scalarTextOf } from '../language/expression/run.ts'
-import type { StepMeter } from '../lib/waiting.ts'
+import type { StepMeter } from '../lib/work.ts'
 import type { FilterCall, Operand, Output, Path, PathStep } from '../language/expression/tree.ts'
 import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits/limits.ts'
 import { type Json, isJsonArray, isJsonObject } from '../lib/json/json.ts'

@@ -23,7 +23,7 @@ import {
   assertOutputFits,
   scalarTextOf,
 } from '../language/expression/run.ts'
-import type { StepMeter } from '../lib/waiting.ts'
+import type { StepMeter } from '../lib/work.ts'
 import { digitsIn } from '../lib/bytes.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import {

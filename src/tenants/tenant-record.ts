@@ -6,7 +6,7 @@
  */
 import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
-import { jsonRecord } from '../records/rows.ts'
+import { jsonRecord } from '../records/json-record.ts'
 import type { NewRow, Store } from '../store/contract.ts'
 
 export interface TenantRecord {

@@ -6,7 +6,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../lib/errors.ts'
-import { untilWritten, writeAs, type WriteContext } from '../records/rows.ts'
+import { untilWritten, writeAs, type WriteContext } from '../records/write-rows.ts'
 import { unsealTenant, sealTenant, tenantUnique, type TenantRecord } from './tenant-record.ts'
 
 async function findOwnTenant({ keys, store }: Deps, { tenantId }: Pick<Caller, 'tenantId'>) {

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import { singleFlight } from '../lib/serial.ts'
 import { sweep } from './expiry.ts'
 import {
   codeKeysLeftMax,
@@ -29,20 +30,15 @@ function repeat(
   failed: string,
   { log }: Pick<Deps, 'log'>,
 ): () => void {
-  let running = false
   let stopped = false
-  async function run(): Promise<void> {
-    if (running) return
-    running = true
+  const run = singleFlight(async () => {
     try {
       await task()
     } catch {
       // One under way meets a closed store, which is how it ends.
       if (!stopped) log(failed)
-    } finally {
-      running = false
     }
-  }
+  })
   void run()
   const timer = setInterval(() => void run(), everyMs)
   return () => {

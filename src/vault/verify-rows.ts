@@ -15,7 +15,7 @@ import {
 } from '../applications/application-record.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import { isKeptEffect } from '../http/idempotency.ts'
-import type { Collection } from '../records/rows.ts'
+import type { Collection } from '../records/seal-row.ts'
 import {
   unsealSession,
   sessionTenantTerm,

@@ -5,7 +5,7 @@
  */
 import type { Keys } from '../../src/crypto/keyring.ts'
 import { ApiError } from '../../src/lib/errors.ts'
-import { unsealRow } from '../../src/records/rows.ts'
+import { unsealRow } from '../../src/records/seal-row.ts'
 import { readClearHeader } from '../../src/store/core/row.ts'
 
 /** A row begins with its format and how many parts it has: head, record, data. */

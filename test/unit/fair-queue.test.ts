@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { makeFairQueue } from '../../src/lib/waiting.ts'
+import { makeFairQueue } from '../../src/lib/fair-queue.ts'
 
 test('owners come in turns, and the items of one in their order', () => {
   const queue = makeFairQueue<string>()

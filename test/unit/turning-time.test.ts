@@ -1,6 +1,6 @@
 import { turningTickMs } from '../../src/limits/work-limits.ts'
 import { expect, jest, test } from 'bun:test'
-import { afterTurning } from '../../src/lib/waiting.ts'
+import { afterTurning } from '../../src/lib/turning-time.ts'
 
 test('time in which the loop was held counts as one tick at most', async () => {
   const ticks = 4

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { restMsMax, restPerTurn } from '../../src/limits/work-limits.ts'
-import { makeScheduler } from '../../src/lib/waiting.ts'
+import { makeScheduler } from '../../src/lib/work.ts'
 
 // proves E1.7
 test('works that ask at once have their pieces one by one, each in its own round', async () => {

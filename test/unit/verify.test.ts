@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { unsealEveryValue, sealRow, type Collection } from '../../src/records/rows.ts'
+import { unsealEveryValue, sealRow, type Collection } from '../../src/records/seal-row.ts'
 import { storedRow } from '../../src/store/core/row.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'

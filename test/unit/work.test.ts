@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { turnStepsMax } from '../../src/limits/work-limits.ts'
-import { makeWork } from '../../src/lib/waiting.ts'
+import { makeWork } from '../../src/lib/work.ts'
 
 const turnsOf = (isWaiting: boolean) => ({
   noteRequest: () => {},

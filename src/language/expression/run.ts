@@ -15,7 +15,7 @@ import {
 } from '../../lib/json/json.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
 import type { Operand, PathStep } from './tree.ts'
-import type { StepMeter } from '../../lib/waiting.ts'
+import type { StepMeter } from '../../lib/work.ts'
 
 /*
  * One evaluation: what it may see, and how much work it may still do.

@@ -25,6 +25,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { syncFolder, writeWhole } from '../../lib/files.ts'
 import { findInLibc } from '../../lib/libc.ts'
 import { lockPollMs, lockWaitMsMax, erasureRetryMs } from '../../limits/operation-limits.ts'
+import { nextFlight } from '../../lib/serial.ts'
 import { printErasure } from '../../rules/erasures.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
 import { isInside } from './nested.ts'
@@ -117,9 +118,6 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
   let hasFailed = false
   let known: number | undefined
   let timer: NodeJS.Timeout | undefined
-  let current: Promise<void> | undefined
-  /** Begins when the current one has ended, with all that waits by then. */
-  let next: Promise<void> | undefined
 
   function noteFailure(error: unknown): void {
     if (!hasFailed) log('erasure_log_failed', { cause: causeOf(error) })
@@ -129,7 +127,7 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
     timer.unref()
   }
 
-  async function writeWaiting(): Promise<void> {
+  const writeAll = nextFlight(async () => {
     const count = waiting.length
     if (count === 0) return
     try {
@@ -141,16 +139,7 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
     waiting.splice(0, count)
     if (hasFailed) log('erasure_log_written')
     hasFailed = false
-  }
-
-  async function afterCurrent(): Promise<void> {
-    await current?.catch(() => {})
-    current = next
-    next = undefined
-    await writeWaiting()
-  }
-
-  const writeAll = (): Promise<void> => (next ??= afterCurrent())
+  })
 
   return {
     async ready() {

@@ -17,7 +17,8 @@ import {
   listenerSettleMs,
   keepAliveSlackSeconds,
 } from '../../limits/operation-limits.ts'
-import { andThen, oneAtATime } from '../../lib/waiting.ts'
+import { andThen } from '../../lib/waiting.ts'
+import { nextFlight } from '../../lib/serial.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { leave } from './front.ts'
 import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
@@ -150,7 +151,7 @@ async function listenOnHanded(
     },
     close: () => current.close(),
     certificateUntilMs: () => current.tls.untilMs,
-    reload: oneAtATime(() => renew().catch(error => logNotReloaded(error, options.log))),
+    reload: nextFlight(() => renew().catch(error => logNotReloaded(error, options.log))),
   }
 }
 
@@ -189,7 +190,7 @@ export async function listenWithTls(
     )
   }
 
-  const reload = oneAtATime(async () => {
+  const reload = nextFlight(async () => {
     try {
       await renew()
     } catch (error) {

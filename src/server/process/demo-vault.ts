@@ -11,7 +11,7 @@ import { mayHold, tokenPermissions } from '../../rules/permissions.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { openLmdbStore, type LmdbOptions } from '../../store/lmdb/lmdb-store.ts'
 import { createVault, openVaultKeys } from '../../vault/vault.ts'
-import { makeScheduler } from '../../lib/waiting.ts'
+import { makeScheduler } from '../../lib/work.ts'
 import type { Clock } from './clock.ts'
 import { randomBytes } from './system.ts'
 

@@ -18,7 +18,7 @@ import {
   workerSteadyMs,
   workerStopMsMax,
 } from '../../limits/operation-limits.ts'
-import { afterTurning } from '../../lib/waiting.ts'
+import { afterTurning } from '../../lib/turning-time.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 

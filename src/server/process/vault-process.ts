@@ -6,7 +6,7 @@
 import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Log } from '../../deps.ts'
 import { drainSettleMs } from '../../limits/operation-limits.ts'
-import { makeScheduler } from '../../lib/waiting.ts'
+import { makeScheduler } from '../../lib/work.ts'
 import type { Places } from '../listen/control-operations.ts'
 import { findIn } from '../listen/control.ts'
 import { startControlling, whileOpen } from '../listen/controlling.ts'

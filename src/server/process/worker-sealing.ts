@@ -10,7 +10,7 @@
 import type { Log } from '../../deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { workerReadyMsMax, workerStopMsMax } from '../../limits/operation-limits.ts'
-import { afterTurning } from '../../lib/waiting.ts'
+import { afterTurning } from '../../lib/turning-time.ts'
 import type { ControlOperation } from '../listen/control.ts'
 import { CommandFailure } from './failure.ts'
 import { makeSealing, type SealSwitch } from '../keys/sealing.ts'

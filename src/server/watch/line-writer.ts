@@ -14,6 +14,7 @@ import {
   logRetryMs,
 } from '../../limits/operation-limits.ts'
 import { systemCodeOf } from '../process/failure.ts'
+import { singleFlight } from '../../lib/serial.ts'
 
 export interface LineWriter {
   /** @param line of ASCII, with its end */
@@ -82,7 +83,6 @@ export function makeLineWriter(
   let waitingBytes = 0
   let dropped = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  let writing: Promise<void> | undefined
 
   /** @returns whether it was written: a full disk, or a reader that has gone, ends no service */
   async function isWritten(text: string): Promise<boolean> {
@@ -101,22 +101,19 @@ export function makeLineWriter(
     if (await isWritten(tellDropped(count))) dropped -= count
   }
 
-  async function writeOut(): Promise<void> {
+  const writeOut = singleFlight(async () => {
     for (let batch = batches.next(); batch !== undefined; batch = batches.next()) {
       const isTold = await isWritten(batch)
       waitingBytes -= batch.length
       if (isTold) await reportDropped()
       else dropped += countLines(batch)
     }
-  }
+  })
 
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    writing ??= writeOut().finally(() => {
-      writing = undefined
-    })
-    return writing
+    return writeOut()
   }
 
   return {
@@ -127,11 +124,11 @@ export function makeLineWriter(
       }
       batches.add(line)
       waitingBytes += line.length
-      if (writing !== undefined) return
+      if (writeOut.running() !== undefined) return
       if (waitingBytes >= logBatchBytes) void flush()
       else timer ??= setTimeout(flush, logFlushMs)
     },
-    isIdle: () => waitingBytes === 0 && writing === undefined,
+    isIdle: () => waitingBytes === 0 && writeOut.running() === undefined,
     end: () => Promise.race([flush(), Bun.sleep(logEndMsMax)]),
   }
 }

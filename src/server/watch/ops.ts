@@ -8,7 +8,7 @@ import type { TcpAddress } from '../../settings/config.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { describeError } from '../../http/problem.ts'
 import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
-import type { MaybeLater } from '../../lib/waiting.ts'
+import { singleFlight } from '../../lib/serial.ts'
 import { explainListening, opsFlags } from '../listen/listen-failure.ts'
 import { inUrl } from '../listen/listen.ts'
 import type { PrintedNumbers } from './metric-kinds.ts'
@@ -45,15 +45,6 @@ function refusalOf({ headers }: Request, configured: string): Response | undefin
   }
   const isForeign = headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site'
   return isForeign ? say(403, 'no page of another site asks here') : undefined
-}
-
-/** A caller who asks while it is under way gets the same: asking more often is no more work. */
-function oneForAll<T>(ask: () => MaybeLater<T>): () => Promise<T> {
-  let asking: Promise<T> | undefined
-  return () =>
-    (asking ??= (async () => ask())().finally(() => {
-      asking = undefined
-    }))
 }
 
 export interface OpsServer {
@@ -112,9 +103,9 @@ async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Respon
 
 /** What is answered at each path; much that asks at once is no more work than one. */
 function answersOf(told: ProcessReport): Readonly<Record<string, () => Promise<Response>>> {
-  const isAlive = oneForAll(told.isAlive)
-  const failing = oneForAll(told.failing)
-  const print = oneForAll(async () => {
+  const isAlive = singleFlight(told.isAlive)
+  const failing = singleFlight(told.failing)
+  const print = singleFlight(async () => {
     // Loaded only where somebody asks for it.
     const { printNumbers } = await import('./metric-kinds.ts')
     return printNumbers(await told.numbers())

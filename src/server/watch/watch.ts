@@ -10,8 +10,8 @@ import { present } from '../../lib/errors.ts'
 import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { foldLagMax } from '../../store/core/limits.ts'
 import { freeBytesAt } from '../../store/lmdb/write/write-group.ts'
-import type { StoreFigures } from '../../store/operated.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
+import { singleFlight } from '../../lib/serial.ts'
 import type { App } from '../listen/app.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { Clock } from '../process/clock.ts'
@@ -94,13 +94,9 @@ function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sw
       return undefined
     }
   }
-  let asking: Promise<StoreFigures | undefined> | undefined
   return {
     /** Asked once for all numbers of one answer. */
-    store: () =>
-      (asking ??= orAbsent(({ opened }) => opened.store.figures()).finally(() => {
-        asking = undefined
-      })),
+    store: singleFlight(() => orAbsent(({ opened }) => opened.store.figures())),
     sweepLagMs: () =>
       orAbsent(async ({ opened, deps }) => {
         const nowMs = deps.settled()

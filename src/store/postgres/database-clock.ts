@@ -12,6 +12,7 @@ import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Cells, Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
+import { singleFlight } from '../../lib/serial.ts'
 
 export interface DatabaseClock {
   /** The database's time, in Unix milliseconds. */
@@ -113,18 +114,6 @@ function sightBetween(before: Moment, theirMs: number, after: Moment): ClockRead
   }
 }
 
-/** Runs one task at a time; a failed one is retried at the next interval. */
-function repeatEvery(ms: number, task: () => Promise<unknown>) {
-  let isUnderWay = false
-  const timer = setInterval(() => {
-    if (isUnderWay) return
-    isUnderWay = true
-    const end = (): void => void (isUnderWay = false)
-    task().then(end, end)
-  }, ms)
-  return timer.unref()
-}
-
 /** @throws DatabaseError */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultTimeouts } = options
@@ -168,7 +157,9 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   await look()
   // The first look includes opening a connection, so it is less precise.
   const markMs = await look()
-  const timer = repeatEvery(bounds.clockMs, look)
+  // What fails is tried again with the next.
+  const lookAgain = singleFlight(() => look().catch(() => undefined))
+  const timer = setInterval(lookAgain, bounds.clockMs).unref()
   let keeping: Promise<unknown> = Promise.resolve()
   const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`
   return {

@@ -8,6 +8,7 @@
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
+import { singleFlight } from '../../lib/serial.ts'
 
 export interface Lease {
   readonly isHeld: () => boolean
@@ -51,8 +52,7 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
   const { pool, tables, holder, elapsedMs, bounds = defaultTimeouts } = options
   const { leaseMs, leaseRenewMs } = bounds
   let heldUntilMs = -1
-  let taking: Promise<void> | undefined
-  async function takeOnce(): Promise<void> {
+  const take = singleFlight(async () => {
     const startMs = elapsedMs()
     try {
       const rows = await pool.query(takeText(tables), [name, holder, leaseMs])
@@ -60,13 +60,8 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
     } catch {
       // The lease expires without it.
     }
-  }
-  const take = (): void => {
-    taking ??= takeOnce().finally(() => {
-      taking = undefined
-    })
-  }
-  take()
+  })
+  void take()
   const timer = setInterval(take, leaseRenewMs)
   timer.unref()
   const isHeld = (): boolean => elapsedMs() < heldUntilMs
@@ -74,7 +69,7 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
     isHeld,
     async close() {
       clearInterval(timer)
-      await taking
+      await take.running()
       if (!isHeld()) return
       heldUntilMs = -1
       const text = `DELETE FROM ${tables.leases}

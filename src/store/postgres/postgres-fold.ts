@@ -13,6 +13,7 @@ import type { Tables } from './schema.ts'
 import { databaseErrorOf } from './database-error.ts'
 import { keysIn } from './packed-parameters.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/term-chunks.ts'
+import { singleFlight } from '../../lib/serial.ts'
 
 /** Uses an array, which is evaluated once whatever size the database assumes for the table. */
 const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent}
@@ -71,7 +72,6 @@ export function startFolding(options: FoldLoopOptions): Folder {
   let folds = 0
   let foldFailures = 0
   let isFailing = false
-  let running: Promise<void> | undefined
   async function foldAll(): Promise<void> {
     for (;;) {
       const [row] = await pool.query(countText, [foldRowsOfDatabase * 2])
@@ -80,7 +80,7 @@ export function startFolding(options: FoldLoopOptions): Folder {
       folds += 1
     }
   }
-  async function tryAll(): Promise<void> {
+  const tryAll = singleFlight(async () => {
     try {
       await foldAll()
       isFailing = false
@@ -92,12 +92,9 @@ export function startFolding(options: FoldLoopOptions): Folder {
       isFailing = true
       onTrouble(state)
     }
-  }
+  })
   const look = (): void => {
-    if (running !== undefined || !lease.isHeld()) return
-    running = tryAll().finally(() => {
-      running = undefined
-    })
+    if (lease.isHeld()) void tryAll()
   }
   const timer = setInterval(look, everyMs)
   timer.unref()
@@ -105,7 +102,7 @@ export function startFolding(options: FoldLoopOptions): Folder {
     figures: () => ({ folds, foldFailures }),
     async close() {
       clearInterval(timer)
-      await running
+      await tryAll.running()
     },
   }
 }

@@ -9,10 +9,10 @@ import { testStepRows } from '../../limits/work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { makeRoom, type Budgeted } from '../../records/rows.ts'
+import { makeRoom, type Budgeted } from '../../records/budgeted.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
-import { pauses } from '../../lib/waiting.ts'
+import { pauses } from '../../lib/work.ts'
 import { unsealToken, type StoredToken } from '../token-record.ts'
 
 /*

@@ -13,11 +13,11 @@ import { parseStoredJson } from '../../lib/json/parse-json.ts'
 import { listLeaves, printFrame, type Leaf } from '../../lib/json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../lib/maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits/limits.ts'
-import { noteShown, type Budgeted } from '../../records/rows.ts'
+import { noteShown, type Budgeted } from '../../records/budgeted.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
-import { makeWork, type PacedWork } from '../../lib/waiting.ts'
+import { makeWork, type PacedWork } from '../../lib/work.ts'
 
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.

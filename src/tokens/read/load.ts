@@ -4,7 +4,9 @@
  */
 import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
-import { inNoStore, isExpired, makeRoom, type Budgeted } from '../../records/rows.ts'
+import { inNoStore } from '../../records/seal-row.ts'
+import { isExpired } from '../../records/deadline.ts'
+import { makeRoom, type Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import {
   checkToken,

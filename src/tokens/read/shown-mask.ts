@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { StepMeter } from '../../lib/waiting.ts'
+import type { StepMeter } from '../../lib/work.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import type { Json } from '../../lib/json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'

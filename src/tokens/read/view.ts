@@ -7,7 +7,7 @@
 import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { startRun } from '../../language/expression/run.ts'
-import type { StepMeter } from '../../lib/waiting.ts'
+import type { StepMeter } from '../../lib/work.ts'
 import { parseJson, parseStoredJson } from '../../lib/json/parse-json.ts'
 import { printJson, type Json } from '../../lib/json/json.ts'
 import { applyMask } from '../../rules/mask.ts'

@@ -15,7 +15,8 @@ import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
-import type { MaybeLater, PacedWork, StepMeter } from '../../lib/waiting.ts'
+import type { MaybeLater } from '../../lib/waiting.ts'
+import type { PacedWork, StepMeter } from '../../lib/work.ts'
 import {
   containersMax,
   maskCharsMax,

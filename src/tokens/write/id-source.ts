@@ -22,7 +22,7 @@ import {
   type Scope,
   scalarTextOf,
 } from '../../language/expression/run.ts'
-import type { StepMeter } from '../../lib/waiting.ts'
+import type { StepMeter } from '../../lib/work.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
 import type { DrawnId, IdSource } from './decide-token.ts'

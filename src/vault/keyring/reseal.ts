@@ -20,7 +20,12 @@ import {
   resealRest,
   resealScanRows,
 } from '../../limits/operation-limits.ts'
-import { sealRow, unsealEveryValue, type Collection, type RowSealer } from '../../records/rows.ts'
+import {
+  sealRow,
+  unsealEveryValue,
+  type Collection,
+  type RowSealer,
+} from '../../records/seal-row.ts'
 import type { Change, Row, Store } from '../../store/contract.ts'
 import { listTenants } from '../../tenants/tenant-record.ts'
 import { isKeyringRow } from './live-keyring.ts'

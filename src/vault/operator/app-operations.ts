@@ -13,6 +13,7 @@ import {
 } from '../../applications/application-service.ts'
 import { createApplicationSchema, type CreateApplicationBody } from '../../applications/schema.ts'
 import type { Deps } from '../../deps.ts'
+import { serial } from '../../lib/serial.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { ApplicationRecord } from '../../applications/application-record.ts'
 import { nameCharsMax, pageSizeMax } from '../../limits/limits.ts'
@@ -96,18 +97,9 @@ async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts
 }
 
 /**
- * One after the other in this process, so that of two who ask it at once for what is absent one
- * finds it. Of several that serve one database each makes its own (docs/operations.md).
+ * Of two who ask at once for what is absent, one finds what the other made. Of several processes
+ * that serve one database each makes its own (docs/operations.md).
  */
-function serial(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return task => {
-    const next = last.then(task, task)
-    last = next.catch(() => {})
-    return next
-  }
-}
-
 const inTurn = serial()
 
 export const applicationOperations = ({ deps }: Administered): Operations => ({

@@ -4,6 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../lib/errors.ts'
+import { exclusive, nextFlight } from '../../lib/serial.ts'
 import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
 import { resealBatchRows } from '../../limits/operation-limits.ts'
 import { rekey, retire, rotate, scrubReplaced } from '../keyring/rotation.ts'
@@ -64,43 +65,27 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
   }
 }
 
-/** Seals anew what is under an older key; one at a time in a process. */
+/**
+ * Seals anew what is under an older key; one at a time in a process, and a caller is answered by a
+ * walk that began after the call: an earlier one may not know the newest key.
+ */
 export type Resealer = (tell?: Tell) => Promise<Resealed>
 
 /** @param batchRows that are sealed anew in one commit */
 export function makeResealer({ deps, store }: Administered, batchRows = resealBatchRows): Resealer {
-  let running: Promise<Resealed> | undefined
-  /** Whether somebody has asked since the walk began, maybe for a key that is newer than it. */
-  let isAskedAgain = false
   const listeners = new Set<Tell>()
-  let seen = 0
-  const resealOnce = async (): Promise<Resealed> => {
-    seen = 0
-    isAskedAgain = false
+  const reseal = nextFlight(async () => {
+    let seen = 0
     const { nextOrdinal: total } = await store.figures()
     return resealAll({ ...deps, batchRows }, count => {
       seen += count
       for (const tell of listeners) tell({ rows: Math.min(seen, total), of: total })
     })
-  }
-  async function start(): Promise<Resealed> {
-    try {
-      let rows = 0
-      for (;;) {
-        const walk = await resealOnce()
-        rows += walk.rows
-        // A caller who asks after this begins anew.
-        if (!isAskedAgain) return { ...walk, rows }
-      }
-    } finally {
-      running = undefined
-    }
-  }
+  })
   return async tell => {
-    isAskedAgain = true
     if (tell !== undefined) listeners.add(tell)
     try {
-      return await (running ??= start())
+      return await reseal()
     } finally {
       if (tell !== undefined) listeners.delete(tell)
     }
@@ -109,20 +94,17 @@ export function makeResealer({ deps, store }: Administered, batchRows = resealBa
 
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
   const { deps, ring, store, isShared, replaceMasterKey } = vault
-  let isRekeying = false
-  const rekeyInto = async (asked: NewMasterKey): Promise<void> => {
-    // The new key of one would take the place of the other's.
-    if (isRekeying) throw new ApiError('conflict', 'another keys rekey goes on: wait for its end')
-    isRekeying = true
-    try {
+  // The new key of one would take the place of the other's.
+  const alone = exclusive(
+    () => new ApiError('conflict', 'another keys rekey goes on: wait for its end'),
+  )
+  const rekeyInto = (asked: NewMasterKey): Promise<void> =>
+    alone(async () => {
       // Where a commit failed, nobody knows which of two keys counts: none is written over then.
       await store.write([{ bumpGeneration: true }])
       await ring.refresh()
       await replaceMasterKey(asked, masterKey => rekey({ ...deps, ring, store }, masterKey))
-    } finally {
-      isRekeying = false
-    }
-  }
+    })
   return {
     'keys-status': operation('nothing', nothing, () => statusOf(vault)),
     // Nothing is to be done: the caller has the key.

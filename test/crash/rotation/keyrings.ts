@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { decodeKeyring, secretBytesOf } from '../../../src/crypto/keyring-format.ts'
 import { keyNumberOf } from '../../../src/crypto/seal.ts'
 import { keyringSealer, keyringUnique } from '../../../src/vault/keyring/live-keyring.ts'
-import { unsealRow } from '../../../src/records/rows.ts'
+import { unsealRow } from '../../../src/records/seal-row.ts'
 import { readMasterKey } from '../../../src/server/keys/master-key.ts'
 import { decodeRow } from '../../../src/store/core/row-format.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { inTurn } from '../../../src/records/rows.ts'
+import { inTurn } from '../../../src/records/row-turns.ts'
 
 const digest = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
