@@ -22,13 +22,13 @@ import { normaliseContainer, normaliseContainerStart } from '../rules/access.ts'
 
 const special = new Set('"()[]{}\\*')
 
-/** UTF-16 units that may stand in a word. */
+/** UTF-16 units allowed in a word. */
 const isWordCode = (code: number): boolean =>
   !isBlank(code) && !special.has(String.fromCharCode(code))
 
 const takeWord = (cursor: Cursor): string => takeWhile(cursor, isWordCode)
 
-/** Steps over an operator in capitals, unless it is only how a longer word begins. */
+/** Steps over an operator in capitals, unless it only begins a longer word. */
 const takeOperator = (cursor: Cursor, operator: 'AND' | 'OR' | 'NOT' | 'TO'): boolean => {
   const after = cursor.position + operator.length
   const goesOn = after < cursor.text.length && isWordCode(cursor.text.charCodeAt(after))
@@ -37,7 +37,7 @@ const takeOperator = (cursor: Cursor, operator: 'AND' | 'OR' | 'NOT' | 'TO'): bo
 
 const escapes = { '"': '"', '\\': '\\' }
 
-/** A word that is not empty, or a quoted text. */
+/** Reads a non-empty word, or a quoted text. */
 const takeText = (cursor: Cursor, expected: string): string => {
   if (sees(cursor, '"')) return takeQuoted(cursor, escapes)
   const word = takeWord(cursor)
@@ -45,13 +45,13 @@ const takeText = (cursor: Cursor, expected: string): string => {
   return word
 }
 
-/** Instants from one on, and before another; without a bound infinite. */
+/** Instants from one on, and before another; infinite without a bound. */
 interface InstantRange {
   readonly fromMs: number
   readonly beforeMs: number
 }
 
-/** An instant is the range of its millisecond; a date without a time that of its day in UTC. */
+/** An instant is the range of its millisecond; a date without a time is that of its day in UTC. */
 const rangeOf = (cursor: Cursor, start: number, text: string): InstantRange => {
   try {
     const { epochMs } = parseInstant(text, '')
@@ -67,7 +67,7 @@ const takeInstant = (cursor: Cursor): InstantRange => {
   return rangeOf(cursor, start, takeText(cursor, 'expected an instant'))
 }
 
-/** `undefined` for `*`, which is no bound. */
+/** Returns `undefined` for `*`, which sets no bound. */
 const takeBound = (cursor: Cursor): InstantRange | undefined =>
   take(cursor, '*') ? undefined : takeInstant(cursor)
 
@@ -90,7 +90,7 @@ const takeBounds = (cursor: Cursor, close: string) => {
   return { low, high }
 }
 
-/** One instant, or a range: `[A TO B]` with both ends, `{A TO B}` without either. */
+/** One instant, or a range: `[A TO B]` includes both ends, `{A TO B}` excludes them. */
 const takeInstantRange = (cursor: Cursor): InstantRange => {
   if (take(cursor, '[')) {
     const { low, high } = takeBounds(cursor, ']')
@@ -115,10 +115,10 @@ const takeInstantRange = (cursor: Cursor): InstantRange => {
  *                 "modified_by" / "metadata." ( key / quoted )
  *     range     = "[" bound "TO" bound "]" / "{" bound "TO" bound "}"
  *
- * A word has no blank and none of `" ( ) [ ] { } \ *`; a key has no colon either. In quotes all is
- * text, with `\"`, `\\` and `\uXXXX`. Only `container` takes a `*`, at the end of a word; only
- * `created_at` and `modified_at` take ranges, in which a `*` is no bound.
- * decision: clauses side by side are refused, since some would read AND there and others OR;
+ * A word has no blank and none of `" ( ) [ ] { } \ *`; a key has no colon either. Quoted text may
+ * hold anything, with `\"`, `\\` and `\uXXXX`. Only `container` takes a `*`, at the end of a word;
+ * only `created_at` and `modified_at` take ranges, in which a `*` means no bound.
+ * decision: adjacent clauses are refused, since some people would read AND there and others OR;
  * operators are in capitals; a date without a time is its whole day in UTC.
  * Source: contract section 14.
  */
@@ -147,13 +147,13 @@ interface Reader extends Cursor {
   clauses: number
 }
 
-/** What is told where there is none. */
+/** Message for a missing query. */
 export const queryExpected = 'expected a query such as type:card; * alone finds all tokens'
 
 /**
  * @param text at most 2,000 characters
  * @param at field path for errors
- * @returns `undefined` for `*` alone, which asks for all
+ * @returns `undefined` for `*` alone, which finds all tokens
  * @throws ApiError `invalid_request` with a position, in UTF-16 units from 0; never the text
  */
 export const parseSearch = (text: string, at: string): SearchTree | undefined => {
@@ -183,7 +183,7 @@ const readAll = (reader: Reader, depth: number): SearchTree => {
   return all.length === 1 ? first : { all }
 }
 
-/** Blanks around it are stepped over. */
+/** Also steps over blanks around it. */
 const readNegation = (reader: Reader, depth: number): SearchTree => {
   skipBlanks(reader)
   const start = reader.position
@@ -272,7 +272,7 @@ const readValue = (reader: Reader): string => {
   return takeText(reader, 'expected a value')
 }
 
-/** Ids of applications are UUIDs, of which the case says nothing (hardening H88). */
+/** Ids of applications are UUIDs, whose case means nothing (hardening H88). */
 const readFolded = (reader: Reader, field: TextField): string => {
   const value = readValue(reader)
   return field === 'created_by' || field === 'modified_by' ? value.toLowerCase() : value

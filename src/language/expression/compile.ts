@@ -1,9 +1,9 @@
 /**
- * Expressions as closures, made once for each text and kept.
+ * Expressions as closures, compiled once per text and cached.
  *
- * Masks are evaluated at each read, so evaluating a compiled one looks nothing up: a source closure
- * and one closure for each filter. The cache is bounded; the entry that was made first goes first.
- * Source: contract section 6 (parsed once, cached by text).
+ * Masks are evaluated at each read, so a compiled one needs no look-ups: it has one closure for the
+ * source and one for each filter. The cache is bounded; the oldest entry is dropped first. Source:
+ * contract section 6 (parsed once, cached by text).
  * @module
  */
 import { present } from '../../lib/errors.ts'
@@ -28,13 +28,13 @@ import {
 import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
 
 export interface CompiledTemplate {
-  /** Names neither data nor metadata: has the same value for every token. */
+  /** True if it names neither data nor metadata, so its value is the same for every token. */
   readonly isConstant: boolean
-  /** Exactly one output and no text around it: keeps the type of its value. */
+  /** True for exactly one output without text around it: it keeps the type of its value. */
   readonly isWhole: boolean
-  /** Another evaluation on the same data may give another value. */
+  /** True if another evaluation on the same data may give another value. */
   readonly isRandom: boolean
-  /** What it was made of. */
+  /** The tree it was compiled from. */
   readonly parts: Template
   readonly evaluate: (run: Run) => Json
 }
@@ -71,7 +71,7 @@ const compileWhole = (output: Output): ((run: Run) => Json) => {
   }
 }
 
-/** Literal text around outputs makes text of them all. */
+/** Literal text around outputs turns them all into text. */
 const compileMixed = (template: Template): ((run: Run) => Json) => {
   const parts = template.map(part => (typeof part === 'string' ? part : compileOutput(part)))
   return run => {
@@ -104,7 +104,7 @@ export const bindTemplate = (template: Template): CompiledTemplate => {
   }
 }
 
-/** One for each use, because the same text may be allowed in one and refused in another. */
+/** One cache per use, because a text may be allowed in one use and refused in another. */
 const caches = {
   id: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
   mask: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
@@ -113,10 +113,10 @@ const caches = {
 } satisfies Record<TemplateUse, TextCache<CompiledTemplate>>
 
 /**
- * The compiled form of an expression, from the cache when its text was seen before.
+ * Returns the compiled form of an expression, from the cache if its text was seen before.
  * @param text  the expression
  * @param at    field path for errors
- * @param use   what it is for
+ * @param use   its purpose
  * @throws ApiError `invalid_request` as `parseTemplate`
  */
 export const compileTemplate = (text: string, at: string, use: TemplateUse): CompiledTemplate => {
@@ -132,12 +132,12 @@ export const compileTemplate = (text: string, at: string, use: TemplateUse): Com
 /*
  * Evaluating a compiled expression on the data of one token.
  *
- * The data is a value and never text to be parsed: `{{ 1 }}` inside it stays as it is (hardening
- * H95). Source: contract section 6.
+ * The data is a value, never text to be parsed: `{{ 1 }}` inside it stays as it is (hardening H95).
+ * Source: contract section 6.
  */
 
 /**
- * The value of an expression: of any JSON type when it is exactly one output, else a string.
+ * Returns the value of an expression: of any JSON type if it is exactly one output, else a string.
  * @throws ApiError `invalid_request` at `scope.at` when a filter cannot work on this data, when it
  *   would take too much work, or when the output would be larger than a token's data; the message
  *   holds no value

@@ -1,11 +1,11 @@
 /**
- * Reading one operand of an expression: a path into the data, or a constant.
+ * Reads one operand of an expression: a path into the data, or a constant.
  *
  *     operand = string / number / "true" / "false" / "nil" / "null" / path
  *     path    = ( "data" / "metadata" ) *( "." name / "[" integer "]" / "[" string "]" )
  *
- * A name picks an own member and nothing else: Liquid's `.size`, `.first`, `.last` exist as filters
- * only, and a computed key in brackets does not exist. Source: contract section 6, hardening H94.
+ * A name picks an own member and nothing else: Liquid's `.size`, `.first`, `.last` exist only as
+ * filters, and computed keys in brackets do not exist. Source: contract section 6, hardening H94.
  * @module
  */
 import { isDigitCode } from '../../lib/bytes.ts'
@@ -25,7 +25,7 @@ export interface Reader extends Cursor {
   readonly use: TemplateUse
 }
 
-/** What a backslash means in a string. Any other escape is refused, so that none is misread. */
+/** Meanings of a backslash in a string. Any other escape is refused, so that none is misread. */
 const escapes = {
   '\\': '\\',
   "'": "'",
@@ -48,7 +48,7 @@ const constants: ReadonlyMap<string, Literal> = new Map([
 const isAsciiLetter = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
 
-/** Letters, digits, `_`, `-`, and all beyond ASCII that is neither a control nor a blank. */
+/** Letters, digits, `_`, `-`, and anything beyond ASCII except controls and blanks. */
 export const isNameCode = (code: number): boolean =>
   isAsciiLetter(code) ||
   isDigitCode(code) ||
@@ -66,8 +66,8 @@ export const readName = (reader: Reader): string => {
 }
 
 /**
- * Reads one operand and the blanks before it. `metadata` is known to fingerprints alone.
- * @throws ApiError with a position when none is there
+ * Reads one operand and the blanks before it. Only fingerprints may use `metadata`.
+ * @throws ApiError with a position when there is none
  */
 export const readOperand = (reader: Reader): Operand => {
   skipBlanks(reader)

@@ -6,10 +6,10 @@
  *     filter   = name [ ":" argument *( "," argument ) ]
  *     argument = operand / name ":" ( "true" / "false" )
  *
- * Clients of this family write a comma for the first bar. It is read as one: passing over what
- * follows it would show the bare value. Behind a filter a comma stands between its arguments alone.
+ * Clients of this family write a comma instead of the first bar. It counts as a bar: ignoring the
+ * filters after it would show the bare value. After a filter a comma only separates its arguments.
  *
- * Not here on purpose: tags, comments, whitespace control, ranges, operators. Filters and their
+ * Omitted on purpose: tags, comments, whitespace control, ranges, operators. Filters and their
  * arguments are checked here, so that a stored expression can only fail on data.
  * Source: contract section 6, hardening H90 to H96.
  * @module
@@ -31,8 +31,8 @@ const textFaults: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * What was meant for an output and would be text for all to see: `{ data | last4 }` as a part of a
- * text, or a word in braces that is all of it.
+ * Text that was meant as an output and would be shown literally: `{ data | last4 }` within a text,
+ * or a whole text that is a word in braces.
  */
 const singleBraces = /\{\s*(?:data|metadata)\b[^{}]*\}|^\s*\{\s*[A-Za-z_][^{}]*\}\s*$/
 
@@ -154,7 +154,7 @@ const readArgument = (
   skipBlanks(reader)
 }
 
-/** A keyword argument; undefined, with the cursor back at its start, when there is none. */
+/** Reads a keyword argument; if there is none, returns undefined and restores the cursor. */
 const readFlag = (reader: Reader, definition: FilterDefinition): Flag | undefined => {
   const start = reader.position
   const name = takeWhile(reader, isNameCode)

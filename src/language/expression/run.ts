@@ -1,6 +1,6 @@
 /**
- * One evaluation: what it may see, how much work it may do, how it fetches values, and what filters
- * hand on.
+ * One evaluation: its inputs, its budget of work, its access to values, and the values that filters
+ * pass on.
  * @module
  */
 import { ApiError, invalid, invariant } from '../../lib/errors.ts'
@@ -18,11 +18,11 @@ import type { Operand, PathStep } from './tree.ts'
 import type { StepMeter } from '../../lib/work.ts'
 
 /*
- * One evaluation: what it may see, and how much work it may still do.
+ * One evaluation: the data it may see, and the work it may still do.
  *
  * Work is counted in steps, about one nanosecond each, because a domain without a clock cannot
- * count time. A filter pays before it works, so that the limit holds whatever the data.
- * Source: contract section 6 (bounded), hardening H91.
+ * count time. A filter pays before it works, so that the limit holds whatever the data. Source:
+ * contract section 6 (bounded), hardening H91.
  */
 
 export interface Scope {
@@ -33,33 +33,31 @@ export interface Scope {
   readonly metadata?: JsonObject
   /** Only an id expression draws from it. Returns that many bytes, uniform and unpredictable. */
   readonly randomBytes?: (count: number) => Uint8Array
-  /** What it costs counts there too; absent: it is bounded by itself. */
+  /** Also charged with the cost; if absent, only the evaluation's own limit applies. */
   readonly meter?: StepMeter | undefined
 }
 
 export interface Run extends Scope {
   stepsLeft: number
-  /** Whether a path met nothing, and no `default` stands in for that. */
+  /** True if a path found nothing, and no `default` replaces it. */
   isPathMissed?: boolean
 }
 
 export const startRun = (scope: Scope): Run => ({ ...scope, stepsLeft: evaluationStepsMax })
 
-/** The 400 of an evaluation. `expected` says what was wanted, never what was there. */
+/** The 400 of an evaluation. `expected` names the expectation, never the value found. */
 export const failed = (run: Run, expected: string): ApiError => invalid(run.at, expected)
 
-/**
- * The 400 of a request whose evaluations come to too much. No path: it is none of them alone.
- */
+/** The 400 of a request whose evaluations cost too much together, without a path to any of them. */
 const overspent = () =>
   new ApiError('invalid_request', 'expected expressions and masks that do less work together')
 
-/** For a caller that goes on where one evaluation fails. @throws ApiError `invalid_request` */
+/** For a caller that continues after one evaluation fails. @throws ApiError `invalid_request` */
 export const assertAffordable = (meter: StepMeter | undefined): void => {
   if (meter !== undefined && meter.stepsSpent > meter.stepsMax) throw overspent()
 }
 
-/** Pays for work that is about to be done. @throws ApiError `invalid_request` when none is left */
+/** Pays for work to be done next. @throws ApiError `invalid_request` when no steps are left */
 export const spend = (run: Run, steps: number): void => {
   run.stepsLeft -= steps
   if (run.stepsLeft < 0) throw failed(run, 'the expression does too much work on this data')
@@ -70,7 +68,7 @@ export const spend = (run: Run, steps: number): void => {
 }
 
 /*
- * Operands to closures that fetch their value.
+ * Converts operands to closures that fetch their value.
  *
  * Only own members of Maps and elements of arrays are reached; anything else is null, so that no
  * name leads to a prototype, a function or a global. Source: contract section 6, hardening H94.
@@ -79,8 +77,8 @@ export const spend = (run: Run, steps: number): void => {
 export type Evaluator = (run: Run) => Json
 
 /**
- * The member or element that a step picks; null when there is none. Pays for all members: fewer
- * would do, but the same for whatever names the data has.
+ * Returns the member or element that a step picks; null if there is none. Pays for all members:
+ * fewer would do, but the price must not depend on the names in the data.
  */
 export const pick = (value: Json, step: PathStep, run: Run): Json => {
   if (typeof step === 'string') {
@@ -113,7 +111,7 @@ export const resolve = (operand: Operand): Evaluator => {
 }
 
 /*
- * How large a value is as JSON, without printing it.
+ * Returns the size of a value as JSON, without printing it.
  */
 
 const scalarSize = (value: Json): number => {
@@ -122,8 +120,8 @@ const scalarSize = (value: Json): number => {
 }
 
 /**
- * The characters of the value's JSON text, escapes not counted. Stops as soon as there are more
- * than `most`, so that a value which names one large part many times costs no more than that.
+ * Counts the characters of the value's JSON text, without escapes. Stops once there are more than
+ * `most`, so that a value which refers to one large part many times costs no more than that.
  * @returns at most the true size; more than `most` exactly when the true size is
  */
 export const measureJson = (value: Json, most: number): number => {
@@ -157,14 +155,14 @@ const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xd
 
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-/** Shorter text is walked faster than it is handed to a native function. */
+/** A shorter text is walked faster than a native function is called. */
 const walkedCharsMax = 32
 
-/** Whether the text is long and ASCII: its indexes need no walk. The native count tells at once. */
+/** True if the text is long and ASCII, so its indexes need no walk. The native count is instant. */
 const isPlain = (text: string): boolean =>
   text.length > walkedCharsMax && Buffer.byteLength(text) === text.length
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export const countCodePoints = (text: string): number => {
   if (isPlain(text)) return text.length
   let pairs = 0
@@ -174,7 +172,7 @@ export const countCodePoints = (text: string): number => {
   return text.length - pairs
 }
 
-/** The index behind the first `count` code points; the length of the text when it has fewer. */
+/** Index after the first `count` code points; the length of the text if it has fewer. */
 export const indexAfter = (text: string, count: number): number => {
   if (count > walkedCharsMax && isPlain(text)) return Math.min(count, text.length)
   let index = 0
@@ -184,7 +182,7 @@ export const indexAfter = (text: string, count: number): number => {
   return index
 }
 
-/** The index of the last `count` code points; 0 when the text has fewer. */
+/** Index of the last `count` code points; 0 if the text has fewer. */
 export const indexBeforeLast = (text: string, count: number): number => {
   if (count > walkedCharsMax && isPlain(text)) return Math.max(0, text.length - count)
   let index = text.length
@@ -195,33 +193,33 @@ export const indexBeforeLast = (text: string, count: number): number => {
 }
 
 /*
- * What a filter makes of whatever comes in: the conversions that all filters share.
+ * Conversions of input values that all filters share.
  *
  * decision: an array or object as text is its canonical JSON text, never Liquid's joined items,
  * because `["a","b"]` and `["ab"]` must not fingerprint alike.
  */
 
-/** What flows between filters. Bytes live only between `hmac` and its encoder. */
+/** A value between filters. Bytes exist only between `hmac` and its encoder. */
 export type FilterValue = Json | Uint8Array
 
 const stepsPerPrintedChar = 16
 /**
- * No value costs more to print than this. decision: data that is all small members costs more in
- * truth, but the default fingerprint prints the data once, and that must go for any data.
+ * Highest charge for printing a value. decision: data of only small members really costs more, but
+ * the default fingerprint prints the data once, and that must work for any data.
  */
 const printingStepsMax = evaluationStepsMax - 400_000
-/** For walking text that is not ASCII, for which there is no native short cut. */
+/** For walking text with other characters than ASCII, for which there is no native shortcut. */
 const stepsPerWalkedChar = 3
 
 const outputTooLong = (run: Run): ApiError =>
   failed(run, `the expression yields more than ${tokenDataBytesMax} bytes`)
 
-/** Throws ApiError `invalid_request` for text that would be longer than an output may be. */
+/** @throws ApiError `invalid_request` for text longer than an output may be */
 export const assertTextFits = (length: number, run: Run): void => {
   if (length > tokenDataBytesMax) throw outputTooLong(run)
 }
 
-/** Pays for text of that length before it is made. Throws ApiError when it would be too long. */
+/** Pays for text of that length before it is made. @throws ApiError when it would be too long */
 export const spendOnText = (run: Run, length: number): void => {
   assertTextFits(length, run)
   spend(run, 8 + length)
@@ -233,8 +231,8 @@ export const spendOnWalk = (run: Run, text: string): void => {
 }
 
 /**
- * Throws ApiError `invalid_request` when a value is larger than the data of a token may be. Called
- * where values are put together; what is only picked from the data cannot be too large.
+ * @throws ApiError `invalid_request` when a value is larger than the data of a token may be. Called
+ *   where values are composed; a value picked from the data cannot be too large.
  */
 export const assertOutputFits = (value: Json, run: Run): void => {
   // No UTF-16 unit needs more than three bytes, and most outputs are short.
@@ -244,13 +242,13 @@ export const assertOutputFits = (value: Json, run: Run): void => {
   if (size > tokenDataBytesMax) throw outputTooLong(run)
 }
 
-/** The parser lets bytes go into encoders only. */
+/** The parser allows bytes only into encoders. */
 export const jsonOf = (value: FilterValue): Json => {
   invariant(!(value instanceof Uint8Array), 'bytes stay between hmac and its encoder')
   return value
 }
 
-/** @throws ApiError when printing cannot be paid for; while all is left, nothing is measured */
+/** @throws ApiError when printing is too expensive; with a full budget, nothing is measured */
 const assertPrintable = (run: Run, value: Json): void => {
   if (run.stepsLeft >= printingStepsMax) return
   const affordable = run.stepsLeft / stepsPerPrintedChar
@@ -294,7 +292,7 @@ export const demandText = (value: FilterValue, run: Run): string => {
   return text
 }
 
-/** Liquid's list: null is empty, an array itself, anything else a list of one. */
+/** Liquid's list: null is empty, an array is itself, anything else a list of one. */
 export const listOf = (value: FilterValue, run: Run): readonly Json[] => {
   const json = jsonOf(value)
   if (json === null) return []
@@ -306,7 +304,7 @@ export const listOf = (value: FilterValue, run: Run): readonly Json[] => {
 /** Steps for each character of a number that no double holds. */
 const stepsPerDigit = 8
 
-/** Pays for a look at the digits of a number. */
+/** Pays for reading the digits of a number. */
 export const spendOnNumber = (run: Run, value: JsonNumber): void => {
   if (typeof value !== 'number') spend(run, value.numberText.length * stepsPerDigit)
 }

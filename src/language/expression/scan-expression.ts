@@ -1,5 +1,5 @@
 /**
- * Reading text from left to right, for every grammar here: expressions, JSONPath, searches.
+ * Reads text from left to right, for every grammar here: expressions, JSONPath, searches.
  *
  * A fault is an ApiError that names a position and an expectation, never the text.
  * @module
@@ -25,7 +25,7 @@ export const skipBlanks = (cursor: Cursor): void => {
 export const sees = (cursor: Cursor, text: string): boolean =>
   cursor.text.startsWith(text, cursor.position)
 
-/** Steps over `text` if it is next, and says whether it was. */
+/** Steps over `text` if it is next; returns true if it was. */
 export const take = (cursor: Cursor, text: string): boolean => {
   if (!sees(cursor, text)) return false
   cursor.position += text.length
@@ -36,7 +36,7 @@ export const demand = (cursor: Cursor, text: string, expected: string): void => 
   if (!take(cursor, text)) throw cursor.refuse(cursor.position, expected)
 }
 
-/** The longest run of characters whose UTF-16 codes pass; may be empty. */
+/** Takes the longest run of characters whose UTF-16 codes pass; may be empty. */
 export const takeWhile = (cursor: Cursor, passes: (code: number) => boolean): string => {
   const start = cursor.position
   const { text } = cursor
@@ -69,9 +69,9 @@ const takeEscape = (cursor: Cursor, escapes: Readonly<Record<string, string>>): 
 }
 
 /**
- * Reads a quoted string; the cursor stands on its quote, `'` or `"`.
- * @param escapes  what a backslash and one letter mean; `\uXXXX` is always known
- * @throws ApiError when it does not end, has an unknown escape, or a lone surrogate comes out
+ * Reads a quoted string; the cursor is at its quote, `'` or `"`.
+ * @param escapes  meanings of a backslash and one letter; `\uXXXX` is always known
+ * @throws ApiError when it does not end, has an unknown escape, or yields a lone surrogate
  */
 export const takeQuoted = (cursor: Cursor, escapes: Readonly<Record<string, string>>): string => {
   const start = cursor.position
@@ -92,7 +92,7 @@ export const takeQuoted = (cursor: Cursor, escapes: Readonly<Record<string, stri
 }
 
 /**
- * A number as the vault holds it: a double where its shortest text is the text that came.
+ * Returns a number as the vault holds it: a double if its shortest text equals the text received.
  * Returns undefined beyond the range of a double. `text` is a valid JSON number.
  */
 export const numberFrom = (text: string): number | ExactNumber | undefined => {

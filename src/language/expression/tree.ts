@@ -1,14 +1,14 @@
 /**
- * What an expression means, as plain data: literal text and outputs, an output being one operand
+ * The meaning of an expression, as plain data: literal text and outputs. An output is one operand
  * and the filters that it passes through.
  *
- * A tree is made by `parse-expression.ts` alone, and the tests print it back. It holds no position
+ * Only `parse-expression.ts` makes trees, and the tests print them back. A tree holds no position
  * and no reference to code. Source: contract section 6.
  * @module
  */
 import type { ExactNumber } from '../../lib/json/json.ts'
 
-/** What the expression is for: decides which names and which filters it may use. */
+/** Purpose of the expression: decides which names and which filters it may use. */
 export type TemplateUse = 'id' | 'mask' | 'search_index' | 'fingerprint'
 
 export type LiteralValue = null | boolean | number | string | ExactNumber
@@ -46,7 +46,7 @@ export interface Output {
   readonly filters: readonly FilterCall[]
 }
 
-/** A string is literal text, never empty and never next to another one. */
+/** A string is literal text, never empty and never adjacent to another one. */
 export type Part = string | Output
 
 export type Template = readonly Part[]

@@ -2,7 +2,7 @@
  * Filters that draw a stand-in of the same shape: `alias_card`, `alias_preserve_format`,
  * `alias_preserve_length`. For ids only.
  *
- * Invariants: every character is drawn without bias; the input itself never comes out; when nothing
+ * Invariants: every character is drawn without bias; the input itself is never returned; if nothing
  * would be drawn, that is an error. Source: contract section 6 and section 7.
  * @module
  */
@@ -21,7 +21,7 @@ type Draw = (bound: number) => number
 const poolBytes = 64
 const byteValues = 256
 
-/** Throws away bytes of the last, incomplete round: a plain remainder would favour low values. */
+/** Discards bytes of the last, incomplete round: a plain remainder would favour low values. */
 const makeDraw = (run: Run): Draw => {
   invariant(run.randomBytes, 'an id expression is evaluated with a source of randomness')
   const refill = run.randomBytes
@@ -44,7 +44,7 @@ const makeDraw = (run: Run): Draw => {
   }
 }
 
-/** Draws until the alias is allowed; one in five draws at least is, so the bound is never met. */
+/** Draws until the alias is allowed; at least one in five draws is, so the bound is never met. */
 const drawAllowed = (draw: () => string, isAllowed: (alias: string) => boolean): string => {
   for (let attempt = 0; attempt < aliasAttemptsMax; attempt += 1) {
     const alias = draw()
@@ -94,7 +94,7 @@ const lower = 'abcdefghijklmnopqrstuvwxyz'
 const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const numerals = '0123456789'
 
-/** What may stand for a character: letters of any script count, or a foreign name would stay. */
+/** Returns the alphabet for a character: letters of any script, or a foreign name would stay. */
 const alphabetFor = (character: string): string => {
   if (/\p{Nd}/u.test(character)) return numerals
   if (/\p{Lu}/u.test(character)) return upper

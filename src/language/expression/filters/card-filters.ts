@@ -1,5 +1,5 @@
 /**
- * Filters that know cards: `card_mask`, `card_bin`, `card_exp`.
+ * Filters for cards: `card_mask`, `card_bin`, `card_exp`.
  *
  * Digits are ASCII digits; everything else in a card number is a separator. The BIN has 8 digits
  * for numbers of 16 digits or more, else 6. Source: contract section 6.
@@ -22,13 +22,13 @@ import { hide, hideMiddle, maskCharacter, overText } from './mask-filters.ts'
 
 export const lastDigits = 4
 
-/** Longer text, separators and all, is no card number. */
+/** Longer text, even with separators, is not a card number. */
 const cardCharsMax = 64
 
-/** How many digits the BIN of a card number with that many digits has. */
+/** Returns the number of BIN digits of a card number with that many digits. */
 export const binDigitsOf = (digits: number): number => (digits >= 16 ? 8 : 6)
 
-/** The index behind the first `count` digits. The text has that many. */
+/** Returns the index after the first `count` digits. The text has that many. */
 export const indexAfterDigits = (text: string, count: number): number => {
   let index = 0
   for (let left = count; left > 0; index += 1) {
@@ -37,7 +37,7 @@ export const indexAfterDigits = (text: string, count: number): number => {
   return index
 }
 
-/** The index of the last `count` digits. The text has that many. */
+/** Returns the index of the last `count` digits. The text has that many. */
 export const indexBeforeLastDigits = (text: string, count: number): number => {
   let index = text.length
   for (let left = count; left > 0;) {
@@ -61,7 +61,7 @@ export const cardMask: FilterDefinition = {
     const mask = textAt(operands, 2, maskCharacter)
     const preserved = [...new Set(textAt(operands, 3, ''))]
     return overText((text, run) => {
-      // Counting is for card numbers only; other text shows nothing.
+      // Only card numbers are worth counting; other text shows nothing.
       const digits = text.length > cardCharsMax ? 0 : countDigits(text)
       const first = showsBin ? binDigitsOf(digits) : 0
       const last = showsLast ? lastDigits : 0
@@ -73,8 +73,8 @@ export const cardMask: FilterDefinition = {
 }
 
 /**
- * The digits of the BIN alone. decision: what separates digits is never part of it, so the
- * argument, with which other implementations are told the separator, changes nothing.
+ * Returns only the digits of the BIN. decision: separators are never part of it, so the argument,
+ * which names the separator in other implementations, has no effect.
  */
 export const cardBin: FilterDefinition = {
   required: [],
@@ -83,7 +83,7 @@ export const cardBin: FilterDefinition = {
     overText((text, run) => {
       const digits = text.length > cardCharsMax ? 0 : countDigits(text)
       const bin = binDigitsOf(digits)
-      // decision: a text that is all BIN is no card number, and its BIN would be all of it.
+      // decision: a text no longer than a BIN is not a card number, and its BIN would be all of it.
       if (digits <= bin) throw failed(run, 'expected a card number, which is longer than its BIN')
       return digitsIn(text.slice(0, indexAfterDigits(text, bin)))
     }),
@@ -101,7 +101,7 @@ const expiryFormats: ReadonlyMap<string, (month: string, year: string) => string
   ['MM-YYYY', (month, year) => `${month}-${year}`],
 ])
 
-/** A member of the card as an integer from `least` to `most`, padded with zeros. */
+/** Returns a member of the card as an integer from `least` to `most`, padded with zeros. */
 const expiryPart = (card: Json, name: string, least: number, most: number, run: Run): string => {
   const part = Number(scalarTextOf(pick(card, name, run)))
   if (!Number.isInteger(part) || part < least || part > most) {

@@ -11,12 +11,12 @@ import { failed, spend, type Run, jsonOf } from '../run.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
 
 /*
- * Formats of `date`, after strftime as Liquid has it, always in UTC and in English.
+ * Formats of `date`, as in Liquid's strftime, always in UTC and in English.
  *
  *     %[flags][width][E|O]conversion     flags: - _ 0 ^ # :
  *
- * decision: a conversion that is not known is refused when the expression is parsed, and `%c`, `%x`
- * and `%X` are those of the C locale, so that no answer depends on where the process runs.
+ * decision: an unknown conversion is refused when the expression is parsed, and `%c`, `%x` and `%X`
+ * are those of the C locale, so that no answer depends on the environment of the process.
  */
 
 /** Prints one instant. */
@@ -24,7 +24,7 @@ type DatePrinter = (date: Date) => string
 
 interface Directive {
   readonly flags: string
-  /** 0 when the format names none. */
+  /** 0 if the format names none. */
   readonly width: number
   readonly conversion: string
 }
@@ -68,7 +68,7 @@ const dayName = (date: Date): string =>
 const fraction = (date: Date, width: number): string =>
   String(date.getUTCMilliseconds()).padStart(3, '0').slice(0, width).padEnd(width, '0')
 
-/** A conversion that stands for a whole format. */
+/** A conversion that abbreviates a whole format. */
 const composed =
   (format: string): Conversion['print'] =>
   date =>
@@ -144,7 +144,7 @@ const bindDirective = (directive: Directive, conversion: Conversion): DatePrinte
 
 const directiveShape = /%([-_0^#:]*)([0-9]*)[EO]?([^])/y
 
-/** @returns the printer of a format, or undefined when the format has a part that is not known */
+/** @returns the printer of a format, or undefined when the format has an unknown part */
 const compileDateFormat = (format: string): DatePrinter | undefined => {
   const printers: DatePrinter[] = []
   let start = 0
@@ -165,10 +165,10 @@ const compileDateFormat = (format: string): DatePrinter | undefined => {
 /*
  * Liquid's `date` filter: an instant printed by a format, in UTC.
  *
- * Takes what `parseInstant` takes (ISO 8601 first of all), a month alone as `2028-10`, and Unix
- * seconds as a number or as digits. decision: anything else is an error, where Liquid gives its
- * input back, because a mask must not show what it was to reshape. `now` and `today` are such
- * errors, because no clock is handed in.
+ * Accepts whatever `parseInstant` does (mainly ISO 8601), a bare month as `2028-10`, and Unix
+ * seconds as a number or as digits. decision: anything else is an error, while Liquid returns its
+ * input, because a mask must not show what it failed to reshape. `now` and `today` are errors too,
+ * because no clock is handed in.
  */
 
 /** Liquid's default. */

@@ -1,8 +1,8 @@
 /**
- * What a filter is: the rules for its arguments, and how it binds them to a step.
+ * The definition of a filter: the rules for its arguments, and how it binds them to a step.
  *
- * Rules run when an expression is parsed, so that a step may rely on them. A step is a closure
- * with its constant arguments at hand: evaluating a compiled expression looks nothing up.
+ * Rules run when an expression is parsed, so that a step may rely on them. A step is a closure over
+ * its constant arguments: evaluating a compiled expression needs no look-ups.
  * @module
  */
 import { invariant, present } from '../../../lib/errors.ts'
@@ -11,7 +11,7 @@ import type { Flag, Operand, LiteralValue } from '../tree.ts'
 
 export type Step = (input: FilterValue, run: Run) => FilterValue
 
-/** Says what was expected when the argument breaks the rule. */
+/** Returns what was expected when the argument breaks the rule. */
 export type ArgumentRule = (operand: Operand) => string | undefined
 
 export interface FilterDefinition {
@@ -19,7 +19,7 @@ export interface FilterDefinition {
   readonly optional?: readonly ArgumentRule[]
   /** Name of its one keyword argument, `true` or `false`. */
   readonly flag?: string
-  /** `given`: comes out as bytes. `taken`: may follow a filter that gives bytes. */
+  /** `given`: returns bytes. `taken`: may follow a filter that returns bytes. */
   readonly bytes?: 'given' | 'taken'
   readonly random?: true
   readonly bind: (operands: readonly Operand[], flags: readonly Flag[]) => Step
@@ -51,7 +51,7 @@ export const nameRule: ArgumentRule = literalRule(
   value => typeof value === 'string' && value !== '',
 )
 
-/** Flags come as booleans or as the strings `'true'` and `'false'` (contract section 6). */
+/** Flags are booleans or the strings `'true'` and `'false'` (contract section 6). */
 export const flagRule: ArgumentRule = literalRule(
   "'true' or 'false'",
   value => typeof value === 'boolean' || value === 'true' || value === 'false',
@@ -60,13 +60,13 @@ export const flagRule: ArgumentRule = literalRule(
 export const choiceRule = (choices: readonly string[]): ArgumentRule =>
   literalRule(`one of ${choices.join(', ')}`, value => choices.some(choice => choice === value))
 
-/** A string that `check` takes; its answer, if any, says what was expected. */
+/** A string that passes `check`; otherwise the result of `check` says what was expected. */
 export const checkedTextRule =
   (check: (text: string) => string | undefined): ArgumentRule =>
   operand =>
     textRule(operand) ?? check(textAt([operand], 0, ''))
 
-/** What fetches the required argument at `index`. */
+/** Returns the evaluator of the required argument at `index`. */
 export const sourceAt = (operands: readonly Operand[], index: number): Evaluator =>
   resolve(present(operands[index], 'the parser demands the required arguments'))
 
@@ -77,21 +77,21 @@ const literalAt = (operands: readonly Operand[], index: number): LiteralValue | 
   return operand.value
 }
 
-/** The constant integer at `index`, or `fallback` when it was left out. */
+/** The constant integer at `index`, or `fallback` if it was left out. */
 export const integerAt = (operands: readonly Operand[], index: number, fallback = 0): number => {
   const value = literalAt(operands, index) ?? fallback
   invariant(typeof value === 'number', 'a rule lets only integers reach this filter')
   return value
 }
 
-/** The constant string at `index`, or `fallback` when it was left out. */
+/** The constant string at `index`, or `fallback` if it was left out. */
 export const textAt = (operands: readonly Operand[], index: number, fallback: string): string => {
   const value = literalAt(operands, index) ?? fallback
   invariant(typeof value === 'string', 'a rule lets only strings reach this filter')
   return value
 }
 
-/** The constant flag at `index`; false when it was left out. */
+/** The constant flag at `index`; false if it was left out. */
 export const flagAt = (operands: readonly Operand[], index: number): boolean => {
   const value = literalAt(operands, index)
   return value === true || value === 'true'

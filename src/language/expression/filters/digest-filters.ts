@@ -1,8 +1,8 @@
 /**
  * Keyed digests of text: `hmac` and the encoders of its bytes, `to_base64` and `to_base16`.
  *
- * The parser sees to it that bytes flow from `hmac` into an encoder and nowhere else. An encoder
- * takes text too, as its UTF-8 bytes. Source: contract section 6.
+ * The parser ensures that bytes go from `hmac` only into an encoder. An encoder accepts text too,
+ * as its UTF-8 bytes. Source: contract section 6.
  * @module
  */
 import { createHmac } from 'node:crypto'

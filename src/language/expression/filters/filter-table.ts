@@ -1,5 +1,5 @@
 /**
- * The filters that exist, by name. There are no others, and none is added at run time.
+ * All filters by name; none is added at run time.
  *
  * Source: contract section 6, its table.
  * @module

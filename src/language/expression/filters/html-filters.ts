@@ -1,8 +1,8 @@
 /**
- * Liquid's filters for text that goes into a page or a URL: `escape`, `escape_once`,
- * `newline_to_br`, `strip_html`, `strip_newlines`, `url_encode`, `url_decode`.
+ * Liquid's filters for text in a page or a URL: `escape`, `escape_once`, `newline_to_br`,
+ * `strip_html`, `strip_newlines`, `url_encode`, `url_decode`.
  *
- * Invariant: each runs in time linear in the text; none has a pattern that can go back.
+ * Invariant: each runs in time linear in the text; no pattern can backtrack.
  * @module
  */
 import { present } from '../../../lib/errors.ts'
@@ -25,8 +25,8 @@ const stepsPerChange = 100
 const stepsPerChar = 2
 
 /**
- * Replaces each match, paying for it and for the growth it brings. One match is sought at a time,
- * because the native replace finds all of them before it hands over the first.
+ * Replaces each match, and pays for it and for its growth. Matches are sought one at a time,
+ * because the native replace finds all of them before it calls back for the first.
  */
 const change = (
   run: Run,
@@ -58,14 +58,14 @@ const unescapeText = (text: string, run: Run): string =>
 
 export const escape = textFilter(escapeText)
 
-/** Entities that are there stay single. */
+/** Existing entities are not escaped again. */
 export const escapeOnce = textFilter((text, run) => escapeText(unescapeText(text, run), run))
 
 export const newlineToBr = textFilter((text, run) => change(run, text, /\r?\n/g, () => '<br />\n'))
 
 export const stripNewlines = textFilter((text, run) => change(run, text, /\r?\n/g, () => ''))
 
-/** What opens something that is taken out, and what closes it; tried in this order. */
+/** Openers of removed markup and their closers; tried in this order. */
 const markup: readonly (readonly [opener: string, closer: string])[] = [
   ['<script', '</script>'],
   ['<style', '</style>'],
@@ -73,13 +73,13 @@ const markup: readonly (readonly [opener: string, closer: string])[] = [
   ['<', '>'],
 ]
 
-/** The index behind the markup that opens at `start`, or -1. Forgets openers that no more close. */
+/** Index after the markup that opens at `start`, or -1. Notes openers that nothing closes. */
 const endOfMarkup = (text: string, start: number, unclosed: Set<string>): number => {
   for (const [opener, closer] of markup) {
     if (unclosed.has(opener) || !text.startsWith(opener, start)) continue
     const found = text.indexOf(closer, start + opener.length)
     if (found !== -1) return found + closer.length
-    // No later one can close either: without this the search would be quadratic.
+    // No later one can be closed either: without this the search would be quadratic.
     unclosed.add(opener)
   }
   return -1
@@ -99,7 +99,7 @@ export const stripHtml = textFilter((text, run) => {
   }
 })
 
-/** As in a form: a space is `+`. */
+/** As in a form, a space becomes `+`. */
 export const urlEncode = textFilter((text, run) => {
   spend(run, text.length * stepsPerChange)
   return encodeURIComponent(text).replaceAll('%20', '+')

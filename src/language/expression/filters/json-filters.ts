@@ -1,7 +1,7 @@
 /**
- * The `json` filter: what a JSONPath query picks from the value, by RFC 9535.
+ * The `json` filter: the value that a JSONPath query picks, by RFC 9535.
  *
- * One result comes out, none is null, several are an error. Source: contract section 6.
+ * One result is returned, none is null, several are an error. Source: contract section 6.
  * @module
  */
 import { ApiError } from '../../../lib/errors.ts'
@@ -11,8 +11,8 @@ import { failed, jsonOf } from '../run.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
 
 /**
- * What is wrong with the text of a query, if anything.
- * @throws what `parse` throws and is no refusal: a fault of ours must not read as one
+ * Returns the fault in the text of a query, if any.
+ * @throws anything from `parse` that is not a refusal: a fault of ours must not read as one
  */
 export const queryFault = (parse: (text: string) => unknown, text: string): string | undefined => {
   try {

@@ -2,7 +2,7 @@
  * Liquid's filters over lists: `join`, `first`, `last`, `reverse`, `size`, `slice`, `compact`,
  * `concat`, `map`, `where`, `uniq`, and `default`.
  *
- * A value that is no list counts as a list of one, null as an empty one. Items are never changed,
+ * A value other than a list counts as a list of one, null as an empty one. Items are never changed,
  * only picked. Property names pick own members; `a.b` is the member b of the member a.
  * @module
  */
@@ -33,10 +33,10 @@ import {
 } from '../run.ts'
 import { anyValue, nameRule, sourceAt, textAt, type FilterDefinition } from './definition.ts'
 
-/** Steps for each item that is looked at or moved. */
+/** Steps for each item that is read or moved. */
 const stepsPerItem = 32
 
-/** A list of which every item will be looked at. */
+/** Returns a list, and pays for reading every item. */
 const paidListOf = (value: Json | Uint8Array, run: Run): readonly Json[] => {
   const list = listOf(value, run)
   spend(run, list.length * stepsPerItem)
@@ -56,13 +56,13 @@ export const compact = listFilter(list => list.filter(item => item !== null))
 const isNumber = (value: Json | undefined): value is JsonNumber =>
   typeof value === 'number' || isExactNumber(value)
 
-/** Whether a text was not there; then it is. */
+/** Adds a text; returns true if it was missing. */
 const isNewIn = (seen: TextMap<true>, text: string): boolean => {
   const before = seen.size
   return seen.set(text, true).size > before
 }
 
-/** Two exact numbers of one value are one item; an array or object is an item of its own. */
+/** Exact numbers of equal value are one item; each array or object is an item of its own. */
 export const uniq = listFilter((list, run) => {
   spend(run, list.length * stepsPerItem)
   const seenTexts = new TextMap<true>()
@@ -78,7 +78,7 @@ export const uniq = listFilter((list, run) => {
       return seenOthers.add(item).size > before
     }
     spendOnNumber(run, item)
-    // Also numbers that collide in a table of the engine can be written down.
+    // As text, because a caller can construct numbers that collide in the engine's hash table.
     const text = isExactNumber(item) ? canonicalNumberText(item.numberText) : String(item)
     return isNewIn(seenNumbers, text)
   })
@@ -115,7 +115,7 @@ export const concat: FilterDefinition = {
   },
 }
 
-/** The first character of text; null when there is nothing that is first. */
+/** The first character of text; null if there is no first item. */
 export const first: FilterDefinition = {
   required: [],
   bind: () => input => {
@@ -125,7 +125,7 @@ export const first: FilterDefinition = {
   },
 }
 
-/** The last character of text; null when there is nothing that is last. */
+/** The last character of text; null if there is no last item. */
 export const last: FilterDefinition = {
   required: [],
   bind: () => input => {
@@ -190,7 +190,7 @@ export const map: FilterDefinition = {
   },
 }
 
-/** Equality of Liquid: by type and value, lists item by item, an object only itself. */
+/** Liquid's equality: by type and value, lists item by item, objects by identity. */
 const isSame = (a: Json, b: Json | undefined, run: Run): boolean => {
   spend(run, stepsPerItem)
   if (isJsonArray(a) && isJsonArray(b)) {
@@ -204,7 +204,7 @@ const isSame = (a: Json, b: Json | undefined, run: Run): boolean => {
   return a === b
 }
 
-/** Items whose member equals the second argument, or is neither false nor null without one. */
+/** Items whose member equals the second argument, or without one is neither false nor null. */
 export const where: FilterDefinition = {
   required: [nameRule],
   optional: [anyValue],
@@ -224,7 +224,7 @@ export const where: FilterDefinition = {
   },
 }
 
-/** The argument instead of null, false, empty text and empty lists. */
+/** Returns the argument if the input is null, false, empty text or an empty list. */
 export const defaultTo: FilterDefinition = {
   required: [anyValue],
   flag: 'allow_false',

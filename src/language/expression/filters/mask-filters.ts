@@ -2,8 +2,8 @@
  * Filters that hide most of a text: `last4`, `reveal_last`, `reveal`.
  *
  * A character is a Unicode code point. A number or boolean is hidden as its text, null stays null,
- * an array or object is an error, so that a mask on it redacts.
- * Source: contract section 6, its table and its worked examples.
+ * an array or object is an error, so that a mask on it redacts. Source: contract section 6, its
+ * table and its worked examples.
  * @module
  */
 import { revealCharsMax, padLengthMax } from '../../../limits/limits.ts'
@@ -31,12 +31,12 @@ export const maskCharacter = 'X'
 
 const lengthRule = integerRule(0, revealCharsMax)
 
-/** Steps for each place where a preserved character stands, and for each character looked for. */
+/** Steps for each place of a preserved character, and for each character searched for. */
 const stepsPerPlace = 128
 const stepsPerSearch = 24
 
 /**
- * `text` with its UTF-16 units from `start` to `end` hidden, one mask character a code point.
+ * Hides the UTF-16 units of `text` from `start` to `end`, one mask character per code point.
  * @param preserved  characters that stay as they are
  */
 export const hide = (
@@ -48,7 +48,7 @@ export const hide = (
   preserved: readonly string[],
 ): string => {
   spendOnWalk(run, text)
-  // Where each preserved character stands next: native searches, each over the text once.
+  // Next place of each preserved character: native searches, each over the text once.
   const next = preserved.map(character => text.indexOf(character, start))
   let hidden = text.slice(0, start)
   let from = start
@@ -70,15 +70,15 @@ export const hide = (
   }
 }
 
-/** Applies to text and to scalars as text; null stays null. */
+/** Applies to text, and to scalars as text; null stays null. */
 export const overText =
   (apply: (text: string, run: Run) => string): Step =>
   (input: FilterValue, run: Run) =>
     input === null ? null : apply(demandText(input, run), run)
 
 /**
- * Keeps both ends; masks every character, preserved ones too, when nothing would be hidden.
- * `start` and `end` are UTF-16 indexes; they may cross.
+ * Keeps both ends; if nothing would be hidden, masks every character, even preserved ones. `start`
+ * and `end` are UTF-16 indexes; they may cross.
  */
 export const hideMiddle = (
   run: Run,
@@ -136,7 +136,7 @@ const padFilter = (join: (text: string, padding: string) => string): FilterDefin
     const length = integerAt(operands, 0)
     const padding = textAt(operands, 1, '')
     return overText(text => {
-      // No text has more code points than UTF-16 units, and none fewer than half as many.
+      // Code points number at least half, and at most all, of the UTF-16 units.
       if (text.length >= length * 2) return text
       return join(text, padding.repeat(Math.max(0, length - countCodePoints(text))))
     })

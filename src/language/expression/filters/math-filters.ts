@@ -1,5 +1,5 @@
 /**
- * Filters that calculate, and filters that change a type.
+ * Filters for arithmetic, and filters that change a type.
  * @module
  */
 import {
@@ -24,7 +24,7 @@ import { isExactNumber } from '../../../lib/json/json.ts'
 import { numberFrom } from '../scan-expression.ts'
 
 /*
- * Liquid's arithmetic, in doubles. What is not a number counts as 0, as in Liquid.
+ * Liquid's arithmetic, in doubles. Anything but a number counts as 0, as in Liquid.
  *
  * A result that JSON cannot hold (division by zero, overflow) is an error, and a number that no
  * double holds exactly is refused rather than rounded.
@@ -65,10 +65,10 @@ export const minus = binary((value, argument) => value - argument)
 
 export const times = binary((value, argument) => value * argument)
 
-/** The sign is that of the divisor. */
+/** The result has the sign of the divisor. */
 export const modulo = binary((value, argument) => ((value % argument) + argument) % argument)
 
-/** A second argument `true` asks for whole numbers, rounded down. */
+/** A second argument `true` requests whole numbers, rounded down. */
 export const dividedBy: FilterDefinition = {
   required: [anyValue],
   optional: [flagRule],
@@ -88,7 +88,7 @@ const shiftPoint = (value: number, places: number): number => {
   return Number(`${mantissa}e${Number(power) + places}`)
 }
 
-/** Half away from zero, at `places` behind the point. */
+/** Rounds half away from zero, to `places` decimals. */
 const roundTo = (value: number, places: number): number => {
   const scaled = shiftPoint(Math.abs(value), places)
   // A double this large has no digits left to round.
@@ -113,7 +113,7 @@ export const round: FilterDefinition = {
 /** A plain decimal number: no spaces, no hexadecimal, no plus. */
 const decimal = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
-/** An account number in digits keeps no leading zeros as a number: JSON has none. */
+/** As a number, an account number would lose its leading zeros: JSON has none. */
 const leadingZeros = /^(-?)0+(?=[0-9])/
 
 export const toText: FilterDefinition = {

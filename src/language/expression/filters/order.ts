@@ -10,7 +10,7 @@ import { nearestDouble } from '../numbers.ts'
 import { pickAll, spend, type Run, listOf, textOf } from '../run.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'
 
-/** What an item is ordered by: first its rank, then its value, which is a number or text. */
+/** The sort key of an item: first its rank, then its value, which is a number or text. */
 interface Key {
   readonly item: Json
   readonly rank: number
@@ -28,7 +28,7 @@ const plainKey: KeyMaker = (item, member) => {
   return { item, rank: member === null ? 4 : 3, value: 0 }
 }
 
-/** Without regard to case, everything as text. */
+/** Ignores case, and treats everything as text. */
 const naturalKey: KeyMaker = (item, member, run) => {
   if (member === null) return { item, rank: 4, value: 0 }
   return { item, rank: 2, value: textOf(member, run).toLowerCase() }

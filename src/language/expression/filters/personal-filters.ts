@@ -7,7 +7,7 @@ import { demandText, indexAfter, indexBeforeLast, spendOnWalk, type FilterValue 
 import type { FilterDefinition } from './definition.ts'
 import { hideMiddle, maskCharacter, overText } from './mask-filters.ts'
 
-/** Of scripts without capitals one character is often a whole name, which is hidden. */
+/** In scripts without capitals one character is often a whole name, so it is hidden. */
 const isWholeName = (character: string, word: string): boolean =>
   character === word && character.toLowerCase() === character.toUpperCase()
 
@@ -22,7 +22,7 @@ const initialsIn = (text: string): string[] =>
     .filter(word => word !== '')
     .map(initialOf)
 
-/** Of each word of a text, or of the texts of an object in their order. */
+/** Returns the initials of a text's words, or of those of an object's texts in their order. */
 export const initials: FilterDefinition = {
   required: [],
   bind: () => (input: FilterValue, run) => {
@@ -44,7 +44,7 @@ const shortCodes = /^\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0
 const countryCodeChars = 4
 const shownDigits = 2
 
-/** Keeps the country code and the last two digits; what does not begin with `+` is hidden whole. */
+/** Keeps the country code and the last two digits; hides a text without `+` completely. */
 export const phoneMask: FilterDefinition = {
   required: [],
   bind: () =>

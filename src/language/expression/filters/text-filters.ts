@@ -1,8 +1,8 @@
 /**
  * Liquid's filters over text: case, white space, joining, removing, replacing, cutting.
  *
- * Input and arguments that are no text are rendered as text first, null as ''. Searching is for
- * plain text, never for a pattern. What grows is paid for before it is made.
+ * Input and arguments other than text are rendered as text first, null as ''. Searches are for
+ * plain text, never for a pattern. Growth is paid for before it is made.
  * @module
  */
 import type { Json } from '../../../lib/json/json.ts'
@@ -43,7 +43,7 @@ const textsFilter = (
   },
 })
 
-/** Some characters grow when their case changes, ß to SS. */
+/** Some characters grow when their case changes, such as ß to SS. */
 const caseFilter = (change: (text: string) => string): FilterDefinition =>
   textFilter((text, run) => {
     // Twice, because changing case costs about as much as two walks.
@@ -78,12 +78,12 @@ export const prepend = textsFilter(1, 0, (run, text, head) => {
   return head + text
 })
 
-/** Steps for each place where text is found, cut or put in. */
+/** Steps for each place where text is found, cut or inserted. */
 const stepsPerPlace = 64
 
 /**
- * The pieces between the places where `separator` stands; between all code points when it is ''.
- * Pays for each piece, so that a separator that stands everywhere ends early.
+ * Returns the pieces between occurrences of `separator`; each code point if it is ''. Pays for each
+ * piece, so that a very frequent separator ends early.
  */
 const splitText = (run: Run, text: string, separator: string): string[] => {
   const pieces: string[] = []
@@ -131,7 +131,7 @@ export const removeFirst = textsFilter(1, 0, (run, text, pattern) =>
   replaceOnce(run, text, pattern, ''),
 )
 
-/** Cuts to a number of code points, mark included; shorter input comes out as it is. */
+/** Cuts to a number of code points, including the mark; shorter input is returned unchanged. */
 export const truncate: FilterDefinition = {
   required: [],
   optional: [anyValue, anyValue],
@@ -149,7 +149,7 @@ export const truncate: FilterDefinition = {
   },
 }
 
-/** The first `most` runs of text between white space; a last empty one counts, as in Liquid. */
+/** The first `most` runs of text between white space; a final empty one counts, as in Liquid. */
 const firstWords = (run: Run, text: string, most: number): string[] => {
   const words: string[] = []
   const gap = /\s+/g
@@ -165,7 +165,7 @@ const firstWords = (run: Run, text: string, most: number): string[] => {
   return words
 }
 
-/** Cuts to a number of words, at least one. The mark comes even when there are just as many. */
+/** Cuts to a number of words, at least one. Adds the mark even if there are just as many. */
 export const truncateWords: FilterDefinition = {
   required: [],
   optional: [anyValue, anyValue],

@@ -1,5 +1,5 @@
 /**
- * JSONPath: what a query picks, and how its filters compare.
+ * JSONPath: evaluation of a query, and the comparisons of its filters.
  * @module
  */
 import {
@@ -30,7 +30,7 @@ const stepsPerValue = 32
 const isNumber = (value: Json | undefined): value is JsonNumber =>
   typeof value === 'number' || isExactNumber(value)
 
-/** Deep equality; undefined, which stands for Nothing, equals itself alone. */
+/** Deep equality; undefined, which stands for Nothing, equals only itself. */
 const isEqual = (run: Run, a: Json | undefined, b: Json | undefined): boolean => {
   spend(run, stepsPerValue)
   if (typeof a === 'string' && typeof b === 'string') {
@@ -73,7 +73,7 @@ const isTextBefore = (run: Run, a: string, b: string): boolean => {
   return a.length < b.length
 }
 
-/** decision: the order of numbers that no double holds is that of their nearest doubles. */
+/** decision: numbers that no double holds are ordered by their nearest doubles. */
 const isBefore = (run: Run, a: Json | undefined, b: Json | undefined): boolean => {
   if (isNumber(a) && isNumber(b)) return nearestDouble(a) < nearestDouble(b)
   return typeof a === 'string' && typeof b === 'string' && isTextBefore(run, a, b)
@@ -103,9 +103,9 @@ const compareValues = (
 }
 
 /*
- * What a JSONPath query picks from a value. Source: RFC 9535 section 2.
+ * Evaluation of a JSONPath query on a value. Source: RFC 9535 section 2.
  *
- * Nodes are handed on one by one and the walk stops as soon as the answer is known; each step is
+ * Nodes are passed on one by one, and the walk stops as soon as the answer is known; each step is
  * paid for, so that nested wildcards and filters end early.
  */
 
@@ -114,13 +114,13 @@ interface PathRun {
   readonly run: Run
 }
 
-/** Takes a node; true ends the walk. */
+/** Receives a node; returning true ends the walk. */
 type Visit = (node: Json) => boolean
 
 const stepsPerNode = 64
 
 /**
- * The values that a query picks from `root`, in no promised order, `most` at most.
+ * Returns the values that a query picks from `root`, in no guaranteed order, at most `most`.
  * @throws ApiError `invalid_request` when the walk is too long
  */
 export const findValues = (query: PathQuery, root: Json, run: Run, most: number): Json[] =>
@@ -148,7 +148,7 @@ const follow = (
     : select(walk, segment, node, next)
 }
 
-/** The node itself first, then all below it, as deep as the data is. */
+/** Visits the node itself first, then everything below it, as deep as the data is. */
 const descend = (walk: PathRun, segment: Segment, node: Json, next: Visit): boolean => {
   spend(walk.run, stepsPerNode)
   if (select(walk, segment, node, next)) return true
@@ -229,7 +229,7 @@ const passes = (walk: PathRun, test: Test, node: Json): boolean => {
 const findNodes = (walk: PathRun, query: FilterQuery, node: Json, most: number): Json[] =>
   findSome(walk, query.segments, query.isRelative ? node : walk.root, most)
 
-/** The value to compare; undefined stands for Nothing (section 2.4.1). */
+/** Returns the value to compare; undefined stands for Nothing (section 2.4.1). */
 const valueOf = (walk: PathRun, comparable: Comparable, node: Json): Json | undefined => {
   switch (comparable.kind) {
     case 'constant':

@@ -15,7 +15,7 @@ import {
 } from './scan-path.ts'
 
 /*
- * What a JSONPath query means, as plain data. Source: RFC 9535 section 2.
+ * The meaning of a JSONPath query, as plain data. Source: RFC 9535 section 2.
  */
 
 export type Selector =
@@ -31,7 +31,7 @@ export type Selector =
   | { readonly kind: 'filter'; readonly test: Test }
 
 export interface Segment {
-  /** `..`: applies to the node and to all below it. */
+  /** `..`: applies to the node and to everything below it. */
   readonly isDescendant: boolean
   readonly selectors: readonly Selector[]
 }
@@ -46,7 +46,7 @@ export interface FilterQuery {
 
 export type Operator = '==' | '!=' | '<=' | '>=' | '<' | '>'
 
-/** What a comparison compares. A query in it is singular: it yields one node at most. */
+/** One side of a comparison. Its query is singular: it yields one node at most. */
 export type Comparable =
   | { readonly kind: 'constant'; readonly value: LiteralValue }
   | { readonly kind: 'query'; readonly query: FilterQuery }
@@ -64,7 +64,7 @@ export type Test =
       readonly right: Comparable
     }
 
-/** True when each segment picks one node at most (RFC 9535 section 2.3.5.1). */
+/** True if each segment picks one node at most (RFC 9535 section 2.3.5.1). */
 const isSingular = (query: FilterQuery): boolean =>
   query.segments.every(
     ({ isDescendant, selectors }) =>
@@ -83,7 +83,7 @@ const isSingular = (query: FilterQuery): boolean =>
  *     basic    = [ "!" ] ( "(" test ")" / query ) / comparable operator comparable
  *     comparable = constant / singular query / length / count / value
  *
- * decision: the functions `match` and `search` are not there, because their patterns would run on
+ * decision: the functions `match` and `search` are left out, because their patterns would run on
  * caller data.
  */
 
@@ -110,7 +110,7 @@ export const parseJsonPath = (text: string): PathQuery => {
   return query
 }
 
-/** All segments that are next; blanks behind the last one stay. */
+/** Reads all segments from here on; leaves blanks after the last one. */
 const readSegments = (cursor: Cursor): PathQuery => {
   const segments: Segment[] = []
   for (;;) {
@@ -161,7 +161,7 @@ const readSelector = (cursor: Cursor): Selector => {
   return { kind: 'index', index: start }
 }
 
-/** The rest of `start:end:step`, behind its first colon. */
+/** Reads the rest of `start:end:step`, after its first colon. */
 const readSlice = (cursor: Cursor, start: number | undefined): Selector => {
   skipSpaces(cursor)
   const end = takeInteger(cursor)

@@ -1,5 +1,5 @@
 /**
- * The words of JSONPath: blanks, names, strings, integers, numbers. Source: RFC 9535 section 2.
+ * Tokens of JSONPath: blanks, names, strings, integers, numbers. Source: RFC 9535 section 2.
  * @module
  */
 import { isDigitCode } from '../../../lib/bytes.ts'
@@ -21,14 +21,14 @@ const escapesByQuote: Readonly<Record<string, Readonly<Record<string, string>>>>
   '"': { ...escapes, '"': '"' },
 }
 
-/** Fewer than in an expression: section 2.1.1 has four. */
+/** Fewer than in an expression: section 2.1.1 lists four. */
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 13
 
 export const skipSpaces = (cursor: Cursor): void => {
   takeWhile(cursor, isSpace)
 }
 
-/** A quoted string, or undefined when no quote is next. Raw control characters are refused. */
+/** Reads a quoted string; undefined if no quote is next. Raw control characters are refused. */
 export const takeString = (cursor: Cursor): string | undefined => {
   const start = cursor.position
   const known = escapesByQuote[cursor.text.charAt(start)]
@@ -45,7 +45,7 @@ const isNameStart = (code: number): boolean =>
 
 const isNameCode = (code: number): boolean => isNameStart(code) || isDigitCode(code)
 
-/** A member name without quotes; '' when none is next. */
+/** Reads a member name without quotes; '' if none is next. */
 export const takeShorthand = (cursor: Cursor): string =>
   isNameStart(cursor.text.charCodeAt(cursor.position)) ? takeWhile(cursor, isNameCode) : ''
 
@@ -59,7 +59,7 @@ const takePattern = (cursor: Cursor, pattern: RegExp): string => {
 /** Neither a leading zero nor -0 is an integer here. */
 const integerShape = /0|-?[1-9][0-9]*/y
 
-/** An index or a bound; undefined when none is next. Source: section 2.1, I-JSON range. */
+/** Reads an index or a bound; undefined if none is next. Source: section 2.1, I-JSON range. */
 export const takeInteger = (cursor: Cursor): number | undefined => {
   const start = cursor.position
   const text = takePattern(cursor, integerShape)
@@ -71,7 +71,7 @@ export const takeInteger = (cursor: Cursor): number | undefined => {
 
 const numberShape = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-/** A number to compare with; undefined when none is next. */
+/** Reads a number to compare with; undefined if none is next. */
 export const takeNumber = (cursor: Cursor): JsonNumber | undefined => {
   const start = cursor.position
   const text = takePattern(cursor, numberShape)
@@ -83,5 +83,5 @@ export const takeNumber = (cursor: Cursor): JsonNumber | undefined => {
   return value
 }
 
-/** A function or a constant: lower-case letters, digits, `_`. */
+/** Reads a function or a constant: lower-case letters, digits, `_`. */
 export const takeWord = (cursor: Cursor): string => takePattern(cursor, /[a-z][a-z_0-9]*/y)
