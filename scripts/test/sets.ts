@@ -31,6 +31,7 @@ const thorough: readonly string[] = [
   'cli/copies.test.ts',
   'cli/database-passwords.test.ts',
   'cli/derivation-files.test.ts',
+  'cli/endless-bucket.test.ts',
   'cli/erasures.test.ts',
   'cli/existing-folders.test.ts',
   'cli/faults.test.ts',

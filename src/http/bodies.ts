@@ -268,10 +268,9 @@ export const dropBody = (request: Request): Promise<void> | undefined =>
 
 /**
  * Whether more of a body that nobody read may be on its way than a connection is kept for: then it
- * ends with the answer.
+ * ends with the answer, as it does behind chunks in any case.
  */
 export function leavesMuch({ headers }: Request): boolean {
-  if (headers.has('transfer-encoding')) return true
   const declared = headers.get('content-length')
   // What is no number is more as well.
   return declared !== null && !(Number(declared) <= unreadBodyBytesMax)

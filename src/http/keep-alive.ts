@@ -35,8 +35,21 @@ export function makeKeepAlive(seconds: number | undefined): KeepAlive {
   }
 }
 
+/**
+ * Whether a body came in chunks, behind which there may be more fields. The server refuses those
+ * with an answer of its own, behind ours: a proxy that has kept the connection would take that for
+ * the answer to what somebody else has sent on it. Source: RFC 9112 sections 7.1.2 and 9.2.
+ */
+export const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+
 /** Has an answer end its connection. */
 export function endConnection({ headers }: Response): void {
   headers.set('connection', 'close')
   headers.delete('keep-alive')
+}
+
+/** Of what is answered without more ado. */
+export function endBehindChunks(request: Request, response: Response): Response {
+  if (isChunked(request)) endConnection(response)
+  return response
 }

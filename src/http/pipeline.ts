@@ -27,7 +27,7 @@ import {
 import type { AnswerBudget, AnswerLease, BodyBudget, BodyLease } from './budgets.ts'
 import type { Answers, Exchange, StaticPage } from './answers.ts'
 import { leavesMuch, makeBodyReader, type BodyReader } from './bodies.ts'
-import { endConnection, type KeepAlive } from './keep-alive.ts'
+import { endConnection, isChunked, type KeepAlive } from './keep-alive.ts'
 import type { Prepared, Runner } from './idempotency.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { receive } from './receive.ts'
@@ -64,7 +64,7 @@ export interface Pipeline extends Runner {
 
 /**
  * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
- * (hardening H126), and of who still sends much that nobody will read.
+ * (hardening H126), of who still sends much that nobody will read, and of who sent chunks.
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
   pipeline.tally.leave(exchange)
@@ -73,7 +73,8 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
   pipeline.deps.explain?.(answeredBy(exchange, response))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   const isRefused = exchange.refusal !== undefined && response.headers.get('connection') === 'close'
-  if (endsCrowded || isRefused || (!isBodyRead && leavesMuch(request))) endConnection(response)
+  const leavesMore = isChunked(request) || (!isBodyRead && leavesMuch(request))
+  if (endsCrowded || isRefused || leavesMore) endConnection(response)
   else if (!exchange.isInPieces) pipeline.keepAlive.extend(exchange)
   return response
 }

@@ -28,6 +28,12 @@ export const backupLateIntervalsMax = 2
 /** decision: parts of an upload; each is kept in memory, and resent if it was lost. */
 export const uploadPartBytes = 8 * 1024 * 1024
 export const uploadTriesMax = 3
+/** decision: a hundred pages of a list, which a service that is none may list without an end. */
+export const bucketEntriesMax = 100_000
+/** decision: more than parts and pages take, for what a bucket answers beside them. */
+export const bucketMemoryBytesMax = 256 * 1024 * 1024
+/** How often that is looked at: some 100 MB may come meanwhile. */
+export const bucketMemoryLookMs = 50
 
 // The list of erasures
 /** decision: delay before a line that could not be written is retried. */

@@ -9,6 +9,7 @@ import { runCoffer, startCoffer, type Running } from '../support/coffer-process.
 import { temporaryFolder } from '../support/folders.ts'
 import { scraperOf, sumOf, valueOf, type Scraper } from '../support/scrape.ts'
 import { until } from '../support/until.ts'
+import { exchange } from '../support/wire.ts'
 import { workerAfter, workerOf } from '../support/worker-processes.ts'
 
 const workers = 3
@@ -18,6 +19,7 @@ setDefaultTimeout(msMax)
 let server: Running
 let vault: string
 let ops: Scraper
+let opsAddress: string
 let key: string
 let data: string
 
@@ -28,9 +30,10 @@ beforeAll(async () => {
   const serving = ['serve', '--data', data, '--port', '0', '--ops-port', '0']
   const more = ['--workers', String(workers), '--check-path', '/up']
   server = await startCoffer([...serving, ...more])
-  const [opsAddress = '', address = ''] = server.ready.match(/http:\/\/127\.0\.0\.1:\d+/g) ?? []
+  const [first = '', second = ''] = server.ready.match(/http:\/\/127\.0\.0\.1:\d+/g) ?? []
+  opsAddress = first
   ops = scraperOf(opsAddress)
-  vault = address
+  vault = second
 })
 
 afterAll(async () => {
@@ -141,6 +144,19 @@ describe('the address of --check-path', () => {
     expect((await fetch(`${vault}/up`, { method: 'HEAD' })).status).toBe(200)
     expect((await fetch(`${vault}/up`, { method: 'POST' })).status).toBe(405)
     expect((await fetch(`${vault}/up/more`)).status).toBe(404)
+  })
+
+  // proves H10
+  test('ends a connection on which chunks came, behind which there may be more', async () => {
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\n1\r\n1\r\n0\r\n\r\n'
+    const asked = `GET /up HTTP/1.1\r\nHost: vault\r\n${chunks}`
+    const { answers } = await exchange(Number(new URL(vault).port), asked)
+    expect(answers.map(({ status }) => status)).toEqual([200])
+    expect(answers[0]?.headers.get('connection')).toBe('close')
+    const health = `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${chunks}`
+    const told = await exchange(Number(new URL(opsAddress).port), health)
+    expect(told.answers.map(({ status }) => status)).toEqual([200])
+    expect(told.answers[0]?.headers.get('connection')).toBe('close')
   })
 
   // proves S74

@@ -228,6 +228,30 @@ describe('what follows a request on its connection', () => {
   })
 
   // proves H10
+  test('H10: is nothing behind chunks, so that a proxy has no answer too many', async () => {
+    const coded = { ...json, 'Transfer-Encoding': 'chunked' }
+    const heads = [
+      requestText('POST', '/detokenize', coded),
+      requestText('GET', kept, coded),
+      requestText('POST', '/tokens', { ...coded, 'SVC-API-KEY': 'none' }),
+      requestText('GET', '/swagger', { 'Transfer-Encoding': 'chunked' }),
+      requestText('OPTIONS', '/tokens', { 'Transfer-Encoding': 'chunked' }),
+      requestText('POST', '/nowhere', { 'Transfer-Encoding': 'chunked' }),
+    ]
+    for (const head of heads) {
+      // The server answers fields behind the last chunk with a 400 of its own.
+      const received = await wire.send(`${head}${chunked('1')}0\r\nX: y\r\n\r\n`, 2)
+      const [first] = received.answers
+      expect(first?.headers.get('connection')).toBe('close')
+      expect(first?.headers.get('svc-trace-id')).toBeDefined()
+      const bare = await wire.send(`${head}${chunked('1')}0\r\n\r\n`)
+      expect(bare.answers[0]?.headers.get('connection')).toBe('close')
+      expect(bare.isClosed).toBe(true)
+      await expectUnharmed(wire, received)
+    }
+  })
+
+  // proves H10
   test('H10: is no request when it stands in the last chunk', async () => {
     const hidden = requestText('DELETE', kept, json)
     const body = `${chunked('{}')}0\r\nXX${hidden}\r\n`

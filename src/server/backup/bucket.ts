@@ -11,7 +11,14 @@ import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { ownerOnlyFile } from '../../lib/files.ts'
-import { backupChunkBytes, uploadPartBytes, uploadTriesMax } from '../../limits/operation-limits.ts'
+import {
+  backupChunkBytes,
+  bucketEntriesMax,
+  bucketMemoryBytesMax,
+  bucketMemoryLookMs,
+  uploadPartBytes,
+  uploadTriesMax,
+} from '../../limits/operation-limits.ts'
 import { countBytes, type BeginProgress } from '../../lib/progress.ts'
 import { bucketAddress } from '../../settings/setting-formats.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
@@ -73,10 +80,33 @@ function explained(error: unknown): unknown {
   return new CommandFailure(known ?? `the S3 service has failed with ${shown}: try again`, 1, error)
 }
 
-async function ask<T>(task: () => Promise<T>): Promise<T> {
+const endless = () =>
+  new CommandFailure('the S3 service answers more than any backup has: see AWS_ENDPOINT_URL')
+
+/**
+ * The client holds a list or an error whole before it hands it on, however long, and nothing ends
+ * that but the process: so no more is waited for once it has taken that much memory.
+ */
+async function withinMemory<T>(work: Promise<T>): Promise<T> {
+  const bytesMax = process.memoryUsage.rss() + bucketMemoryBytesMax
+  const over = Promise.withResolvers<never>()
+  const timer = setInterval(() => {
+    if (process.memoryUsage.rss() > bytesMax) over.reject(endless())
+  }, bucketMemoryLookMs)
   try {
-    return await task()
+    return await Promise.race([work, over.promise])
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+async function ask<T>(task: () => Promise<T>): Promise<T> {
+  const work = task()
+  try {
+    return await withinMemory(work)
   } catch (error) {
+    // What is given up may fail later, and nobody waits for it.
+    work.catch(() => {})
     throw explained(error)
   }
 }
@@ -107,9 +137,13 @@ interface Passed {
   readonly digest: string
 }
 
-/** Hands all pieces of a stream on. @returns what they were */
+/**
+ * Hands the pieces of a stream on, until there were more than `bytesMax`.
+ * @returns what they were
+ */
 async function pass(
   pieces: AsyncIterable<Uint8Array>,
+  bytesMax: number,
   take: (piece: Uint8Array) => void | Promise<void>,
 ): Promise<Passed> {
   const digest = createHash('sha256')
@@ -118,6 +152,7 @@ async function pass(
     digest.update(piece)
     bytes += piece.length
     await take(piece)
+    if (bytes > bytesMax) break
   }
   return { bytes, digest: digest.digest('hex') }
 }
@@ -128,6 +163,7 @@ async function send(file: Bun.S3File, path: string, progress: BeginProgress): Pr
   const writer = file.writer({ partSize: uploadPartBytes, queueSize: 1, retry: uploadTriesMax })
   const passed = await pass(
     createReadStream(path, { highWaterMark: backupChunkBytes }),
+    Infinity,
     async piece => {
       await writer.write(piece)
       await writer.flush()
@@ -140,7 +176,7 @@ async function send(file: Bun.S3File, path: string, progress: BeginProgress): Pr
 
 async function readBack(file: Bun.S3File, { bytes, digest }: Passed, progress: BeginProgress) {
   const read = countBytes(progress(bytes, 'reading'))
-  const found = await pass(file.stream(), piece => read(piece.length))
+  const found = await pass(file.stream(), bytes, piece => read(piece.length))
   if (found.bytes === bytes && found.digest === digest) return
   throw new CommandFailure('the backup in the bucket is not what was sent: try again')
 }
@@ -150,16 +186,25 @@ async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress
   const fetched = countBytes(progress(size, 'downloading'))
   const made = await open(path, 'wx', ownerOnlyFile)
   try {
-    const { bytes } = await pass(file.stream(), async piece => {
+    const { bytes } = await pass(file.stream(), size, async piece => {
       await made.writeFile(piece)
       fetched(piece.length)
     })
-    if (bytes !== size) throw new CommandFailure('the download was cut short: try again')
+    if (bytes < size) throw new CommandFailure('the download was cut short: try again')
+    if (bytes > size) throw endless()
   } finally {
     await made.close()
   }
 }
 
+/** Also where the service sends more than was asked for. */
+async function readFirst(file: Bun.S3File, bytesMax: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  await pass(file.slice(0, bytesMax).stream(), bytesMax, piece => void pieces.push(piece))
+  return Buffer.concat(pieces).subarray(0, bytesMax)
+}
+
+/** @throws CommandFailure where there are more than anybody keeps */
 async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
   const listed: BucketEntry[] = []
   for (let startAfter: string | undefined; ;) {
@@ -167,6 +212,10 @@ async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly B
     const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
     listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
     startAfter = listed.at(-1)?.key
+    if (listed.length > bucketEntriesMax) {
+      const expected = `expected at most ${bucketEntriesMax} files below the prefix of backups`
+      throw new CommandFailure(`the bucket lists more: ${expected}`)
+    }
     if (isTruncated !== true || contents.length === 0) return listed
   }
 }
@@ -198,7 +247,7 @@ export function openBucket(bucket: string): Bucket {
           throw error
         }
       }),
-    readStart: (key, bytes) => ask(() => client.file(key).slice(0, bytes).bytes()),
+    readStart: (key, bytes) => ask(() => readFirst(client.file(key), bytes)),
     sizeOf: key => ask(async () => (await client.file(key).stat()).size),
     download: (key, path, progress) => ask(() => fetchInto(client.file(key), path, progress)),
     remove: key => ask(() => client.delete(key)),

@@ -6,9 +6,11 @@
 import { isIP } from 'node:net'
 import type { TcpAddress } from '../../settings/config.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { endBehindChunks } from '../../http/keep-alive.ts'
 import { describeError } from '../../http/problem.ts'
 import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
 import { singleFlight } from '../../lib/serial.ts'
+import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 import { explainListening, opsFlags } from '../listen/listen-failure.ts'
 import { inUrl } from '../listen/listen.ts'
 import type { PrintedNumbers } from './metric-kinds.ts'
@@ -124,25 +126,26 @@ export function startOps(
   takeShare?: TakeShare,
 ): OpsServer {
   const answers = answersOf(told)
+  const answerTo = (request: Request): MaybeLater<Response> => {
+    const { method, url } = request
+    const refusal = refusalOf(request, hostname)
+    if (refusal !== undefined) return refusal
+    const path = pathOf(url).replace(/(?<=.)\/$/, '')
+    if (path === '/sys/unseal' && takeShare !== undefined) {
+      return unseal(request, takeShare).finally(() => coverReceived(address))
+    }
+    const answer = answers[path]
+    if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')
+    if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
+    return answer()
+  }
   const server = Bun.serve({
     hostname,
     port,
     reusePort: false,
     development: false,
     maxRequestBodySize: shareTextBytesMax,
-    fetch(request) {
-      const { method, url } = request
-      const refusal = refusalOf(request, hostname)
-      if (refusal !== undefined) return refusal
-      const path = pathOf(url).replace(/(?<=.)\/$/, '')
-      if (path === '/sys/unseal' && takeShare !== undefined) {
-        return unseal(request, takeShare).finally(() => coverReceived(address))
-      }
-      const answer = answers[path]
-      if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')
-      if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
-      return answer()
-    },
+    fetch: request => andThen(answerTo(request), response => endBehindChunks(request, response)),
     // The server's own answer would print what was thrown.
     error: () => say(500, 'this cannot be told'),
   })

@@ -81,6 +81,29 @@ export const prepend = textsFilter(1, 0, (run, text, head) => {
 /** Steps for each place where text is found, cut or inserted. */
 const stepsPerPlace = 64
 
+/** Of a pattern: so much of it is sought natively. */
+const soughtChars = 4
+const stepsPerLikePlace = 24
+
+/**
+ * The first place of a pattern from `start` on, or -1. The native search compares all of a pattern
+ * at each place that begins and ends like it, and so takes the product of both lengths: it looks
+ * for a short beginning here, and the rest is compared, and paid for, where that stands.
+ */
+const placeOf = (run: Run, text: string, pattern: string, start: number): number => {
+  const head = pattern.slice(0, soughtChars)
+  for (let at = text.indexOf(head, start); at !== -1; at = text.indexOf(head, at + 1)) {
+    if (pattern.length <= soughtChars) return at
+    let same = soughtChars
+    while (same < pattern.length && text.charCodeAt(at + same) === pattern.charCodeAt(same)) {
+      same += 1
+    }
+    spend(run, stepsPerLikePlace + same)
+    if (same === pattern.length) return at
+  }
+  return -1
+}
+
 /**
  * Returns the pieces between occurrences of `separator`; each code point if it is ''. Pays for each
  * piece, so that a very frequent separator ends early.
@@ -90,7 +113,7 @@ const splitText = (run: Run, text: string, separator: string): string[] => {
   let start = 0
   while (start < text.length) {
     spend(run, stepsPerPlace)
-    const found = text.indexOf(separator, start)
+    const found = placeOf(run, text, separator, start)
     if (found === -1) break
     const end = separator === '' ? start + indexAfter(text.slice(start, start + 2), 1) : found
     pieces.push(text.slice(start, end))
@@ -119,7 +142,7 @@ export const replace = textsFilter(1, 1, replaceAll)
 export const remove = textsFilter(1, 0, (run, text, pattern) => replaceAll(run, text, pattern, ''))
 
 const replaceOnce = (run: Run, text: string, pattern: string, replacement: string): string => {
-  const found = text.indexOf(pattern)
+  const found = placeOf(run, text, pattern, 0)
   if (found === -1) return text
   spendOnText(run, text.length + replacement.length)
   return text.slice(0, found) + replacement + text.slice(found + pattern.length)

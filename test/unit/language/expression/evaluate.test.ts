@@ -142,13 +142,24 @@ describe('bounds of an evaluation', () => {
   })
 
   // proves C6.20, H91, S60
-  test.each([
+  test.each<readonly [string, string, Json]>([
     ['appending', `{{ data${' | append: data'.repeat(16)} }}`, half],
     ['replacing', "{{ data | replace: 'a', data | replace: 'a', data }}", 'a'.repeat(1_000)],
     ['replacing nothing', "{{ data | replace: '', data }}", 'a'.repeat(1_000)],
     ['escaping', `{{ data${' | escape'.repeat(16)} }}`, '&'.repeat(50_000)],
     ['joining', "{{ data | split: '' | join: data }}", 'a'.repeat(10_000)],
     ['splitting', "{{ data | split: '' | size }}", half],
+    ...['split', 'replace', 'replace_first', 'remove', 'remove_first'].map(
+      filter =>
+        [
+          `seeking by ${filter} what is nearly everywhere`,
+          `{{ data.text | ${filter}: data.nearly }}`,
+          new Map([
+            ['text', 'a'.repeat(200_000)],
+            ['nearly', `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`],
+          ]),
+        ] as const,
+    ),
     ['printing', '{{ data }}{{ data }}{{ data }}', Array.from({ length: 100_000 }, () => 1)],
     ['concatenating', `{{ data${' | concat: data'.repeat(16)} }}`, [half]],
     [
