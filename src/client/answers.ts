@@ -1,12 +1,12 @@
 /**
- * What an answer says: its content, or the error that it is.
+ * Reads an answer: its content, or its error.
  * @module
  */
 import type { RawAnswer, Call, Wire } from './call.ts'
 import { codeOf, CofferError } from './error.ts'
 import { errorsIn } from './shapes.ts'
 
-/** What the vault says where it has no such operation. */
+/** Text of the vault if it has no such operation. */
 const nothingHere = 'There is nothing at this address.'
 const jsonType = /^application\/(?:problem\+)?json\b/
 
@@ -32,7 +32,7 @@ interface Problem {
   readonly errors?: unknown
 }
 
-/** Of an answer that is no success. */
+/** Returns the error of an answer that is no success. */
 export function errorOf(wire: Wire, call: Call, { status, headers, text }: RawAnswer): CofferError {
   const problem = parse(wire, text) as Problem | null | undefined
   const { detail, errors } = problem ?? {}
@@ -50,10 +50,10 @@ export function errorOf(wire: Wire, call: Call, { status, headers, text }: RawAn
   return new CofferError(message, { ...facts, code: 'other_version' })
 }
 
-/** What a success holds. @throws CofferError for what no vault answers */
+/** Returns the content of a success. @throws CofferError if no vault answered */
 export function contentOf(wire: Wire, { status, headers, text }: RawAnswer): unknown {
   if (text === '') {
-    // Whatever answers so, as a proxy may, has stored and deleted nothing.
+    // Such an answer, from a proxy perhaps, has stored and deleted nothing.
     if (status !== 204 && traceOf(headers) === undefined) throw notCoffer(wire, status)
     return undefined
   }

@@ -21,7 +21,7 @@ import { isApplication } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
 
-/** Any of the values of a list will do. */
+/** Any value of a list may match, and every filter must. */
 export interface ApplicationFilter {
   readonly id?: readonly string[]
   readonly type?: readonly ApplicationType[]
@@ -30,7 +30,7 @@ export interface ApplicationFilter {
 /** Operations on the keys of an application, of which several may be live. */
 export interface ApplicationKeys {
   /**
-   * Its keys, without what they are.
+   * Its keys, without their secrets.
    *
    * @throws CofferError `not_found`, `forbidden`
    * @example
@@ -39,7 +39,7 @@ export interface ApplicationKeys {
   list(applicationId: string, options?: CallOptions): Answer<readonly ApplicationKey[]>
 
   /**
-   * One more key. The answer alone holds it; where that is lost, a repetition is a `conflict`.
+   * Adds a key. Only the answer holds it; if that is lost, a retry is a `conflict`.
    *
    * @throws CofferError `not_found`, `forbidden`, `conflict`
    * @example
@@ -54,7 +54,7 @@ export interface ApplicationKeys {
   ): Answer<ApplicationKey & { readonly key: string }>
 
   /**
-   * What is known of a key, without the key.
+   * Facts about a key, without the key.
    *
    * @throws CofferError `not_found`, `forbidden`
    * @example
@@ -75,8 +75,7 @@ export interface ApplicationKeys {
 /** Operations on applications, which hold keys and rights; for a management application. */
 export interface Applications {
   /**
-   * A new application. The answer alone holds its key; where that is lost, a repetition is a
-   * `conflict`.
+   * A new application. Only the answer holds its key; if that is lost, a retry is a `conflict`.
    *
    * @throws CofferError `invalid_request`, `forbidden`, `conflict`
    * @example
@@ -101,7 +100,7 @@ export interface Applications {
   get(id: string, options?: CallOptions): Answer<Application>
 
   /**
-   * The application that the key of the client belongs to.
+   * The application of this client's key.
    *
    * @throws CofferError `unauthenticated`
    * @example
@@ -110,7 +109,7 @@ export interface Applications {
   current(options?: CallOptions): Answer<Application>
 
   /**
-   * Replaces its name and rights; what is left out is empty after it.
+   * Replaces its name and rights; what is left out becomes empty.
    *
    * @throws CofferError `invalid_request`, `not_found`, `forbidden`
    * @example
@@ -123,9 +122,9 @@ export interface Applications {
   ): Answer<Application>
 
   /**
-   * A new key in place of all that it has, which are refused from then on.
+   * A new key in place of all its keys, which are refused from then on.
    *
-   * @throws CofferError `not_found`, `forbidden`, `conflict` where the answer with the key was lost
+   * @throws CofferError `not_found`, `forbidden`, `conflict` if the answer with the key was lost
    * @example
    * const { key } = await manager.applications.regenerate(id)
    */
@@ -141,10 +140,10 @@ export interface Applications {
   delete(id: string, options?: CallOptions): Answer<void>
 
   /**
-   * Every application that the filter leaves; one that is added meanwhile can make one come twice.
+   * Every application that matches; one that is added meanwhile can make one come twice.
    *
    * @throws CofferError (each step) `invalid_request`, `forbidden`
-   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @throws TypeError (the first step) for an invalid `size` or `limit`
    * @example
    * for await (const { name } of manager.applications.list({ type: ['private'] })) use(name)
    */
@@ -159,7 +158,7 @@ export interface Applications {
 /** Operations on the tenant of the key. */
 export interface TenantSelf {
   /**
-   * The tenant that the key is of.
+   * The tenant of the key.
    *
    * @throws CofferError `forbidden`
    * @example
@@ -168,7 +167,7 @@ export interface TenantSelf {
   get(options?: CallOptions): Answer<Tenant>
 
   /**
-   * Names it.
+   * Renames it.
    *
    * @throws CofferError `invalid_request`, `forbidden`
    * @example
@@ -180,7 +179,7 @@ export interface TenantSelf {
 /** Operations on permissions. */
 export interface Permissions {
   /**
-   * The permissions that can be given, to those types of application where some are said.
+   * The permissions that can be granted, to the given types of application if any.
    *
    * @throws CofferError `invalid_request`, `unauthenticated`
    * @example

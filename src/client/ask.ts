@@ -1,5 +1,5 @@
 /**
- * What operations ask with.
+ * Sends the operations.
  * @module
  */
 import type { Answer, Call, CallOptions, Wire } from './call.ts'
@@ -19,9 +19,9 @@ type Asking = <T>(
 
 /** @internal */
 export interface Ask {
-  /** What may be repeated as it is. */
+  /** Safe to repeat as it is. */
   readonly plain: Asking
-  /** A write that the vault keeps under a key, so that it is done once however often it is sent. */
+  /** A write under an idempotency key: done once, however often it is sent. */
   readonly keeping: Asking
 }
 

@@ -10,12 +10,12 @@ import type { TokenizedInPart, TokenType } from './interface.ts'
 import { isAny, isResults } from './shapes.ts'
 import type { Made } from './token.ts'
 
-/** The type that says that an object is a new token. */
+/** A type marks an object as a new token. */
 type Named = { readonly type: TokenType; readonly data: unknown }
 
 /**
- * What `tokenize` makes of a tree: a token of each object that looks like a new one, an id of each
- * other text, number and boolean, and all else as it is.
+ * The answer of `tokenize` to a tree: a token for each object like a new one, an id for each other
+ * text, number and boolean, and all else as it is.
  */
 export type Tokenized<Tree> = unknown extends Tree
   ? unknown
@@ -34,7 +34,7 @@ export type Tokenized<Tree> = unknown extends Tree
 /** Operations on many tokens at once. */
 export interface Bulk {
   /**
-   * Makes tokens of all that is in a tree, or of nothing: an object that looks like a new token is
+   * Makes tokens of everything in a tree, or of nothing: an object that looks like a new token is
    * answered as its token; every other value becomes a token of the type `token`, and its id takes
    * its place. At most 1,000 values and 1 MiB.
    *
@@ -50,14 +50,13 @@ export interface Bulk {
   tokenize<Result>(tree: unknown, options?: CallOptions): Answer<Result>
 
   /**
-   * As `tokenize`, where each value is told by itself what became of it. A list of any length is
-   * sent in chunks, one after the other, each under an idempotency key that is made of yours and
-   * its place: the same list sent again under the same key within 24 hours is stored once, however
-   * far the first time came.
+   * As `tokenize`, with a result of its own for each value. A list of any length is sent in chunks,
+   * one after the other, each under an idempotency key made of yours and its place: the same list
+   * sent again under the same key within 24 hours is stored once, however far the first time came.
    *
    * @returns a result for each value, in order, and those that were refused in `retry`
    * @throws CofferError  the failure of a chunk as a whole; chunks before it are stored
-   * @throws TypeError for a chunk size that can be none
+   * @throws TypeError for an invalid chunk size
    * @example
    * const { results, retry } = await vault.tokenizeEach(rows, {
    *   idempotencyKey: 'import-2026-03',
@@ -67,11 +66,11 @@ export interface Bulk {
   tokenizeEach(tree: unknown, options?: EachOptions): Promise<TokenizedInPart>
 
   /**
-   * Replaces each reference in a tree by what its token holds, as `token:use` shows it. All of
-   * them, or none. At most 1,000 values.
+   * Replaces each reference in a tree by its token's data, as `token:use` shows it. All of them, or
+   * none. At most 1,000 values.
    *
-   * @typeParam Values  what the tree is then; nothing checks it
-   * @throws CofferError `invalid_request` with the place of each reference that leads to nothing
+   * @typeParam Values  type of the tree then; nothing checks it
+   * @throws CofferError `invalid_request` with the place of each reference that finds nothing
    * @example
    * const { pay } = await vault.detokenize<{ pay: string }>({ pay: ref(id, '$.number') })
    */

@@ -1,58 +1,58 @@
 /**
- * What one call of the client is: asked for, sent and answered.
+ * Shapes of one call: its options, request and answer.
  * @module
  */
 
-/** `fetch`, as far as the client uses it. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** How bodies are printed and answers are read, as `JSON` does it. */
+/** Prints bodies and reads answers, as `JSON` does. */
 export interface Notation {
   readonly parse: (text: string) => unknown
   readonly stringify: (value: unknown) => string
 }
 
-/** What a hook is told of a request, before each attempt; nothing of its body or its key. */
+/** Facts of a request, before each attempt; nothing of its body or its key. */
 export interface RequestFacts {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** As `/tokens/order-17`; without the base path, and without a filter. */
+  /** As `/tokens/order-17`; without base path and filter. */
   readonly path: string
   /** Counts from 1. */
   readonly attempt: number
 }
 
-/** What a hook is told after each attempt; nothing of what was answered. */
+/** Facts after each attempt; nothing of the answer's body. */
 export interface ResponseFacts extends RequestFacts {
-  /** Of the answer; 0 where none came. */
+  /** Status of the answer; 0 without one. */
   readonly status: number
-  /** Under which the log of the vault has the request; absent where no vault answered. */
+  /** Id of the request in the vault's log; absent if no vault answered. */
   readonly traceId?: string
   /** From the first byte sent to the last one read, in milliseconds. */
   readonly durationMs: number
 }
 
-/** Names to texts. */
+/** Texts by name. */
 export type HeaderTexts = Readonly<Record<string, string>>
 
 /**
- * Options of one call, which go before those of the client.
+ * Options of one call, which override those of the client.
  *
- * @throws TypeError  (the call) for an option that is unknown, or a value that can be none
+ * @throws TypeError  (the call) for an unknown option or an invalid value
  * @example
  * await vault.tokens.get(id, { timeoutMs: 2_000, signal: AbortSignal.timeout(5_000) })
  */
 export interface CallOptions {
-  /** Ends the call, and all attempts of it; it then fails with the reason of the signal. */
+  /** Ends the call and all its attempts; it then fails with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Of each attempt, in milliseconds. */
+  /** Bound of each attempt, in milliseconds. */
   readonly timeoutMs?: number
-  /** How often it is sent again at most. */
+  /** Most retries. */
   readonly retries?: number
-  /** Visible ASCII, at most 200 characters; made anew for each write where it is absent. */
+  /** Visible ASCII, at most 200 characters; by default a new one for each write. */
   readonly idempotencyKey?: string
   /** Visible ASCII; stands in the log of the vault. */
   readonly traceId?: string
-  /** Beside those of the client, and in place of one of the same name. */
+  /** Added to those of the client; replace those of the same name. */
   readonly headers?: HeaderTexts
 }
 
@@ -69,11 +69,11 @@ export interface Wire {
   readonly onResponse: (facts: ResponseFacts) => void
   /** At least 0 and less than 1. */
   readonly random: () => number
-  /** Milliseconds from some beginning, that never go back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Ends early where the signal says so. */
+  /** Ends early if the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** In place of `JSON`: what it reads stays as it is. */
+  /** Replaces `JSON`; values that it reads stay as they are. */
   readonly json: Notation | undefined
 }
 
@@ -82,36 +82,36 @@ export interface Call {
   readonly method: RequestFacts['method']
   readonly path: string
   readonly body?: unknown
-  /** Under which a write is sent again without being done twice. */
+  /** A write is sent again under it without being done twice. */
   readonly idempotencyKey?: string
-  /** What is made of the content of a success. */
+  /** Converts the content of a success. */
   readonly read?: (content: unknown) => unknown
-  /** Whether the content of a success is what a vault says. */
+  /** Tells if the content of a success is a vault's. */
   readonly is: (content: unknown) => boolean
 }
 
-/** @internal What came, in whole. */
+/** @internal A whole answer. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** The result of a call, and under which trace id the vault did it. */
+/** The result of a call, with its trace id. */
 export interface Traced<T> {
   readonly value: T
-  /** Of the answer, from 200 to 299. */
+  /** Status of the answer, from 200 to 299. */
   readonly status: number
   readonly traceId: string | undefined
 }
 
 /**
- * A promise of the result, which can tell where the log of the vault has it as well.
+ * A promise of the result that can also give its trace id.
  *
  * @example
  * const { value, traceId } = await vault.tokens.get(id).withTrace()
  */
 export interface Answer<T> extends Promise<T> {
-  /** In place of the result alone. @throws what the call throws */
+  /** Replaces the result alone. @throws as the call */
   readonly withTrace: () => Promise<Traced<T>>
 }

@@ -9,20 +9,20 @@ import { bulkLeavesMax, chunkSizeDefault, idempotencyKeyBytes } from './limits.t
 import { assertFunction, assertWhole } from './options.ts'
 import { randomHex } from './platform.ts'
 
-/** How far `tokenizeEach` is, and what became of the chunk before. */
+/** Progress of `tokenizeEach`, with the results of the last chunk. */
 export interface Progress {
   /** Items of the list that were answered. */
   readonly done: number
   readonly total: number
-  /** Of the chunk; `index` and `path` count in the whole list. */
+  /** Its results; `index` and `path` count in the whole list. */
   readonly results: TokenizedInPart['results']
 }
 
 /** Options of `tokenizeEach`. */
 export interface EachOptions extends CallOptions {
-  /** How many values one request has, 1 to 1,000; 500 where it is left out. */
+  /** Values of one request, 1 to 1,000; default: 500. */
   readonly chunkSize?: number
-  /** Told after each chunk; what it throws ends the call. */
+  /** Called after each chunk; if it throws, the call ends. */
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -33,13 +33,13 @@ type Send = (chunk: unknown, options: CallOptions) => Promise<TokenizedInPart>
 const isFrame = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
 
-/** What looks like a new token. The vault looks as well whether there is such a type. */
+/** True for an object like a new token. The vault also checks its type. */
 const isNewToken = (value: object): boolean => {
   const { type, data } = value as Members
   return typeof type === 'string' && data !== undefined
 }
 
-/** @internal Of whole tokens in the answer to a tree, and of nothing else there. */
+/** @internal Dates whole tokens in the answer to a tree, and nothing else. */
 export function withDatesOf(tree: unknown, answer: unknown): unknown {
   if (!isFrame(tree) || !isFrame(answer)) return answer
   if (isNewToken(tree)) return dated(answer)
@@ -47,7 +47,7 @@ export function withDatesOf(tree: unknown, answer: unknown): unknown {
   return answer
 }
 
-/** How many values the vault counts in it, at least one. */
+/** Counts values as the vault does, at least one. */
 function weigh(item: unknown): number {
   if (!isFrame(item) || isNewToken(item)) return 1
   return Math.max(
@@ -56,7 +56,7 @@ function weigh(item: unknown): number {
   )
 }
 
-/** An item of more values than a chunk has is a chunk of its own. */
+/** An item of more values than a chunk is a chunk of its own. */
 function* chunksOf(items: readonly unknown[], size: number): Generator<readonly unknown[]> {
   let chunk: unknown[] = []
   let weight = 0

@@ -6,11 +6,11 @@ import type { CallOptions } from './call.ts'
 import { CofferError } from './error.ts'
 import { deletionsAtOnce } from './limits.ts'
 
-/** What became of the tokens that were to be deleted. */
+/** Result of deleting many tokens. */
 export interface Deleted {
-  /** How many this call has deleted. */
+  /** Tokens that this call deleted. */
   readonly deleted: number
-  /** How many were not there, or not for this key. */
+  /** Tokens that were absent, or not for this key. */
   readonly missing: number
 }
 
@@ -29,7 +29,7 @@ async function isDeleted(each: Delete, id: string, options: CallOptions): Promis
 
 /**
  * @internal
- * The first failure ends it, once those are over that are under way.
+ * The first failure ends it, once pending deletions are over.
  * @throws CofferError, or the reason of the signal
  */
 export async function deleteAll(

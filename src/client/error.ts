@@ -1,9 +1,9 @@
 /**
- * What a call of the client fails with.
+ * Errors of the client's calls.
  * @module
  */
 
-/** What went wrong, for programs; the first four never came from a vault. */
+/** Error code for programs; the first four never come from a vault. */
 export type ErrorCode =
   | 'unreachable'
   | 'timeout'
@@ -45,23 +45,22 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 export const codeOf = (status: number): ErrorCode => codes[status] ?? 'internal'
 
 export interface ErrorFacts {
-  /** Of the answer; 0 where none came. */
+  /** Status of the answer; 0 without one. */
   readonly status?: number
   readonly code: ErrorCode
-  /** Of a 400: dotted paths of the body or the query to what was expected there. */
+  /** For a 400: expectations by dotted path of the body or the query. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
-  /** Under which the log of the vault has the request. */
+  /** Id of the request in the vault's log. */
   readonly traceId?: string
   readonly cause?: unknown
 }
 
-/** On each, whichever copy of the client it is of. */
+/** Marks the errors of every copy of the client. */
 const brand = Symbol.for('coffer.error')
 
 /**
- * What a call fails with. Holds nothing of what was sent or stored. Each copy of the client in a
- * program knows those of the others by `instanceof`: `@coffer/client`, `coffer/client` and that in
- * `coffer/testing`.
+ * Error of a call. Holds nothing that was sent or stored. `instanceof` works across all copies of
+ * the client in a program: `@coffer/client`, `coffer/client` and that in `coffer/testing`.
  * @example
  * if (error instanceof CofferError && error.code === 'not_found') return undefined
  */
@@ -72,13 +71,13 @@ export class CofferError extends Error {
   }
 
   override readonly name = 'CofferError'
-  /** Of the answer; 0 where none came. */
+  /** Status of the answer; 0 without one. */
   readonly status: number
-  /** What went wrong, for programs. */
+  /** Error code, for programs. */
   readonly code: ErrorCode
-  /** Of a 400: dotted paths of the body or the query to what was expected there. */
+  /** For a 400: expectations by dotted path of the body or the query. */
   readonly errors: Readonly<Record<string, readonly string[]>>
-  /** Under which the log of the vault has the request; absent where no vault answered. */
+  /** Id of the request in the vault's log; absent if no vault answered. */
   readonly traceId: string | undefined
 
   constructor(message: string, { status = 0, code, errors = {}, traceId, cause }: ErrorFacts) {

@@ -43,25 +43,25 @@ export type { RequestFacts, ResponseFacts, Traced } from './call.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** As `https://vault.example`, with the base path where the vault has one. */
+  /** As `https://vault.example`, with any base path. */
   readonly address: string | URL
-  /** Of an application or a session; asked for each attempt where it is a function. */
+  /** Key of an application or a session; a function is called for each attempt. */
   readonly key: string | (() => string | Promise<string>)
-  /** Of each attempt, in milliseconds; 30 seconds where it is left out. */
+  /** Bound of each attempt, in milliseconds; default: 30 seconds. */
   readonly timeoutMs?: number
-  /** How often a call is sent again at most; 3 where it is left out. */
+  /** Most retries of a call; default: 3. */
   readonly retries?: number
-  /** Of every request, beside those that the client sets by itself. */
+  /** Sent with every request, beside the client's own. */
   readonly headers?: HeaderTexts
-  /** Told before each attempt. What it throws, the call throws, and nothing is sent. */
+  /** Called before each attempt. If it throws, so does the call, and nothing is sent. */
   readonly onRequest?: (request: RequestFacts) => void
-  /** Told after each attempt, also where no answer came. What it throws, the call throws. */
+  /** Called after each attempt, also without an answer. If it throws, so does the call. */
   readonly onResponse?: (response: ResponseFacts) => void
-  /** In place of the platform's, as `overSocket(path)` of `coffer/client/socket`. */
+  /** Replaces the platform's, as `overSocket(path)` of `coffer/client/socket`. */
   readonly fetch?: Fetch
   /**
-   * In place of `JSON`, which rounds numbers that no double holds. What it makes of an answer stays
-   * as it is: instants are no dates then.
+   * Replaces `JSON`, which rounds numbers that no double holds. Its values stay as they are:
+   * instants are no dates then.
    */
   readonly json?: Notation
 }
@@ -81,7 +81,7 @@ function addressOf(address: string | URL): string {
 /** @throws TypeError */
 function keyOf(key: ClientOptions['key']): Wire['key'] {
   if (typeof key === 'function') return key
-  // A key that is no text in a header would fail without a word of what is wrong.
+  // Otherwise a key that fits no header would fail without a reason.
   if (typeof key === 'string' && /^[!-~]+$/.test(key)) return () => key
   throw new TypeError('createClient: expected an API key, such as key_… or key_sess_…')
 }
@@ -112,7 +112,7 @@ const nothing = (): void => {}
 /**
  * A client of the vault at an address. Nothing is sent before its first call.
  *
- * @throws TypeError for an option that is unknown, or a value that can be none
+ * @throws TypeError for an unknown option or an invalid value
  * @example
  * const vault = createClient({ address: 'https://vault.example', key: process.env.VAULT_KEY })
  */

@@ -9,7 +9,7 @@ type Members = Record<string, unknown>
 
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null
 
-/** The instants of one thing. What is inside its data is the caller's own. */
+/** Converts the instants of one object. Its data is the caller's own. */
 export function dated(thing: unknown): unknown {
   if (!isObject(thing)) return thing
   for (const name of names) {
@@ -20,7 +20,7 @@ export function dated(thing: unknown): unknown {
   return thing
 }
 
-/** Those of a thing, of an array of them, or of a page. */
+/** Converts those of an object, of an array of them, or of a page. */
 export function withDates(answer: unknown): unknown {
   if (Array.isArray(answer)) answer.forEach(dated)
   else if (isObject(answer) && isObject(answer['pagination']) && Array.isArray(answer['data'])) {

@@ -1,18 +1,18 @@
 /**
- * Options as they may be; what can be none is told before anything is sent.
+ * Checks options before anything is sent.
  * @module
  */
 import type { CallOptions, HeaderTexts, Notation } from './call.ts'
 import { timeoutMsMax } from './limits.ts'
 
-/** Those that the client says itself, or that say where a message ends. */
+/** Headers that the client sets itself, or that frame a message. */
 const ownHeaders = /^(?:svc-.*|accept|content-(?:type|length)|host|connection|transfer-encoding)$/i
 
 const fault = (where: string, expected: string): TypeError =>
   new TypeError(`${where}: expected ${expected}`)
 
 /**
- * @param most  no bound where it is left out
+ * @param most  default: no bound
  * @throws TypeError which does not repeat the value
  */
 export function assertWhole(where: string, value: unknown, least: number, most = Infinity): void {
@@ -22,26 +22,26 @@ export function assertWhole(where: string, value: unknown, least: number, most =
   throw fault(where, `a whole number, ${bounds}`)
 }
 
-/** @throws TypeError for what is there and no function */
+/** @throws TypeError for a value that is no function */
 export function assertFunction(where: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw fault(where, 'a function')
 }
 
-/** @throws TypeError for what is there and does not do what `JSON` does */
+/** @throws TypeError for a value that lacks the methods of `JSON` */
 export function assertNotation(where: string, value: unknown): void {
   const { parse, stringify } = (value ?? {}) as Partial<Notation>
   const isOne = typeof parse === 'function' && typeof stringify === 'function'
   if (value !== undefined && !isOne) throw fault(where, 'parse and stringify, as JSON has them')
 }
 
-/** @throws TypeError for an option that is not known: it would do nothing, in silence */
+/** @throws TypeError for an unknown option, which would do nothing, in silence */
 export function assertKnown(where: string, options: object, names: readonly string[]): void {
   const isObject = typeof options === 'object' && options !== null
   if (isObject && Object.keys(options).every(name => names.includes(name))) return
   throw fault(where, `no options but ${names.join(', ')}`)
 }
 
-/** @throws TypeError for a header that is none, or that the client says itself */
+/** @throws TypeError for an invalid header, or one that the client sets itself */
 function assertHeaders(headers: HeaderTexts): void {
   for (const [at, [name, value]] of Object.entries(headers).entries()) {
     const where = `headers, number ${at + 1}`

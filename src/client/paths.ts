@@ -12,7 +12,7 @@ function* pairsOf(name: string, value: Value): Generator<readonly [string, strin
   else for (const [key, each] of Object.entries(value)) yield [`${name}[${key}]`, String(each)]
 }
 
-/** A list is repeated, names to texts are `metadata[key]=value`, and `undefined` is left out. */
+/** A list is repeated, texts by name are `metadata[key]=value`, `undefined` is left out. */
 export function withQuery(path: string, query: Readonly<Record<string, Value>>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -22,7 +22,7 @@ export function withQuery(path: string, query: Readonly<Record<string, Value>>):
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Steps of a path, and no names in it (RFC 3986 section 5.2.4): they would lead elsewhere. */
+/** Path steps, which are no names (RFC 3986 section 5.2.4): they would lead elsewhere. */
 const steps = ['', '.', '..']
 
 /** @throws TypeError for an id that would be another address */

@@ -3,16 +3,15 @@
  * @module
  */
 
-/** What would end the id, or begin something else. */
+/** Characters that would end the id, or begin something else. */
 const foreign = /[|{}]/
 
 /**
- * A reference to a token, as `detokenize` takes it: to all of its data, or to what a path in it
- * leads to.
+ * A reference to a token for `detokenize`: to all of its data, or to the value at a path.
  *
  * @param path  a JSONPath such as `$.number` or `$.items[0].price`
  * @returns `{{ <id> }}`, or `{{ <id> | json: '<path>' }}`
- * @throws TypeError for an id or a path that can be none
+ * @throws TypeError for an invalid id or path
  * @example
  * await vault.detokenize({ number: ref(card.id, '$.number') })
  */

@@ -9,12 +9,12 @@ import { below, withQuery } from './paths.ts'
 import type { WalkChoice } from './token.ts'
 import { walkStretches } from './walk.ts'
 
-/** Operations on sessions: keys of a page or an app that end by themselves. */
+/** Operations on sessions: keys of a page or an app that expire. */
 export interface Sessions {
   /**
-   * Begins a session, for a public application. Until it is authorized it may do nothing.
+   * Begins a session, for a public application. It can do nothing until authorized.
    *
-   * @returns its key, shown this once, and a nonce for who authorizes it
+   * @returns its key, shown this once, and a nonce to authorize it with
    * @throws CofferError `forbidden` for a key of another type of application
    * @example
    * const { nonce, session_key } = await page.sessions.create()
@@ -24,7 +24,7 @@ export interface Sessions {
   /**
    * Authorizes a session, for a private application, which can grant no more than it has.
    *
-   * @throws CofferError `invalid_request`, `forbidden`, `conflict` where the nonce is used
+   * @throws CofferError `invalid_request`, `forbidden`, `conflict` for a used nonce
    * @example
    * await vault.sessions.authorize({ nonce, permissions: ['token:read'] })
    */
@@ -34,7 +34,7 @@ export interface Sessions {
    * The live sessions, newest first.
    *
    * @throws CofferError (each step) `forbidden`
-   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @throws TypeError (the first step) for an invalid `size` or `limit`
    * @example
    * for await (const { id, expires_at } of manager.sessions.list()) console.log(id, expires_at)
    */
@@ -52,7 +52,7 @@ export interface Sessions {
 
 /** @internal */
 export const sessionOperations = (ask: Ask): Sessions => ({
-  // One that is made twice as an answer was lost ends by itself.
+  // If a lost answer makes a second session, that one expires.
   create: options => ask.plain('POST', '/sessions', undefined, options),
 
   authorize: (grants, options) => ask.keeping('POST', '/sessions/authorize', grants, options),

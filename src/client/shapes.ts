@@ -1,6 +1,6 @@
 /**
- * What an answer has to look like before anything of it is used: what answers may be no vault, and
- * types say nothing of that. All else of an answer is as types say it.
+ * Checks answers before they are used: they may not come from a vault, and types prove nothing.
+ * Unchecked parts are as typed.
  * @module
  */
 
@@ -16,7 +16,7 @@ const areAll = <T>(value: unknown, is: (each: unknown) => each is T): value is r
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** A thing, a list or nothing. */
+/** An object, a list or nothing. */
 export const isThings = (content: unknown): boolean => content === undefined || isObject(content)
 
 export const isAny = (): boolean => true
@@ -26,7 +26,7 @@ export const isToken = (content: unknown): content is Members =>
   isText(content['id']) &&
   (content['containers'] === undefined || areAll(content['containers'], isText))
 
-/** A page or a stretch of them. */
+/** A page or a stretch of tokens. */
 export const isTokenList = (content: unknown): boolean =>
   isMembers(content) && isMembers(content['pagination']) && areAll(content['data'], isToken)
 
@@ -36,7 +36,7 @@ export const isApplication = (content: unknown): boolean =>
   areAll(content['permissions'], isText) &&
   areAll(content['rules'], isMembers)
 
-/** The id alone where what was sent was no token. */
+/** An id alone replaces a value that was no token. */
 const isMade = (token: unknown): boolean => token === undefined || isText(token) || isToken(token)
 
 const isResult = (value: unknown): value is Members =>
@@ -46,11 +46,11 @@ const isResult = (value: unknown): value is Members =>
   isMade(value['token']) &&
   (value['error'] === undefined || isMembers(value['error']))
 
-/** What became of each value of a bulk. */
+/** Results of a bulk, one for each value. */
 export const isResults = (content: unknown): boolean =>
   isMembers(content) && areAll(content['results'], isResult)
 
-/** Of a problem, what was expected where; what is not as it must be is left out. */
+/** Expectations by path of a problem; malformed ones are left out. */
 export const errorsIn = (errors: unknown): Readonly<Record<string, readonly string[]>> =>
   isMembers(errors)
     ? Object.fromEntries(

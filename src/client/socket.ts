@@ -8,7 +8,7 @@ import { request as open, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Fetch } from './call.ts'
 
-/** Answers that have no body (RFC 9110 section 6.4.1), for which `Response` takes none. */
+/** Answers without a body (RFC 9110 section 6.4.1): `Response` accepts none. */
 const bodiless = [204, 205, 304]
 
 function responseOf(message: IncomingMessage): Response {
@@ -24,8 +24,8 @@ function responseOf(message: IncomingMessage): Response {
 /**
  * A `fetch` over a Unix socket, for `createClient`.
  *
- * @param path  of the socket that `coffer serve --socket` listens on
- * @throws Error (the call) of the system, where nothing listens there
+ * @param path  the socket that `coffer serve --socket` listens on
+ * @throws Error (the call) of the system, if nothing listens there
  * @example
  * createClient({ address: 'http://vault', key, fetch: overSocket('/run/coffer/coffer.sock') })
  */
@@ -45,13 +45,13 @@ export const overSocket =
           try {
             resolve(responseOf(message))
           } catch (thrown) {
-            // Of a status that no `Response` has. Thrown on from here it would end the process.
+            // No `Response` has this status. An error thrown here would end the process.
             message.destroy()
             reject(thrown)
           }
         },
       )
-      // Deno sends again what was ended on a connection that it had kept, and that is ended here.
+      // Deno retries a request ended on a connection that it kept; that is ended here.
       sent.on('socket', socket => {
         if (signal?.aborted === true) socket.destroy()
       })

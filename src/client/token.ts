@@ -1,5 +1,5 @@
 /**
- * What a token is in a program: its data has the shape that its type asks for.
+ * Shapes of tokens in a program: the type of a token determines its data.
  * @module
  */
 import type {
@@ -12,11 +12,11 @@ import type {
   UpdateTokenRequest,
 } from './interface.ts'
 
-/** Of a `name` and an `address`: a text, or texts by name, as `{ first, last }`. */
+/** Data of a `name` and an `address`: a text, or texts by name, as `{ first, last }`. */
 export type TextData = string | Readonly<Record<string, string | null>>
 
 /**
- * What the data of a token of that type is; of a `token` that is any JSON.
+ * Data of a token of that type; any JSON for a `token`.
  * @typeParam Type  of the token, as `'card'`
  */
 export type DataOf<Type extends TokenType> = Type extends 'token'
@@ -31,16 +31,16 @@ export type DataOf<Type extends TokenType> = Type extends 'token'
 
 type Shown<Type, Data> = Omit<AnyToken, 'type' | 'data'> & {
   readonly type: Type
-  /** Masked or revealed, as the rules of the key say; absent where that is nothing. */
+  /** Masked or revealed by the rules of the key; absent if that shows nothing. */
   readonly data?: Data
 }
 
 type ByType = { readonly [Type in TokenType]: Shown<Type, DataOf<Type>> }
 
 /**
- * A token as it is answered. `Token<'card'>` has a `CardData`, `Token<string>` what its reader
- * knows of it, and a plain `Token` what its `type` tells once it was looked at. A mask of your own
- * may show another shape: say that one. Nothing checks it.
+ * A token in an answer. `Token<'card'>` has a `CardData`, `Token<string>` a text, and a plain
+ * `Token` narrows by its `type`. Your own mask may show another shape: name that one. Nothing
+ * checks it.
  *
  * @typeParam Of  a type of token, or the type of its data
  * @example
@@ -55,8 +55,7 @@ type NewTokenOf<Type extends TokenType> = Omit<CreateTokenRequest, 'type' | 'dat
 }
 
 /**
- * What a token is made of. Its `type` says what its `data` has to be; members beside those of a
- * card or a bank are kept.
+ * A new token. Its `type` determines its `data`; other members of a card or a bank are kept.
  * @example
  * const card: NewToken = { type: 'card', data: { number: '4242424242424242' } }
  */
@@ -64,43 +63,43 @@ export type NewToken<Type extends TokenType = TokenType> = Type extends TokenTyp
   ? NewTokenOf<Type>
   : never
 
-/** What may become another in a token; `null` in `metadata` drops a pair. */
+/** Changes to a token; `null` in `metadata` drops a pair. */
 export type TokenChanges = UpdateTokenRequest
 
-/** The token that becomes of what it is made of. With a mask of its own it shows any shape. */
+/** The token that a new one becomes. With its own mask it shows any shape. */
 export type Made<New> = New extends { readonly mask: unknown; readonly type: infer Type }
   ? Shown<Type, unknown>
   : New extends { readonly type: infer Type extends TokenType }
     ? Token<Type>
     : Token
 
-/** Any of the values of a list will do, all pairs of the metadata must match. */
+/** Any value of a list may match, all pairs of the metadata must. */
 export interface TokenFilter<Type extends TokenType = TokenType> {
   readonly id?: readonly string[]
   readonly type?: readonly Type[]
-  /** With all that is below it. */
+  /** With everything below it. */
   readonly container?: readonly string[]
   readonly fingerprint?: readonly string[]
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** How a list or a search is walked. */
+/** Bounds of a walk over a list or a search. */
 export interface WalkChoice {
-  /** How many come with one request, 1 to 100; 100 where it is left out. */
+  /** Items per request, 1 to 100; default: 100. */
   readonly size?: number | undefined
-  /** After how many the walk ends, 1 or more; all of them where it is left out. */
+  /** Items after which the walk ends, 1 or more; default: none. */
   readonly limit?: number | undefined
 }
 
-/** Which page, where one is asked for alone. */
+/** Choice of a single page. */
 export interface PageChoice {
   /** From 1 on. */
   readonly page?: number
-  /** 1 to 100; 20 where it is left out. */
+  /** 1 to 100; default: 20. */
   readonly size?: number
 }
 
-/** One page, with the exact total of what the key may see. */
+/** One page, with the exact total that the key may see. */
 export interface Page<Of = TokenType> {
   readonly pagination: TokenPage
   readonly data: readonly Token<Of>[]

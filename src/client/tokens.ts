@@ -22,22 +22,22 @@ import type {
 import { isToken, isTokenList } from './shapes.ts'
 import { stretches, walkStretches } from './walk.ts'
 
-/** What to find, and how it is walked. */
+/** A query, and bounds of its walk. */
 export interface Search extends WalkChoice {
   /** As `type:card AND metadata.order:17`; `*` finds all. */
   readonly query: string
 }
 
 /**
- * Operations on tokens. Each fails with a `CofferError` that says what was wrong, and with a
- * `TypeError` before anything is sent where an argument can be none.
+ * Operations on tokens. Each fails with a `CofferError` that tells the reason, or with a
+ * `TypeError` before anything is sent if an argument is invalid.
  */
 export interface Tokens {
   /**
    * Stores data as a token, once however often it is sent.
    *
    * @returns it as its mask shows it
-   * @throws CofferError `invalid_request`, `forbidden`, `conflict` where its id is taken
+   * @throws CofferError `invalid_request`, `forbidden`, `conflict` if its id is taken
    * @example
    * const { id, data } = await vault.tokens.create({
    *   type: 'card',
@@ -53,7 +53,7 @@ export interface Tokens {
    * Reads a token as the rules of the key show it.
    *
    * @typeParam Of  its type, or the type of its data; nothing checks it
-   * @throws CofferError `not_found` where it is absent, has expired, or is not for this key
+   * @throws CofferError `not_found` if it is absent, expired, or not for this key
    * @example
    * const card = await vault.tokens.get<'card'>(id)
    * card.data?.number // 4242424242424242
@@ -61,7 +61,7 @@ export interface Tokens {
   get<Of = TokenType>(id: string, options?: CallOptions): Answer<Token<Of>>
 
   /**
-   * Whether there is such a token that this key may read.
+   * True if there is such a token that this key may read.
    *
    * @throws CofferError  all but `not_found`
    * @example
@@ -93,23 +93,22 @@ export interface Tokens {
   delete(id: string, options?: CallOptions): Answer<void>
 
   /**
-   * Deletes tokens by their ids, eight at a time. Called again after a failure it goes on: what is
-   * gone counts as missing.
+   * Deletes tokens by their ids, eight at a time. Call it again after a failure: tokens that are
+   * gone count as missing.
    *
-   * @throws CofferError  the first failure that is no `not_found`; what was deleted stays deleted
+   * @throws CofferError  the first failure but `not_found`; deleted tokens stay deleted
    * @example
    * const { deleted, missing } = await vault.tokens.deleteMany(ids)
    */
   deleteMany(ids: Iterable<string>, options?: CallOptions): Promise<Deleted>
 
   /**
-   * Deletes every token that a search finds. To know first how many those are, ask `searchPage`
-   * for its total.
+   * Deletes every token that a search finds. Ask `searchPage` for their total first.
    *
-   * @param query  as `metadata.customer:17`; `*` for all tokens of the key. A text that comes from
-   *   elsewhere is put in by `JSON.stringify`: as it stands it could ask for more
-   * @throws CofferError `invalid_request` for a query that is none, `forbidden`; what was deleted
-   *   stays deleted
+   * @param query  as `metadata.customer:17`; `*` for all tokens of the key. Insert a text from
+   *   elsewhere with `JSON.stringify`: as it stands it could match more
+   * @throws CofferError `invalid_request` for an invalid query, `forbidden`; deleted tokens stay
+   *   deleted
    * @throws TypeError for an empty query
    * @example
    * const query = `metadata.customer:${JSON.stringify(customer)}`
@@ -118,11 +117,11 @@ export interface Tokens {
   deleteWhere(query: string, options?: CallOptions): Promise<Deleted>
 
   /**
-   * Every token that the filter leaves, newest first, for as long as the loop asks. What is stored
-   * or deleted meanwhile moves nothing.
+   * Every token that matches, newest first, for as long as the loop asks. Tokens stored or deleted
+   * meanwhile move nothing.
    *
    * @throws CofferError (each step) `invalid_request`, `forbidden`
-   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @throws TypeError (the first step) for an invalid `size` or `limit`
    * @example
    * for await (const { id, data } of vault.tokens.list({ type: ['card'], limit: 10 })) {
    *   console.log(id, data?.number)
@@ -152,10 +151,10 @@ export interface Tokens {
   listPage<Data>(filter?: TokenFilter & PageChoice, options?: CallOptions): Answer<Page<Data>>
 
   /**
-   * Every token that is found, newest first, for as long as the loop asks.
+   * Every token found, newest first, for as long as the loop asks.
    *
    * @param search  a query as `type:card AND metadata.order:17`, or one with `size` and `limit`
-   * @throws CofferError (each step) `invalid_request` for a query that is none, `forbidden`,
+   * @throws CofferError (each step) `invalid_request` for an invalid query, `forbidden`,
    *   `too_many_requests`
    * @example
    * for await (const { id } of vault.tokens.search({ query: 'data:4242', limit: 5 })) use(id)
@@ -166,9 +165,9 @@ export interface Tokens {
   ): AsyncGenerator<Token<Of>, void>
 
   /**
-   * One page of what is found, with the exact total.
+   * One page of the tokens found, with the exact total.
    *
-   * @throws CofferError `invalid_request` for a query that is none, `forbidden`
+   * @throws CofferError `invalid_request` for an invalid query, `forbidden`
    * @example
    * const found = await vault.tokens.searchPage({ query: 'metadata.customer:17', size: 1 })
    * found.pagination.total_items // 12
@@ -184,7 +183,7 @@ const tokenList = { is: isTokenList }
 
 const searchPath = '/v2/tokens/search'
 
-/** @throws TypeError: what is empty would find all in some versions of the vault */
+/** @throws TypeError: an empty query would find all in some versions of the vault */
 function assertQuery(query: string): void {
   if (typeof query === 'string' && query.trim() !== '') return
   throw new TypeError('query: expected a text such as metadata.customer:17; * finds all tokens')
@@ -231,7 +230,7 @@ const writing = (ask: Ask): Writing => {
       ask.keeping('PATCH', below('/tokens', id), changes, options, token),
     delete: remove,
     deleteMany: async (ids, options = {}) => {
-      // Of a text each character would be an id.
+      // Each character of a text would be an id.
       if (typeof ids === 'string') throw new TypeError('deleteMany: expected a list of ids')
       return deleteAll(remove, ids, options)
     },

@@ -15,7 +15,7 @@ interface Stretch<T> {
 
 const noList = () => new CofferError('what answers gives no list', { code: 'not_coffer' })
 
-/** @throws CofferError for what is none, whatever types say */
+/** @throws CofferError for an answer that is no list */
 function listOf<T extends { readonly data: readonly unknown[] }>(answer: T): T {
   const data = (answer as T | undefined)?.data
   if (Array.isArray(data) && data.every(isMembers)) return answer
@@ -30,7 +30,7 @@ function boundsOf({ size = pageSizeMax, limit = Infinity }: WalkChoice) {
 }
 
 /**
- * Stretch by stretch; what is added or removed meanwhile moves nothing.
+ * Walks by stretches; items added or removed meanwhile move nothing.
  * @param ask for the stretch that begins there; the first one at `''`
  */
 export async function* stretches<T>(
@@ -40,7 +40,7 @@ export async function* stretches<T>(
     const { pagination, data }: Stretch<T> = listOf(await ask(start))
     yield data
     const next: unknown = pagination?.next
-    // Else a walk would go round without end.
+    // Otherwise a walk could go round without end.
     if (next === start || (next !== undefined && typeof next !== 'string')) throw noList()
     start = next
   }
@@ -70,7 +70,7 @@ async function* upTo<T>(
   }
 }
 
-/** Item by item. @throws TypeError (the first step) for a size or a limit that can be none */
+/** Yields items. @throws TypeError (the first step) for an invalid size or limit */
 export async function* walkStretches<T>(
   choice: WalkChoice,
   ask: (start: string, size: number) => Promise<Stretch<T>>,
@@ -82,7 +82,7 @@ export async function* walkStretches<T>(
   )
 }
 
-/** Item by item of what has pages alone; what is added meanwhile can make one come twice. */
+/** Yields items of pages; one that is added meanwhile can make one come twice. */
 export async function* walkPages<T>(
   choice: WalkChoice,
   ask: (page: number, size: number) => Promise<{ readonly data: readonly T[] }>,

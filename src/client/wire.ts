@@ -1,8 +1,8 @@
 /**
- * One request: sent, sent again where that is safe, and its answer read.
+ * Sends a request, retries it if that is safe, and reads its answer.
  *
- * What is sent again has done nothing yet, or does nothing more: reads, deletions, and writes under
- * an idempotency key (RFC 9110 section 9.2.2, contract section 1).
+ * A retry is safe if nothing was done yet, or is done again: reads, deletions, and writes under an
+ * idempotency key (RFC 9110 section 9.2.2, contract section 1).
  * @module
  */
 import { contentOf, errorOf, notCoffer, traceOf } from './answers.ts'
@@ -11,18 +11,18 @@ import { CofferError } from './error.ts'
 import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
 import { assertCallOptions } from './options.ts'
 
-/** A call with its body as text: what it was when the call began, however often it is sent. */
+/** A call with its body as text, fixed at the start for all attempts. */
 interface Sent extends Call {
   readonly text: string | undefined
 }
 
-/** What JSON has a text for, as it is or by a `toJSON` of its own. */
+/** Kinds of values that JSON prints, as they are or by their `toJSON`. */
 const printable: readonly string[] = ['Object', 'Array', 'Date', 'String', 'Number', 'Boolean']
 
-/** As `Map` or `Uint8Array`; of a class of somebody's own `Object`. */
+/** Such as `Map` or `Uint8Array`; `Object` for instances of a caller's class. */
 const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
 
-/** Of what JSON would print as null, as an object without its content, or leave out. */
+/** Returns the kind of a value that JSON would empty, print as null or leave out. */
 function lostKind(given: unknown, value: unknown, isItem: boolean): string | undefined {
   if (typeof given === 'bigint') return 'BigInt: write it as a text'
   if (typeof given === 'function' || typeof given === 'symbol') return typeof given
@@ -38,7 +38,7 @@ function lostKind(given: unknown, value: unknown, isItem: boolean): string | und
 }
 
 /**
- * JSON has no text for some values, and would lose each of them without a word.
+ * JSON has no text for some values, and would lose them in silence.
  * @throws TypeError
  */
 function textOfBody(body: unknown): string | undefined {
@@ -58,14 +58,14 @@ interface Thrown {
   readonly cause?: { readonly code?: unknown }
 }
 
-/** `ECONNREFUSED`, or `NotCapable` of a Deno that may not ask, where the platform says so. */
+/** `ECONNREFUSED`, or `NotCapable` of a Deno without permission, if the platform tells. */
 function causeName(thrown: unknown): string | undefined {
   const { name, code, cause } = thrown as Thrown
   const said = cause?.code ?? code ?? name
   return typeof said === 'string' && !/^(?:Type)?Error$/.test(said) ? said : undefined
 }
 
-/** Of the usual names what they mean, as nobody has to know them. */
+/** Meanings of the usual names. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
@@ -87,12 +87,12 @@ function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
   const why = name === undefined ? '' : `: ${reasonOf(name)}`
   return new CofferError(`${what} from ${wire.address}${why}`, {
     code: isTimeout ? 'timeout' : 'unreachable',
-    // Alone: the platform's own error may hold the address, and that an id or a filter.
+    // The code alone: the platform's error may hold the address, with an id or a filter.
     ...(name === undefined ? {} : { cause: { code: name } }),
   })
 }
 
-/** @throws TypeError, which is ours: that of Node.js repeats the value, and so a key */
+/** @throws TypeError, our own: that of Node.js repeats the value, and so a key */
 function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value)
@@ -116,7 +116,7 @@ async function headersOf(wire: Wire, call: Sent, options: CallOptions): Promise<
   return headers
 }
 
-/** @throws Error where there is more than any vault answers */
+/** @throws Error for more than any vault answers */
 async function textOf({ body }: Response): Promise<string> {
   if (body === null) return ''
   const decoder = new TextDecoder()
@@ -134,7 +134,7 @@ async function textOf({ body }: Response): Promise<string> {
   }
 }
 
-/** @returns an error where no whole answer came. @throws the reason of the caller's signal */
+/** @returns an error without a whole answer. @throws the reason of the caller's signal */
 async function attempt(
   wire: Wire,
   call: Sent,
@@ -149,7 +149,7 @@ async function attempt(
       method: call.method,
       headers,
       ...body,
-      // A key is never carried to where a redirection leads.
+      // A key never follows a redirect.
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
@@ -160,7 +160,7 @@ async function attempt(
   }
 }
 
-/** With what the hooks are told of it. */
+/** Attempts once, and calls the hooks. */
 async function observe(wire: Wire, call: Sent, options: CallOptions, number: number) {
   const [path = ''] = call.path.split('?')
   const facts = { method: call.method, path, attempt: number }
@@ -182,7 +182,7 @@ async function observe(wire: Wire, call: Sent, options: CallOptions, number: num
   }
 }
 
-/** How long to wait before the next attempt, in milliseconds; `undefined` where none helps. */
+/** Returns the wait before a retry, in milliseconds; `undefined` if none helps. */
 function waitMsAfter(
   { random }: Wire,
   outcome: RawAnswer | CofferError,
@@ -203,7 +203,7 @@ function waitMsAfter(
 const isLost = (outcome: RawAnswer | CofferError): outcome is CofferError =>
   outcome instanceof CofferError
 
-/** Of what is no success; a refusal has done nothing. */
+/** True if a failed attempt may have been done; a refusal was not. */
 const mayBeDone = (outcome: RawAnswer | CofferError): boolean =>
   isLost(outcome) || outcome.status >= 500
 
@@ -236,7 +236,7 @@ async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Trac
     return { value: isRead ? call.read(content) : content, ...traced }
   }
   const error = errorOf(wire, call, outcome)
-  // An attempt before, whose answer was lost, has deleted it.
+  // An earlier attempt has deleted it, and its answer was lost.
   if (error.code === 'not_found' && call.method === 'DELETE' && wasDone) {
     return { value: undefined, ...traced }
   }
@@ -244,14 +244,14 @@ async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Trac
 }
 
 /**
- * @returns what is made of the answer; `undefined` for one without a body
- * @throws CofferError when it is no success. @throws the reason of the caller's signal
+ * @returns the converted answer; `undefined` for one without a body
+ * @throws CofferError unless it succeeds. @throws the reason of the caller's signal
  */
 export function send(wire: Wire, call: Call, options: CallOptions = {}): Answer<unknown> {
   const traced = trace(wire, call, options)
   const result = traced.then(({ value }) => value)
   const withTrace = () => {
-    // It was asked for in place of the result, of which nobody would hear that it failed.
+    // The caller wanted the trace instead of this result, whose failure nobody handles.
     result.catch(() => undefined)
     return traced
   }
