@@ -122,6 +122,19 @@ var histories = []history{
 {"client":1,"part":"s","op":"authorize","in":{},"call":1,"return":2,"out":{"status":200}}
 {"client":-1,"part":"s","op":"end","in":{"value":"expire"},"call":3,"return":5,"out":{"status":200}}
 {"client":1,"part":"s","op":"use","in":{},"call":6,"return":7,"out":{"status":200}}`, false},
+	{"an authorization that began before its instant and landed after it", "session", `
+{"client":1,"part":"s","op":"authorize","in":{"value":"early"},"call":1,"return":9,"out":{"status":200}}
+{"client":-1,"part":"s","op":"end","in":{"value":"expire"},"call":2,"return":4,"out":{"status":200}}
+{"client":2,"part":"s","op":"use","in":{},"call":5,"return":6,"out":{"status":403}}
+{"client":2,"part":"s","op":"use","in":{},"call":7,"return":8,"out":{"status":401}}`, true},
+	{"a use of a session that was authorized too late", "session", `
+{"client":1,"part":"s","op":"authorize","in":{"value":"early"},"call":1,"return":7,"out":{"status":200}}
+{"client":-1,"part":"s","op":"end","in":{"value":"expire"},"call":2,"return":4,"out":{"status":200}}
+{"client":2,"part":"s","op":"use","in":{},"call":5,"return":6,"out":{"status":403}}
+{"client":2,"part":"s","op":"use","in":{},"call":8,"return":9,"out":{"status":200}}`, false},
+	{"an authorization that began after its instant", "session", `
+{"client":-1,"part":"s","op":"end","in":{"value":"expire"},"call":2,"return":4,"out":{"status":200}}
+{"client":1,"part":"s","op":"authorize","in":{},"call":5,"return":7,"out":{"status":200}}`, false},
 
 	{"rights as they were at some moment", "rights", `
 {"client":1,"part":"a","op":"put","in":{"value":"create"},"call":1,"return":5,"out":{"status":200}}

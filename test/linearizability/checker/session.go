@@ -47,21 +47,24 @@ func authorizeSession(state sessionState, op *operation) (bool, sessionState) {
 	if state.isOver {
 		refusals = append(refusals, 404)
 	}
-	if state.isLate {
-		refusals = append(refusals, 400)
-	}
 	if state.isNarrowed {
 		refusals = append(refusals, 403, 404)
 	}
 	if state.isAuthorized {
 		refusals = append(refusals, 409)
 	}
-	if len(refusals) > 0 {
-		return hasStatus(op, refusals...), state
-	}
 	next := state
 	next.isAuthorized = true
-	return hasStatus(op, 200), next
+	next.isOver = state.isOver || state.isLate
+	// A request that began before the instant may be judged before it and committed after it.
+	mayBeLate := state.isLate && op.In.Value == "early" && len(refusals) == 0
+	if state.isLate {
+		refusals = append(refusals, 400)
+	}
+	if len(refusals) == 0 || mayBeLate && hasStatus(op, 200) {
+		return hasStatus(op, 200), next
+	}
+	return hasStatus(op, refusals...), state
 }
 
 // endSession is one of the ways in which a session ends; what is deleted twice is not found.

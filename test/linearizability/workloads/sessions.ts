@@ -115,6 +115,7 @@ function authorize(client: Client, { name, authorizer, nonce, expiresAtMs }: Fam
   return client.record({
     part: name,
     op: 'authorize',
+    in: expiresAtMs !== undefined && Date.now() < expiresAtMs ? { value: 'early' } : {},
     method: 'POST',
     path: '/sessions/authorize',
     question: {
