@@ -12,6 +12,7 @@ import {
 import { invalid, addFault, type Faults, throwFaults } from '../lib/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../lib/json/json.ts'
 import { hasCharacters } from '../lib/maps.ts'
+import { orderMarks } from '../lib/combining-marks.ts'
 import { countDigits, isDigits, zeroCode } from '../lib/bytes.ts'
 
 /*
@@ -92,7 +93,7 @@ export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, 
  */
 export const foldMetadata = (text: string): string =>
   // In this order, because lower-casing can leave a pair that composes (J with caron).
-  text.toLowerCase().normalize('NFC')
+  orderMarks(text.toLowerCase()).normalize('NFC')
 
 /*
  * Card numbers: digits with a valid check sum.
