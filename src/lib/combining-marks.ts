@@ -10,10 +10,10 @@
 
 /** One mark of each canonical combining class but 0, in the order of the classes. */
 const markOfClass = [
-  ...'\u0334\u{16ff0}\u093c\u3099\u094d\u05b0\u05b1\u05b2\u05b3\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9',
-  ...'\u05bb\u05bc\u05bd\u05bf\u05c1\u05c2\ufb1e\u064b\u064c\u064d\u0618\u0619\u061a\u0651\u0652',
-  ...'\u0670\u0711\u0c55\u0c56\u0e38\u0e48\u0eb8\u0ec8\u0f71\u0f72\u0f74\u0321\u1dce\u031b\u1dfa',
-  ...'\u0316\u059a\u302e\u{1d16d}\u05ae\u0300\u0315\u035c\u035d\u0345',
+  ...'\u0334\u{16ff0}\u093c\u3099\u094d\u05b0\u05b1\u05b2\u05b3\u05b4\u05b5\u05b6\u05b7\u05b8',
+  ...'\u05b9\u05bb\u05bc\u05bd\u05bf\u05c1\u05c2\ufb1e\u064b\u064c\u064d\u0618\u0619\u061a\u0651',
+  ...'\u0652\u0670\u0711\u0c55\u0c56\u0e38\u0e48\u0eb8\u0ec8\u0f71\u0f72\u0f74\u0321\u1dce\u031b',
+  ...'\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0300\u0315\u035c\u035d\u0345',
 ]
 
 /** Shorter runs take less than to look at them does. */
@@ -28,7 +28,7 @@ const changesPlaces = (first: string, second: string): boolean =>
 const first = markOfClass[0] ?? ''
 const last = markOfClass.at(-1) ?? ''
 
-/** @param mark decomposed @returns 0 where it keeps its place; else the order of its class, from 1 */
+/** @returns of a mark that is decomposed, 0 where it keeps its place; else its class, from 1 */
 function findRank(mark: string): number {
   if (!changesPlaces(last, mark) && !changesPlaces(mark, first)) return 0
   let [low, high] = [0, markOfClass.length]
@@ -56,7 +56,7 @@ function rankedParts(mark: string): readonly Ranked[] {
   return parts
 }
 
-/** Those of a class stay as they are; what keeps its place parts those before it from those behind. */
+/** Those of a class stay as they are; nothing passes what keeps its place. */
 function inOrder(run: string): string {
   let ordered = ''
   let waiting = new Map<number, string>()
