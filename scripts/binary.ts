@@ -1,10 +1,10 @@
 /**
- * One file for one kind of machine, with Bun, the program, both native addons and the page's
- * assets.
+ * Compiles one file for one kind of machine, with Bun, the program, both native addons and the
+ * page's assets.
  *
- * Bytecode halves the start-up time; names stay readable and the source map goes inside, so that
- * a stack trace names our files. The binary loads no `.env`, bunfig.toml, tsconfig.json or
- * package.json from the folder it is started in.
+ * Bytecode halves the start-up time; names stay readable and the source map is embedded, so that
+ * stack traces name our files. The binary loads no `.env`, bunfig.toml, tsconfig.json or
+ * package.json from its working folder.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -14,21 +14,21 @@ import { embedFrame } from './embed-frame.ts'
 import { embedNatives, missingFiles, replacedFiles, type Target } from './embed-natives.ts'
 
 export interface Making {
-  /** Of the checkout: an absolute path. */
+  /** Root of the checkout: an absolute path. */
   readonly root: string
-  /** A folder as `node_modules` is, with what the target needs; an absolute path. */
+  /** A folder like `node_modules` with the packages of the target; an absolute path. */
   readonly modules: string
   readonly target: Target
-  /** The Bun that goes inside, where it is not the one that runs this. */
+  /** The Bun to embed, if not the one that runs this. */
   readonly runtime?: string
   readonly outfile: string
 }
 
 /**
- * Its bytes depend on its sources and on the name of `outfile` without its folder: neither on the
- * time nor on where the checkout is.
+ * The bytes depend on the sources and on the base name of `outfile` alone: neither on the time nor
+ * on the place of the checkout.
  * @returns paths of the files that it was made of, from the root of the checkout
- * @throws Error that says what is missing or wrong
+ * @throws Error with the missing file or the fault
  */
 export async function makeBinary(making: Making): Promise<readonly string[]> {
   const { root, modules, target, runtime, outfile } = making

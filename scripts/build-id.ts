@@ -1,13 +1,13 @@
 /**
- * The id of a build: it follows from what a binary is made of in this checkout, and neither from
- * the time nor from the place nor from the kind of machine. `bun scripts/build-id.ts` prints it.
+ * Computes the id of a build from the sources of the binary in this checkout: independent of the
+ * time, the place and the kind of machine. `bun scripts/build-id.ts` prints it.
  * @module
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** What the program is made of, and how. */
+/** Sources of the program and of its build. */
 const sources = [
   'package.json',
   'bun.lock',
@@ -33,7 +33,7 @@ export function buildIdOf(root: string): string {
   return digest.digest('hex').slice(0, hexDigits)
 }
 
-/** As the bundler takes it. */
+/** In the form that the bundler takes. */
 export const buildDefinition = (root: string) => ({
   COFFER_BUILD: JSON.stringify(buildIdOf(root)),
 })

@@ -1,5 +1,5 @@
 /**
- * Builds `dist/coffer` for this machine (`binary.ts`), and ends with a smoke run of it.
+ * Builds `dist/coffer` for this machine (`binary.ts`), then smoke-tests it.
  * @module
  */
 import { join, resolve } from 'node:path'

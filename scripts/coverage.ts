@@ -1,9 +1,9 @@
 /**
- * Branch coverage of the heart: which outcome of which guard no test sees.
+ * Branch coverage of the heart: lists outcomes of guards that no test reaches.
  *
  *     bun scripts/coverage.ts
  *
- * Runs the tests on texts with a probe at each guard. Ends with 1 below 100 %.
+ * Runs the tests on instrumented texts. Exits with 1 below 100 %.
  * @module
  */
 import { heartFiles, heartTests, root } from './heart/files.ts'

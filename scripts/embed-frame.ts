@@ -1,12 +1,12 @@
 /**
- * Bundler plugin: puts the script of the card fields' frame into a bundle of the program, which has
- * no sources to make it of.
+ * Bundler plugin: embeds the script of the card fields' frame, since a bundle has no sources to
+ * make it from.
  * @module
  */
 import type { BunPlugin } from 'bun'
 import { frameScript } from '../src/elements/script.ts'
 
-/** Made before the bundle: one cannot be made within another. */
+/** Bundled beforehand: a bundle cannot be made within another. */
 export async function embedFrame(): Promise<BunPlugin> {
   const text = JSON.stringify(await frameScript())
   const contents = `export const frameScript = async () => ${text}`

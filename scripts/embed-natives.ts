@@ -1,8 +1,8 @@
 /**
- * Bundler plugin: puts the native addons of one platform inside the compiled binary.
+ * Bundler plugin: embeds the native addons of one platform in the compiled binary.
  *
  * The packages look for their addon on disk at run time, where a binary in an empty folder has
- * none. The plugin answers each look-up with a literal `require` of the `.node` file, which the
+ * none. The plugin replaces each look-up with a literal `require` of the `.node` file, which the
  * bundler embeds. msgpackr's addon is left out: it is optional, and the store packs no values.
  * Source: hardening L28; docs/decisions.md, "Keys".
  * @module
@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { BunPlugin } from 'bun'
 
-/** What a binary runs on: as `process.platform` and `process.arch` name it. */
+/** Platform of a binary: as `process.platform` and `process.arch` name it. */
 export interface Target {
   readonly platform: string
   readonly arch: string
@@ -31,8 +31,8 @@ const addonsOf = ({
 const requireOf = (path: string): string => `require(${JSON.stringify(path)})`
 
 /**
- * The runtime unpacks an addon before it loads it, and says only that it found no file where that
- * fails (hardening L29, T35).
+ * The runtime unpacks an addon before it loads it; if that fails, its error only says that a file
+ * is missing (hardening L29, T35).
  */
 const loadOrStop = (path: string): string => `
   try {
@@ -45,11 +45,11 @@ const loadOrStop = (path: string): string => `
 
 interface StandIn {
   readonly addon?: keyof ReturnType<typeof addonsOf>
-  /** @param path of the addon, from the file that is replaced */
+  /** @param path of the addon, relative to the replaced file */
   readonly codeOf: (path: string) => string
 }
 
-/** By the file in a package for which the code stands in. */
+/** By the package's file that the code replaces. */
 const standIns: ReadonlyMap<string, StandIn> = new Map<string, StandIn>([
   [
     'node-gyp-build-optional-packages/index.js',
@@ -62,16 +62,16 @@ const standIns: ReadonlyMap<string, StandIn> = new Map<string, StandIn>([
   ['msgpackr-extract/index.js', { codeOf: () => 'module.exports = undefined' }],
 ])
 
-/** Names of the files that a bundle of the program must have replaced. */
+/** Names of the files that must be replaced in every bundle of the program. */
 export const replacedFiles = [...standIns.keys()]
 
-/** Names of the files that the plugin needs below `modules` and that are not there. */
+/** Names of required files that are missing below `modules`. */
 export const missingFiles = (target: Target, modules: string): string[] =>
   [...Object.values(addonsOf(target)), ...replacedFiles].filter(
     path => !existsSync(join(modules, path)),
   )
 
-/** From one file to another, so that no bundle knows where its checkout is. */
+/** Relative, so that no bundle contains the path of its checkout. */
 function relativePath(from: string, to: string): string {
   const path = relative(dirname(from), to)
   return path.startsWith('.') ? path : `./${path}`
@@ -79,7 +79,7 @@ function relativePath(from: string, to: string): string {
 
 /**
  * @param modules  absolute path of a `node_modules` that has the addons of the target
- * @param used     is given each file that the bundle took and that was replaced
+ * @param used     receives each file that the bundle took, and each replaced one
  */
 export const embedNatives = (target: Target, modules: string, used: Set<string>): BunPlugin => ({
   name: 'embed-natives',

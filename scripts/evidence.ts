@@ -1,6 +1,6 @@
 /**
- * Writes the pages of `docs/evidence/` anew: `bun scripts/evidence.ts`. Ends with 1 where a
- * statement has no test or a tag no statement.
+ * Writes the pages of `docs/evidence/` anew: `bun scripts/evidence.ts`. Exits with 1 if a statement
+ * has no test or a tag no statement.
  * @module
  */
 import { writeFileSync } from 'node:fs'

@@ -1,10 +1,10 @@
 /**
- * How large the house is, in figures that its changes are held against:
+ * Figures of the size of the house, to compare before and after a change:
  *
  *     bun scripts/figures.ts [checkout] [--files]
  *
- * Lines of source, types that are declared twice, the files in which a function runs for a request
- * (`--files` names them), references to tests that are kept by hand, and words for people to read.
+ * Counts lines of source, types that are declared twice, the files in which a function runs for a
+ * request (`--files` names them), hand-kept references to tests, and words for people to read.
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 const sources = namesBelow('src', '.ts')
 const texts = new Map(sources.map(name => [name, read(name)]))
 
-/** Made by a script from what they are about, so that nobody keeps them. */
+/** True for pages that a script generates, which nobody maintains. */
 const isGenerated = (name: string): boolean =>
   /^docs\/(?:evidence\/|cli\.md|client-reference\.md)/.test(name)
 
@@ -53,7 +53,7 @@ const card = {
   data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 },
 }
 
-/** Each once before, so that what is set up by the first of its kind does not count. */
+/** Runs each once before, so that one-time set-up does not count. */
 async function filesByRequest(): Promise<Readonly<Record<string, readonly string[]>>> {
   watchCalls(join(root, 'src'))
   const { openTestVault } = (await import(

@@ -1,11 +1,11 @@
 /**
- * Coverage-guided fuzzing of the pure modules and of the whole application within the process, and
- * of a process that listens, guided by chance:
+ * Fuzzing of the pure modules and of the whole application in process, guided by coverage, and of a
+ * listening process, guided by chance:
  * `bun scripts/fuzz.ts [--seconds 60] [--executions N] [--module NAME] [--seed N]`.
  *
- * Changes texts that reached something new, and looks after each execution whether what must hold
- * still does. Without a module all have their turn, so many seconds each. Ends with 1 when
- * something did not hold, and prints the shortest input for it that was found.
+ * Mutates texts that reached something new, and checks the invariants after each execution. Without
+ * a module it runs all, that many seconds each. Exits with 1 if an invariant broke, and prints the
+ * shortest input found for it.
  * Source: hardening F11.
  * @module
  */
@@ -15,9 +15,9 @@ import { fuzz, type Result, type Target } from './fuzz/engine.ts'
 import { openRandom } from './seed/random.ts'
 
 interface Module {
-  /** Of the files that guide it. */
+  /** Patterns of the files that guide it. */
   readonly files: readonly string[]
-  /** Loaded late, so that what it imports is watched. */
+  /** Loaded late, so that its imports are watched. */
   readonly load: () => Promise<{ readonly target: Target }>
 }
 
@@ -98,7 +98,7 @@ let faults = 0
 for (const name of names) {
   const { files, load } = modules[name] ?? usage()
   if (names.length > 1) {
-    // Each in a process of its own: a file is watched only when it is loaded after that.
+    // Each in a process of its own: files are watched only if they are loaded afterwards.
     const args = ['--module', name, ...process.argv.slice(2)]
     const child = Bun.spawn([process.execPath, import.meta.path, ...args], {
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -1,11 +1,11 @@
 /**
- * What bodies of hostile names cost a server, and its honest readers:
+ * Cost of bodies with hostile names, for a server and its honest readers:
  * `bun scripts/hostile-bodies.ts [--rounds 5] [--seconds 5]`.
  *
- * Asks a server, from source or the binary that `COFFER_BINARY` names. First bodies of 1 MiB one by
- * one: names of each kind in turn, each time against ordinary ones. Then a reader alone, and beside
- * 16 writers of such bodies that wait for nothing but their answers. The writers are a process of
- * their own. Printed, not judged.
+ * Runs against a server, from source or the binary that `COFFER_BINARY` names. First sends bodies
+ * of 1 MiB one by one: names of each kind in turn, each time against ordinary ones. Then a reader
+ * runs alone, and beside 16 writers that send such bodies without pause, from a process of their
+ * own. Prints figures and judges none.
  * @module
  */
 import { parseArgs } from 'node:util'
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 })
 
-/** Two tokens, since the data of one is at most half as much. */
+/** Two tokens, since the data of one may be half as large at most. */
 function bodyOf(kind: NameKind): string {
   const request = `{"type":"token","data":${printObjects(kind, membersEach, bodyBytes / 2 - 100)}}`
   return `[${request},${request}]`

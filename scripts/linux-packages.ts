@@ -1,6 +1,6 @@
 /**
- * `npm run release:packages [FOLDER]`: a `.deb` and an `.rpm` for each Linux binary of a release in
- * the folder, `dist/release` where none is named, and their lines in its `SHA256SUMS`. Made by
+ * `npm run release:packages [FOLDER]`: makes a `.deb` and an `.rpm` for each Linux binary of a
+ * release in the folder, by default `dist/release`, and adds their lines to its `SHA256SUMS`. Uses
  * nfpm, which `scripts/install-packaging-tools` installs; equal binaries give equal packages.
  * @module
  */
@@ -12,7 +12,7 @@ import { version } from '../package.json' with { type: 'json' }
 import { packagingTool } from './packaging-tools.ts'
 
 const root = resolve(import.meta.dir, '..')
-/** nfpm takes the names of Go, and turns them into those of Debian and RPM. */
+/** nfpm takes Go's names, and converts them to those of Debian and RPM. */
 const architectures = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' } as const
 const packagers = ['deb', 'rpm'] as const
 /** 2026-01-01 for every file inside, so that equal binaries give equal bytes. Seconds. */
@@ -25,7 +25,7 @@ const fail = (message: string): never => {
 
 const nfpm = packagingTool('nfpm') ?? fail('no nfpm: sh scripts/install-packaging-tools gets it')
 
-/** What the program prints about itself, of these sources: the same for every architecture. */
+/** Prints the program's own texts: the same for every architecture. */
 function printInto(folder: string): void {
   const print = (file: string, ...words: readonly string[]): void => {
     const command = [process.execPath, join(root, 'src/main.ts'), ...words]

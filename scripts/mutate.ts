@@ -1,11 +1,11 @@
 /**
- * Mutation of the heart: changes each guard in turn and says which changes no test catches.
+ * Mutation of the heart: changes each guard in turn and lists changes that no test catches.
  *
  *     bun scripts/mutate.ts [part of a path]
  *
- * For every change one process runs the tests that reach the guard, on texts of which one is
- * changed; the checkout stays as it is. A loop that does not end any more is caught, too. Ends with
- * 1 when a change goes unseen that is not among the exceptions.
+ * For every change one process runs the tests that reach the guard, on the texts with that change;
+ * the checkout stays unchanged. An endless loop counts as caught. Exits with 1 if a change goes
+ * unseen that is not among the exceptions.
  * @module
  */
 import { equivalent } from './heart/exceptions.ts'
@@ -34,7 +34,7 @@ const trials = await tryMutants(
     if (done % reportEvery === 0) console.error(`${done} of ${of}, ${secondsSinceStart()} s`)
   },
 )
-// Somebody may have changed the checkout in between: then nothing was proved.
+// If the checkout was changed in between, nothing was proved.
 const { verdict, output } = await runTests(heartTests, new Map(), false)
 if (verdict !== 'passed') {
   console.error(output)

@@ -1,10 +1,10 @@
 /**
- * `npm run pack`: the packages of npm as archives in `dist`, as `npm publish` takes them, and
- * unpacked in `dist/npm`. It says what each is, how large it is and how it is installed.
+ * `npm run pack`: the npm packages as archives in `dist`, as `npm publish` takes them, and unpacked
+ * in `dist/npm`. Prints what each is, its size and how to install it.
  *
- * The client is a package that needs nothing, and so are the card fields. The vault comes with
- * both, and with its command line, the plugin and what tests need; it runs on Bun, which the
- * command finds by itself.
+ * The packages of the client and of the card fields have no dependencies. The vault's package has
+ * both, with its command line, the plugin and the test support; it runs on Bun, which the command
+ * finds by itself.
  * @module
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ async function run(command: readonly string[], cwd: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed`)
 }
 
-/** Bytes of all files below a folder. */
+/** Returns the size of all files below a folder, in bytes. */
 function bytesBelow(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter(entry => entry.isFile())

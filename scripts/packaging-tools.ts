@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
 
-/** @returns where the program is, or undefined where it is not installed */
+/** @returns the path of the program, or undefined if it is not installed */
 export function packagingTool(name: 'nfpm' | 'kubernetes-validate' | 'python'): string | undefined {
   const path = join(cache, 'coffer', 'packaging-1', 'bin', name)
   return existsSync(path) ? path : undefined

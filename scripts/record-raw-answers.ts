@@ -1,8 +1,8 @@
 /**
- * Writes down how raw requests are answered now: `bun scripts/record-raw-answers.ts`.
+ * Records the current answers to raw requests: `bun scripts/record-raw-answers.ts`.
  *
- * `test/gate/raw-answers.test.ts` compares with it. A difference is to be wanted, and named in the
- * message of the commit that brings it.
+ * `test/gate/raw-answers.test.ts` compares with them. A difference must be intended, and named in
+ * the message of its commit.
  * @module
  */
 import { writeFileSync } from 'node:fs'

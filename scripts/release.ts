@@ -1,8 +1,8 @@
 /**
- * `bun run release [TARGET ...]`: a binary for each kind of machine in `dist/release`, with what is
- * inside as CycloneDX, and `SHA256SUMS` of all of them. Without names: for every kind.
+ * `bun run release [TARGET ...]`: makes a binary for each kind of machine in `dist/release`, with
+ * its contents as CycloneDX, and `SHA256SUMS` of all of them. Without names: for every kind.
  *
- * Anyone who runs it on the same sources, wherever they lie, gets the same bytes.
+ * Equal sources give equal bytes for everyone, wherever they lie.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -31,7 +31,7 @@ function chosenTargets(names: readonly string[]): readonly ReleaseTarget[] {
 async function release(target: ReleaseTarget): Promise<readonly (readonly [string, string])[]> {
   const modules = fetchModules(root, target)
   const runtime = join(modules, target.runtime, 'bin', 'bun')
-  // The name of the file is part of its bytes: all have the one that they are installed as.
+  // The name of the file is part of its bytes: every target has the installed name.
   const outfile = join(folder, 'coffer')
   const bundled = await makeBinary({ root, modules, target, runtime, outfile })
   const name = `coffer-${version}-${target.name}`

@@ -2,11 +2,11 @@
  * A rotation under load:
  * `bun scripts/rotation-load.ts --data <folder> [--rate 1000] [--searches 20] [--idle 60]`.
  *
- * Takes a folder of `scripts/seed.ts`, serves it with the compiled binary and asks it for reads at
- * a fixed rate and for searches whose totals are known: first with nothing else to do, then while
- * the keys are rotated, then while the older one is retired. Ends with a table, and with exit code
- * 1 where a read failed, a search missed or a total was wrong; how fast it is decides nothing,
- * since the machine may be shared. Source: docs/evidence/campaigns.md, "Rotation".
+ * Takes a folder of `scripts/seed.ts`, serves it with the compiled binary and sends reads at a
+ * fixed rate and searches with known totals: first on an otherwise idle server, then while keys are
+ * rotated, then while the older one is retired. Prints a table, and exits with 1 if a read failed,
+ * a search missed or a total was wrong. Speed decides nothing, since the machine may be shared.
+ * Source: docs/evidence/campaigns.md, "Rotation".
  * @module
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -29,9 +29,9 @@ const windowMs = 10_000
 
 interface Plan {
   readonly data: string
-  /** Reads a second. */
+  /** Reads per second. */
   readonly rate: number
-  /** Searches a second. */
+  /** Searches per second. */
   readonly searches: number
   readonly idleMs: number
 }
@@ -52,7 +52,7 @@ function readArguments(): Plan {
   process.exit(2)
 }
 
-/** One stretch of time, and what came of what was asked in it. */
+/** One stretch of time, with the results of its requests. */
 interface Phase {
   readonly name: string
   readonly reads: Tally
@@ -67,7 +67,7 @@ const openPhase = (name: string): Phase => ({
   seconds: 0,
 })
 
-/** The middle of the windows: what else the machine does for a moment falls into a few of them. */
+/** Returns the median of the windows: a short disturbance affects only a few of them. */
 function windowsP99({ tookMs, endedMs }: Tally): number {
   const windows = new Map<number, number[]>()
   tookMs.forEach((ms, at) => {

@@ -1,6 +1,6 @@
 /**
  * `bun run screenshots`: pictures for the documentation, in `docs/img`: of the card fields in
- * `examples/checkout`, and of the page of the interface, both of a vault from source, in Chromium
+ * `examples/checkout`, and of the interface page, both from a vault run from source, in Chromium
  * (`scripts/install-browsers`).
  * @module
  */
@@ -15,7 +15,7 @@ interface Picture {
   readonly name: string
   readonly scheme: 'light' | 'dark'
   readonly width: number
-  /** What is typed, field by field. */
+  /** Texts to type, field by field. */
   readonly typed: readonly string[]
   readonly isPaid?: boolean
 }
@@ -58,7 +58,7 @@ async function fill(page: Page, typed: readonly string[]): Promise<void> {
   }
 }
 
-/** What the frame tells of its height, and what fades, has come to its end. */
+/** Time after which the frame's height and all transitions have settled. */
 const settledMs = 1_500
 
 async function take(browser: Browser, address: string, picture: Picture): Promise<void> {
@@ -74,7 +74,7 @@ async function take(browser: Browser, address: string, picture: Picture): Promis
   const box = await (await page.$('main'))?.boundingBox()
   const clip = { x: 0, y: 0, width, height: Math.ceil(box?.height ?? 640) }
   const path = join(folder, `card-fields-${name}.png`) as `${string}.png`
-  // A window that is made larger for a picture has not drawn its frames yet.
+  // A window enlarged for a picture has not drawn its frames yet.
   await page.screenshot({ path, clip, captureBeyondViewport: false })
   await page.close()
   console.log(`docs/img/card-fields-${name}.png`)
@@ -111,7 +111,7 @@ const shop = await start(['examples/checkout/shop.ts'], {
   PRIVATE_KEY: made['private_key'] ?? '',
   PORT: '0',
 })
-// Root, as in containers, gets no sandbox.
+// As root, for example in containers, Chromium has no sandbox.
 const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
   await takeInterface(browser, made['base_url'] ?? '')

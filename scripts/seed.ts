@@ -1,8 +1,8 @@
 /**
  * The data set maker: `bun scripts/seed.ts --data <dir> --tokens 1000000 [--seed 1] [--mix cards]`.
  *
- * Makes a vault, or adds to one, and writes what is in it to `<dir>.json`. The same seed makes the
- * same tokens.
+ * Makes a vault, or adds to one, and writes its facts to `<dir>.json`. The same seed makes the same
+ * tokens.
  * @module
  */
 import { parseArgs } from 'node:util'

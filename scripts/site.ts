@@ -1,9 +1,9 @@
 /**
- * Makes `dist/site` of the pages in `docs/`: `bun run site`, or `bun run site --base /coffer/` for
- * one that is not at the root of its host. The pages of evidence are written anew first.
+ * Makes `dist/site` from the pages in `docs/`: `bun run site`, or `bun run site --base /coffer/` if
+ * it is not at the root of its host. First regenerates the evidence pages.
  *
- * The generator and what draws diagrams are packages of their own (`scripts/site/package.json`), as
- * nobody else needs them; they are installed here, and nothing of theirs runs at that.
+ * The site generator and the diagram renderer are packages of their own
+ * (`scripts/site/package.json`), as nothing else needs them; their install scripts never run.
  * @module
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const root = resolve(import.meta.dir, '..')
 const home = join(root, 'scripts', 'site')
 const pagesFolder = join(home, 'dist', 'pages')
 
-/** Ends with the code of what fails. */
+/** Exits with the code of a failed command. */
 async function run(command: readonly string[]): Promise<void> {
   const child = Bun.spawn([...command], { cwd: home, stdin: 'ignore' })
   const code = await child.exited
@@ -25,7 +25,7 @@ interface Mermaid {
   renderMermaidSVG(diagram: string, options: Readonly<Record<string, unknown>>): string
 }
 
-/** In the colours of the theme, also when it is dark. */
+/** In the colours of the theme, light or dark. */
 async function loadDraw(): Promise<Draw> {
   const path = Bun.resolveSync('beautiful-mermaid', home)
   const { renderMermaidSVG } = (await import(path)) as Mermaid

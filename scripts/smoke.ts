@@ -1,6 +1,6 @@
 /**
  * Runs the compiled binary where a user would: in an empty folder, without node_modules, with an
- * environment that knows nothing of this checkout. One line a step, then the counts.
+ * environment that does not mention this checkout. Prints a line per step, then the counts.
  * @module
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,13 +11,13 @@ import { buildIdOf } from './build-id.ts'
 
 const stepMsMax = 20_000
 
-/** What the steps share: the binary, an empty folder to run it in, and what `init` printed. */
+/** Shared by the steps: the binary, an empty folder to run it in, and the output of `init`. */
 interface Run {
   readonly binary: string
   readonly root: string
   readonly folder: string
   readonly key: string
-  /** Where the binary unpacks its addons: found in no earlier run. */
+  /** Folder into which the binary unpacks its addons, new for this run. */
   readonly temporary: string
 }
 
@@ -48,13 +48,13 @@ async function checkVersion(run: Run): Promise<void> {
   expectEqual('version', await runCommand(run, ['version']), `${version}+${buildIdOf(run.root)}`)
 }
 
-/** A path of this checkout inside would be a file that is read from here at run time. */
+/** A path of this checkout in the binary would mean that it reads that file at run time. */
 async function checkPaths(run: Run): Promise<void> {
   const bytes = Buffer.from(await Bun.file(run.binary).arrayBuffer())
   expectEqual('the path of this checkout in the binary', bytes.indexOf(run.root), -1)
 }
 
-/** Where it cannot unpack what it needs, it says so in one line. */
+/** If it cannot unpack its addons, it reports that in one line. */
 async function checkTemporaryFolder(run: Run): Promise<void> {
   const child = start({ ...run, temporary: join(run.folder, 'absent') }, ['version'])
   const [errors, exitCode] = await Promise.all([child.stderr.text(), child.exited])
@@ -97,7 +97,7 @@ async function serveAndStop(run: Run): Promise<void> {
   }
 }
 
-/** @returns whether the step passed; says so on stdout */
+/** @returns true if the step passed; prints the result on stdout */
 async function step(name: string, check: () => Promise<void>): Promise<boolean> {
   try {
     await check()
@@ -123,8 +123,8 @@ async function runSteps(run: Run): Promise<boolean[]> {
 }
 
 /**
- * @param root  the checkout, which the binary may not know
- * @returns     whether every step passed; the last two lines on stdout are the counts
+ * @param root  the checkout, which the binary must not know
+ * @returns     true if every step passed; the last two lines on stdout are the counts
  */
 export async function smokeRun(binary: string, root: string): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-smoke-'))

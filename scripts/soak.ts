@@ -2,14 +2,14 @@
  * Hours in the life of a server:
  * `bun scripts/soak.ts [--minutes 60] [--rate 500] [--warm-up 20] [--tokens 0]`.
  *
- * One server, from source or the binary that `COFFER_BINARY` names, of a vault that begins with so
- * many tokens, under a steady mixed load with expiries and sweeps; every ten seconds its memory,
- * descriptors, reader slots, rows and file are read. Ends with a line through each and exit code 1
- * when one grows by 5 % in an hour, or when an answer was not the expected one. Before that it
- * warms up, by itself a third of the time and 20 minutes at most: until rows expire as fast as they
- * come the file climbs, and then, as it never shrinks, to the most that a load of random lengths
- * needs at a time. Of memory the lowest reading of each five minutes counts, because the collector
- * draws a saw-tooth that hides a leak. Source: hardening D14.
+ * Serves a vault that begins with that many tokens, from source or with the binary that
+ * `COFFER_BINARY` names, under a steady mixed load with expiries and sweeps. Every ten seconds it
+ * reads memory, descriptors, reader slots, rows and file size. Ends with a fitted line through
+ * each, and exit code 1 when one grows by 5 % in an hour, or when an answer was not the expected
+ * one. It first warms up, by default a third of the time and 20 minutes at most: the file grows
+ * until rows expire as fast as they come, and then to the maximum that random lengths need, as it
+ * never shrinks. For memory, the lowest reading of each five minutes counts, because the
+ * collector's saw-tooth hides a leak. Source: hardening D14.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -39,10 +39,10 @@ interface Point {
 
 interface Plan {
   readonly minutes: number
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
   readonly warmUpMs: number
-  /** That stand there before it begins. */
+  /** Tokens that exist before it begins. */
   readonly tokens: number
 }
 
@@ -111,7 +111,7 @@ async function soak(folder: string, plan: Plan): Promise<boolean> {
   const target = { unix: join(folder, 'socket') }
   const { facts } = await makeDataSet(data, tokens, 'cards')
   const management = facts.keys.manager
-  // The load searches and deduplicates by a key that masks, more than a minute allows.
+  // The load searches and deduplicates by a key that masks, beyond the guesses of a minute.
   const anyGuesses = [
     '--search-guesses-per-minute-max',
     '0',

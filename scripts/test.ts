@@ -1,11 +1,11 @@
 /**
- * What `npm test` runs: the build, then the quick tests on the binary, with the checks beside them.
+ * Runs `npm test`: the build, then the quick tests on the binary, with the checks beside them.
  *
  *     bun scripts/test.ts [--all] [test file or folder ...]
  *
- * With `--all`, as `npm run test:all`, or with paths, nothing is shortened. Says what failed in
- * full and of what passed only how much it was, and which test files took longest. The last line
- * is `N passed, N failed`, where each check counts as one. Ends with 1 if anything failed.
+ * With `--all`, as `npm run test:all` does, or with paths, nothing is shortened. Prints failures in
+ * full, of the rest only counts, and the slowest test files. The last line is `N passed, N failed`,
+ * where each check counts as one. Exits with 1 if anything failed.
  * @module
  */
 import { resolve } from 'node:path'
@@ -15,7 +15,7 @@ import { runTests } from './test/run.ts'
 
 const slowestShown = 15
 
-/** Ranked by the processor: how long a file waits for it is up to what runs beside. */
+/** Ranked by processor time: waiting for the processor depends on what runs beside. */
 function printSlowest(times: readonly FileTime[]): void {
   const ranked = times.toSorted((a, b) => b.processorSeconds - a.processorSeconds)
   const cell = (seconds: number) => seconds.toFixed(1).padStart(9)

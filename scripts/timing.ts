@@ -1,12 +1,12 @@
 /**
- * Whether refusals can be told apart by their time:
+ * Tests if refusals can be distinguished by their time:
  * `bun scripts/timing.ts [--samples 100000] [--seed 1] [--in-process]`.
  *
- * Asks a server, from source or the binary that `COFFER_BINARY` names, with keys that are refused
- * for different reasons, and for tokens that are absent or out of rule; all reasons have their turn
- * in each round. Ends with exit code 1 when Welch's t of two of them reaches 4.5, over so many
- * samples of each, with nothing left out. A busy machine hides much in that; so it is also 1 when t
- * reaches 4.5 without the slowest 1 % of all together and the means are 0.5 µs apart or more.
+ * Runs against a server, from source or the binary that `COFFER_BINARY` names, with keys that are
+ * refused for different reasons, and with ids of tokens that are absent or out of rule; each round
+ * tries all reasons. Exits with 1 when Welch's t of two of them reaches 4.5, over that many samples
+ * of each, with nothing left out. A busy machine hides much in that; so it also exits with 1 when t
+ * reaches 4.5 without the slowest 1 % of all together and the means differ by 0.5 µs or more.
  * `--in-process` times the look-ups alone, where a microsecond is much: printed, not judged.
  * Source: contract section 2; hardening F16.
  * @module
@@ -57,7 +57,7 @@ function linesOf({ kinds }: Group, whole: readonly Moments[], cropped: readonly 
   })
 }
 
-/** @returns whether no two kinds can be told apart */
+/** @returns true if no two kinds can be distinguished */
 function printGroup(group: Group, samples: readonly Float64Array[]): boolean {
   const whole = samples.map(momentsOf)
   const cropped = cropAll(samples, keptShare).map(momentsOf)

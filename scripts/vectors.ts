@@ -1,9 +1,9 @@
 /**
  * `bun scripts/vectors.ts`: makes the vectors of this format, below `test/vectors`, anew.
  *
- * A vault as it lies on a disk, a backup of it, its keyring, a row and a line of an export, with
- * what each is to give. Randomness and time are fixed. Vectors of a format that was released are
- * never made anew: every later version must open them (docs/stability.md).
+ * They are a vault's folder, a backup of it, its keyring, a row and a line of an export, each with
+ * its expected contents. Randomness and time are fixed. Vectors of a released format are never made
+ * anew: every later version must open them (docs/stability.md).
  * @module
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -29,13 +29,13 @@ import { makeScheduler } from '../src/lib/work.ts'
 import { openRandom, type Random } from './seed/random.ts'
 
 const seed = 20_261_101
-/** Long ago for each reader: sessions and codes that end have ended. */
+/** In the past for each reader: sessions and codes have ended. */
 const madeMs = Date.UTC(2026, 10, 1, 12)
 const foldRows = 10
 
 const bank = { routing_number: '021000021', account_number: '0012345678' }
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031 }
-/** One token of each type, and what else a row can say. */
+/** One token of each type, and tokens with all other properties of a row. */
 const bodies: readonly Readonly<Record<string, unknown>>[] = [
   { id: 'v-token', type: 'token', data: { a: [1.5, 'ß', null], b: 1e3 }, mask: '{{ data.b }}' },
   { id: 'v-card', type: 'card', data: { ...card, cvc: '123' }, metadata: { order: '17' } },
@@ -52,7 +52,7 @@ const bodies: readonly Readonly<Record<string, unknown>>[] = [
   { id: 'v-address', type: 'address', data: { city: 'London', country: 'GB' } },
   { id: 'v-birth', type: 'date_of_birth', data: '1990-12-10' },
 ]
-/** Under the second key, and not folded. */
+/** Sealed under the second key, and not folded. */
 const later: readonly Readonly<Record<string, unknown>>[] = [
   { type: 'token', data: 'of a random id' },
   { id: 'v-last', type: 'token', data: 'x'.repeat(2_100), metadata: { order: '17' } },
@@ -118,7 +118,7 @@ async function makeApplications({ ask, managementKey }: Vault) {
   }
 }
 
-/** What each token is to be from now on, without its code, which has an end. */
+/** Returns the token as it must read from now on, without its code, which expires. */
 async function expectedOf({ ask }: Vault, keys: Readonly<Record<string, string>>, id: string) {
   const read = (key = '') => ask(key, 'GET', `/tokens/${id}`)
   const revealed = await read(keys['revealing'])
@@ -159,7 +159,7 @@ async function rowOf({ store }: Vault, unique: Uint8Array): Promise<Row> {
   return row
 }
 
-/** What a program needs that opens a row by itself, and what is in it. */
+/** Returns everything that a program needs to open a row by itself, and its contents. */
 async function rowVector(vault: Vault) {
   const { deps, tenantId } = vault
   const id = 'v-email'

@@ -1,9 +1,9 @@
 /**
- * Two builds side by side: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
+ * Compares two builds: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
  *
- * The same requests to `dist/coffer` and to the other one, each on its own copy of one vault, in
- * turns: reads, lists, searches, creates. Prints medians and the ratio of this build to the other,
- * of requests a second and of the processor time that one request takes, which wobbles less.
+ * Sends the same requests to `dist/coffer` and to the other one, each on its own copy of one vault,
+ * in alternation: reads, lists, searches, creates. Prints medians and the ratio of this build to
+ * the other, of requests per second and of processor time per request, which varies less.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'

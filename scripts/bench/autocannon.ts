@@ -1,8 +1,8 @@
 /**
- * autocannon: the load generator where wrk is not installed.
+ * autocannon: the load generator if wrk is not installed.
  *
- * Called by the package runner, since nobody else needs it. It is a single JavaScript thread and
- * slower than what it measures: its figures compare with themselves alone.
+ * Run by the package runner, since nothing else needs it. It is a single JavaScript thread and
+ * slower than the server: its figures only compare with each other.
  * @module
  */
 import { rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { runToEnd } from './child.ts'
 import { assertClean, requestHeaders, type Load, type LoadGenerator } from './load.ts'
 
 const version = '8.0.0'
-/** Each connection prepares all of them for itself before the first is sent. */
+/** Each connection prepares all of them before it sends the first. */
 const requestsMax = 100
 const command = ['npx', '--yes', `autocannon@${version}`]
 
@@ -24,7 +24,7 @@ interface Printed {
   readonly non2xx: number
 }
 
-/** Requests as an HTTP archive, the one form in which it takes many of them. */
+/** Requests as an HTTP archive, the only form in which it takes many of them. */
 const archiveOf = ({ address, requests }: Load): string => {
   const entries = requests.slice(0, requestsMax).map(request => {
     const headers = Object.entries(requestHeaders(request)).map(([name, value]) => ({

@@ -1,7 +1,7 @@
 /**
- * Other programs: run to their end, or kept running until they are ended.
+ * Runs other programs: to their end, or until they are stopped.
  *
- * Whatever is still running when this process ends is ended with it.
+ * Programs that still run when this process ends are ended with it.
  * @module
  */
 import type { Subprocess } from 'bun'
@@ -9,7 +9,7 @@ import type { Subprocess } from 'bun'
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Where stderr goes; it is kept for the message of a failure otherwise. */
+  /** Destination of stderr; by default it is kept for the message of a failure. */
   readonly stderr?: 'inherit'
   /** A file that takes stderr instead, as the journal takes the log of a server. */
   readonly log?: string
@@ -17,9 +17,9 @@ export interface RunOptions {
 
 export interface Running {
   readonly pid: number
-  /** What it printed first. */
+  /** The first text that it printed. */
   readonly ready: string
-  /** Ends it by a signal and waits for that. */
+  /** Sends a signal and waits for the end. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
@@ -30,7 +30,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-/** Which binary is tried is no setting of a vault that is made for it. */
+/** The choice of binary is no setting of a vault that is made for it. */
 const { COFFER_BINARY: _, ...inherited } = process.env
 
 function spawn(command: readonly string[], { env, cwd, stderr, log }: RunOptions) {
@@ -64,7 +64,7 @@ export async function runToEnd(
   return output
 }
 
-/** Starts a program that stays, and waits until it prints something. @throws when it ends first */
+/** Starts a program that stays, and waits for its first output. @throws when it ends first */
 export async function startChild(
   command: readonly string[],
   options: RunOptions = {},
@@ -85,7 +85,7 @@ export async function startChild(
   }
 }
 
-/** So that the child never waits for somebody to read. */
+/** Reads the rest, so that the child never blocks on a full pipe. */
 async function drain(read: () => Promise<{ readonly done: boolean }>): Promise<void> {
   for (;;) if ((await read()).done) return
 }

@@ -9,13 +9,13 @@ export type Mode = 'full' | 'quick'
 
 export type Committed = Readonly<Partial<Record<Mode, Report>>>
 
-/** A ratio may fall to this share of what is committed: machines and their neighbours differ. */
+/** A ratio may fall to this share of the committed one: machines and their neighbours differ. */
 export const shareMin = 0.7
 
 export const readCommitted = (path: string): Committed =>
   existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Committed) : {}
 
-/** The report of the other mode stays. */
+/** Keeps the report of the other mode. */
 export function writeReport(path: string, mode: Mode, report: Report): void {
   const all: Committed = { ...readCommitted(path), [mode]: report }
   writeFileSync(path, JSON.stringify(all, undefined, 2) + '\n')
@@ -24,7 +24,7 @@ export function writeReport(path: string, mode: Mode, report: Report): void {
 export interface Comparison {
   readonly finding: Finding
   readonly committed: number
-  /** 1 is as committed, more is better, whichever way the ratio counts. */
+  /** 1 is as committed, more is better, for every kind of ratio. */
   readonly share: number
   readonly isKept: boolean
 }
@@ -35,11 +35,11 @@ function compare(finding: Finding, committed: number): Comparison {
   return { finding, committed, share, isKept: share >= shareMin }
 }
 
-/** Load generators differ in what they leave of the machine to the servers. */
+/** Load generators differ in how much of the machine they leave to the servers. */
 const isAlike = (a: Report, b: Report): boolean =>
   a.machine.loadGenerator.split(' ')[0] === b.machine.loadGenerator.split(' ')[0]
 
-/** Ratios that short rounds are enough for; what is not committed yet is not compared. */
+/** Compares ratios for which short rounds suffice, if they have committed figures. */
 export function compareReports(report: Report, committed: Report | undefined): Comparison[] {
   if (committed === undefined || !isAlike(report, committed)) return []
   const known = new Map(committed.findings.map(({ key, median }) => [key, median]))

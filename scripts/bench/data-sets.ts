@@ -22,7 +22,7 @@ export async function makeDataSet(folder: string, tokens: number, mix: Mix): Pro
   return { folder, facts: readFacts(folder) }
 }
 
-/** A copy to do with as one likes: a server writes into what it serves. */
+/** Makes a copy that may be changed: a server writes into its folder. */
 export function copyDataSet({ folder, facts }: DataSet, to: string): DataSet {
   cpSync(folder, to, { recursive: true })
   return { folder: to, facts }
@@ -30,14 +30,14 @@ export function copyDataSet({ folder, facts }: DataSet, to: string): DataSet {
 
 let copies = 0
 
-/** The name of a folder that does not exist yet. */
+/** Returns the name of a folder that does not exist yet. */
 export function freshFolder(parent: string): string {
   copies += 1
   return join(parent, `vault-${copies}`)
 }
 
 /**
- * The vaults that nobody changes, each made when it is first asked for.
+ * Vaults that nobody changes, each made at its first use.
  * @param given  a folder of the data set maker, which is copied and stays as it is
  */
 export function openDataSets(

@@ -10,7 +10,7 @@ const width = 720
 const height = 400
 const frame = { left: 64, right: 150, top: 24, bottom: 48 } as const
 
-/** Told apart on both grounds, and by those who see few colours. */
+/** Distinguishable on both backgrounds, also with impaired colour vision. */
 const colours = ['#2f81f7', '#d29922', '#3fb950', '#db61a2', '#8957e5'] as const
 
 const style = `
@@ -28,7 +28,7 @@ interface Scale {
   readonly sizes: readonly number[]
 }
 
-/** Whole powers of ten around the values. */
+/** Returns the powers of ten around the values. */
 function ticksAround(values: readonly number[]): number[] {
   const first = Math.floor(Math.log10(Math.min(...values)))
   const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values))))

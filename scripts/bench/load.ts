@@ -1,13 +1,13 @@
 /**
- * Loads: what is asked of a server, by how many connections, for how long, and what came of it.
+ * Loads: the requests to a server, the connections, the duration, and the results.
  *
- * Connections are kept alive; each sends its next request once it has the answer to the last one.
+ * Connections are kept alive; each sends its next request once it has the last answer.
  * @module
  */
 
 export interface LoadRequest {
   readonly method: 'GET' | 'POST'
-  /** With its query. */
+  /** Including the query. */
   readonly path: string
   readonly key: string
   /** JSON. */
@@ -17,10 +17,10 @@ export interface LoadRequest {
 export interface Load {
   /** `http://127.0.0.1:3333` */
   readonly address: string
-  /** Sent in this order, again from the first after the last. */
+  /** Sent in this order, again and again. */
   readonly requests: readonly LoadRequest[]
   readonly connections: number
-  /** Whole ones. */
+  /** A whole number. */
   readonly seconds: number
 }
 
@@ -29,20 +29,20 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of the server, for one request; absent where it is another's. */
+  /** Processor time of the server for one request; absent for a server of others. */
   readonly processorUs?: number
-  /** Of 4 KiB that the server wrote for one request; absent as well. */
+  /** Pages of 4 KiB that the server wrote for one request; absent for a server of others. */
   readonly pages?: number
 }
 
 export interface LoadGenerator {
-  /** With its version. */
+  /** Including its version. */
   readonly name: string
   /** @throws when an answer is no success, or a connection fails */
   readonly run: (load: Load) => Promise<LoadResult>
 }
 
-/** Counted by every generator; anything but zero makes a measurement worthless. */
+/** Counted by every generator; any failure makes a measurement worthless. */
 export function assertClean(failures: Readonly<Record<string, number>>): void {
   const found = Object.entries(failures).filter(([, count]) => count > 0)
   if (found.length === 0) return
@@ -54,7 +54,7 @@ const headersOf = ({ key, body }: LoadRequest): Record<string, string> => ({
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
 })
 
-/** One request of a load, by itself. @throws when the answer is no success */
+/** Sends one request of a load. @throws when the answer is no success */
 export async function ask(address: string, request: LoadRequest): Promise<Response> {
   const { method, path, body } = request
   const init = { method, headers: headersOf(request), ...(body === undefined ? {} : { body }) }

@@ -1,5 +1,5 @@
 /**
- * What was measured, and on what: without it figures say nothing.
+ * Describes the program and the machine of a measurement: figures mean nothing without them.
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
@@ -15,10 +15,10 @@ export interface Machine {
   readonly command: string
   readonly processor: string
   readonly memoryGb: number
-  /** Of the minute before the run: what else the machine was busy with. */
+  /** Load average over the minute before the run, caused by other work. */
   readonly loadBefore: number
   readonly kernel: string
-  /** Device and file system of the folder that is measured. */
+  /** Device and file system of the measured folder. */
   readonly disk: string
   readonly durability: string
   readonly connections: string
@@ -30,7 +30,7 @@ export interface Machine {
 
 const [loadBefore = 0] = loadavg()
 
-/** The line of the mount table with the longest path above the folder. */
+/** Returns the mount table's line with the longest path above the folder. */
 function diskOf(folder: string): string {
   try {
     const mounts = readFileSync('/proc/mounts', 'utf8')
@@ -55,7 +55,7 @@ async function commitOf(): Promise<string> {
   }
 }
 
-/** Where somebody keeps their files is nobody's business. */
+/** Paths of this machine's users are private. */
 const withoutPath = (word: string): string => (word.startsWith('/') ? '<path>' : word)
 
 const processorText = (): string => {
@@ -63,7 +63,7 @@ const processorText = (): string => {
   return `${all.length} × ${all[0]?.model ?? 'unknown'}`
 }
 
-/** @param binary  the path that is measured @param folder  where data sets are */
+/** @param binary  path of the measured program @param folder  place of the data sets */
 export async function describeMachine(
   binary: string,
   folder: string,

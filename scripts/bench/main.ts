@@ -2,9 +2,9 @@
  * The benchmark: `bun run bench [--quick] [--profile] [--watched] [--only <scenario>]…
  * [--json <file>] [--data <dir>]`.
  *
- * Starts the compiled binary and the floors beside it, drives them in turns over connections that
- * are kept alive, and compares: time is measured as ratios within one run. A quick run fails when
- * a ratio has fallen under 0.7 of its committed figure; a full run tells, and never fails by that.
+ * Starts the compiled binary and the floors beside it, drives them in alternation over kept-alive
+ * connections, and compares: time is measured as ratios within one run. A quick run fails when a
+ * ratio falls below 0.7 of its committed figure; a full run only reports it.
  * @module
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,14 +53,14 @@ const scenarios: readonly Scenario[] = [
 
 const say = (line: string): void => console.info(line)
 
-/** wrk prints its version and fails, whatever it is asked. */
+/** wrk prints its version and fails, with any arguments. */
 async function chooseGenerator(folder: string): Promise<LoadGenerator> {
   if (Bun.which('wrk') === null) return autocannonIn(folder)
   const printed = await runToEnd(['sh', '-c', 'wrk --version || true'])
   return wrkIn(folder, printed.split(' [')[0] ?? 'wrk')
 }
 
-/** What is measured: the binary, or the source under a profiler. */
+/** Command under test: the binary, or the source under a profiler. */
 function commandOf({ isProfiling }: Options, scenario: string): readonly string[] {
   if (!isProfiling) return [binary]
   const folder = join(profiles, scenario)
@@ -93,7 +93,7 @@ async function runScenario(bench: Bench, scenario: Scenario): Promise<Outcome | 
 
 interface Run {
   readonly report: Report
-  /** Scenarios that did not come to their end. */
+  /** Scenarios that did not complete. */
   readonly broken: number
 }
 
@@ -102,7 +102,7 @@ async function runAll(options: Options, folder: string): Promise<Run> {
   const loads = await chooseGenerator(folder)
   say(`load by ${loads.name}`)
   const vault = openDataSets(folder, options.data, say)
-  // Of a quick run, what is compared has its own number of rounds, and the others only tell.
+  // In a quick run, compared checks choose their own number of rounds; others are only shown.
   const size = isQuick ? { rounds: 1, seconds: 1 } : { rounds: 3, seconds: 3 }
   const common = {
     isQuick,
@@ -138,8 +138,8 @@ function write({ json, isQuick }: Options, report: Report): void {
 }
 
 /**
- * Compares with the committed figures. What has fallen is measured once more: rounds are short, and
- * the machine may be busy with something else.
+ * Compares with the committed figures. A ratio that has fallen is measured again: rounds are short,
+ * and the machine may be busy with something else.
  * @returns how many ratios were kept, and how many have fallen
  */
 async function compareWithCommitted(

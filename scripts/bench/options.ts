@@ -6,15 +6,15 @@ import { parseArgs } from 'node:util'
 
 export interface Options {
   readonly isQuick: boolean
-  /** Runs from source, and writes what the processor did to `dist/profiles`. */
+  /** Runs from source, and writes processor profiles to `dist/profiles`. */
   readonly isProfiling: boolean
   /** With metrics and a log of every request. */
   readonly isWatched: boolean
-  /** Names of scenarios; all where there are none. */
+  /** Names of scenarios; empty for all. */
   readonly only: readonly string[]
   /** Takes the report, beside the one of the other mode. */
   readonly json: string | undefined
-  /** A folder of the data set maker for the large vault; made where there is none. */
+  /** A folder of the data set maker for the large vault; by default one is made. */
   readonly data: string | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL cluster for floor (c): made in a folder of its own, as it comes, and thrown away.
+ * A PostgreSQL cluster for floor (c): temporary, with default settings.
  *
- * As it comes means durable: fsync and synchronous commits are on. It listens on a socket alone.
+ * The defaults are durable: fsync and synchronous commits are on. It listens on a socket alone.
  * @module
  */
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -13,7 +13,7 @@ const debianFolder = '/usr/lib/postgresql'
 const owner = 'postgres'
 const isRoot = process.getuid?.() === 0
 
-/** The folder with the newest server's programs, where there is one. */
+/** Returns the folder with the programs of the newest server, if any. */
 export function findPostgres(): string | undefined {
   if (!existsSync(debianFolder)) return undefined
   const versions = readdirSync(debianFolder).toSorted((a, b) => Number(b) - Number(a))

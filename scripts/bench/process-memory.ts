@@ -1,8 +1,8 @@
 /**
- * What a process keeps in memory, without the page cache: `RssAnon` of Linux.
+ * Memory of a process without the page cache: `RssAnon` of Linux.
  *
- * The database is mapped, so pages of it that were read count as resident too; they are the
- * kernel's to take back, and are left out here.
+ * The database is mapped, so its pages count as resident once read; the kernel can take them back,
+ * so they are left out.
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ export function anonymousMb(pid: number): number {
   return (Number(found) * kibibyte) / 1e6
 }
 
-/** Looks now and then until it is stopped. @returns the most that it saw */
+/** Samples until it is stopped. @returns the highest sample */
 export function watchMemory(pid: number): () => number {
   let most = 0
   const look = (): void => {

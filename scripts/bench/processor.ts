@@ -1,6 +1,6 @@
 /**
- * What a request costs a server, from the kernel's accounting: processor time and written pages
- * wobble less than a rate does, since they leave out what else the machine does.
+ * Cost of a request on the server, from the kernel's accounting: processor time and written pages
+ * vary less than a rate, since other work on the machine does not count.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { Load, LoadResult } from './load.ts'
 import type { Bench } from './scenario.ts'
 import type { Server } from './servers.ts'
 
-/** Of the kernel's accounting; proc(5). */
+/** Tick of the kernel's accounting; proc(5). */
 const tickMs = 10
 
 /** User and system time of all threads of a process. */
@@ -18,18 +18,18 @@ function processorMs(pid: number): number {
   return tickMs * (Number(user) + Number(system))
 }
 
-/** Of the engine's file. */
+/** Page size of the engine's file. */
 const pageBytes = 4_096
 
 /**
- * What a process has handed to the kernel to write, of which nearly all is pages of the engine: its
- * answers leave by send(2), which does not count. `write_bytes` would count a whole folio of the
- * page cache for a page of it that is written, since Linux 6.16 on ext4. Source: proc(5).
+ * Returns the pages that a process has written, nearly all of them pages of the engine: answers
+ * leave by send(2), which does not count. `write_bytes` would count a whole folio of the page cache
+ * for each written page, since Linux 6.16 on ext4. Source: proc(5).
  */
 const writtenPages = (pid: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1]) / pageBytes
 
-/** Runs a load on a server. @returns also what a request takes there */
+/** Runs a load on a server. @returns also the server's cost of one request */
 export async function runOn(
   { loads }: Pick<Bench, 'loads'>,
   { address, pid }: Server,

@@ -29,7 +29,7 @@ interface SideFigures {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of the server, for one request. */
+  /** Processor time of the server for one request. */
   readonly processorUs?: number
   readonly rounds: number
 }
@@ -88,7 +88,7 @@ export function reportOf(machine: Machine, outcomes: ReadonlyMap<string, Outcome
   }
 }
 
-/** As many digits as matter. */
+/** Prints as many digits as matter. */
 export function figure(value: number, unit: Unit): string {
   const digits = unit === 'bytes' || unit === 'tokens' || value >= 100 ? 0 : value >= 10 ? 1 : 2
   return `${value.toFixed(digits)} ${unit}`
@@ -117,7 +117,7 @@ const sideRow = (scenario: string, side: string, figures: SideFigures): string =
   return `| ${scenario} | ${side} | ${cells.join(' | ')} |`
 }
 
-/** What the ratios are made of. */
+/** The figures behind the ratios. */
 export const sidesTableOf = ({ sides }: Report): string =>
   [
     '| Scenario | Side | A second | p50 ms | p99 ms | Processor µs | Rounds |',

@@ -7,12 +7,12 @@ import { cardOf, halfPair, tenthPair } from '../seed/contents.ts'
 import { openRandom, type Random } from '../seed/random.ts'
 import type { LoadRequest } from './load.ts'
 
-/** More creates than this in a second are answered for cards that were created before. */
+/** If a server is faster than this, some creates repeat earlier cards. */
 const createsPerSecond = 15_000
 
 const cardBody = (random: Random): string => `{"type":"card","data":${printJson(cardOf(random))}}`
 
-/** Other cards in each round. Each has exactly 8 terms: no metadata, a random id. */
+/** New cards for each round. Each has exactly 8 terms: no metadata, a random id. */
 export function createCards(key: string, round: number, seconds: number): readonly LoadRequest[] {
   const random = openRandom(1_000 + round)
   return Array.from({ length: createsPerSecond * seconds }, () => ({
@@ -23,7 +23,7 @@ export function createCards(key: string, round: number, seconds: number): readon
   }))
 }
 
-/** Bodies of so many cards each. */
+/** Bodies with that many cards each. */
 export function tokenizeCards(
   key: string,
   round: number,
@@ -42,14 +42,14 @@ export function tokenizeCards(
 export const readTokens = (key: string, ids: readonly string[]): readonly LoadRequest[] =>
   ids.map(id => ({ method: 'GET', path: `/tokens/${id}`, key }))
 
-/** 20 cards of half of all tokens. */
+/** 20 cards of the half of all tokens that are cards. */
 export const listCards = (key: string, page = 1): LoadRequest => ({
   method: 'GET',
   path: `/tokens?type=card&metadata.${halfPair.name}=${halfPair.value}&size=20&page=${page}`,
   key,
 })
 
-/** The tokens of a half that are of a tenth too. */
+/** Finds tokens that belong to both a half and a tenth of all. */
 export const searchBoth = (key: string): LoadRequest => {
   const clause = ({ name, value }: typeof halfPair | typeof tenthPair) =>
     `metadata.${name}:${value}`
@@ -57,7 +57,7 @@ export const searchBoth = (key: string): LoadRequest => {
   return { method: 'POST', path: '/tokens/search', key, body: JSON.stringify({ query, size: 20 }) }
 }
 
-/** How many tokens the caller may see, and the newest of them. */
+/** Returns the number of tokens that the caller may see, and the newest of them. */
 export const countTokens = (key: string): LoadRequest => ({
   method: 'GET',
   path: '/tokens?size=1',

@@ -1,5 +1,5 @@
 /**
- * What a scenario is: it measures, and says what it found as checks against targets.
+ * Scenarios: each one measures, and reports its findings as checks against targets.
  * @module
  */
 import { ratiosOf } from './statistics.ts'
@@ -12,14 +12,14 @@ export interface Bench {
   readonly rounds: number
   readonly seconds: number
   readonly tokens: { readonly small: number; readonly large: number }
-  /** For what is thrown away at the end, on the disk that is measured. */
+  /** Place of temporary files, on the disk under test. */
   readonly folder: string
-  /** The command that is measured, before its arguments. */
+  /** The command under test, without its arguments. */
   readonly coffer: readonly string[]
-  /** Whether it counts for metrics and logs every request meanwhile. */
+  /** True to serve with metrics and a log of every request. */
   readonly isWatched: boolean
   readonly loads: LoadGenerator
-  /** A vault with so many tokens that nobody changes; made when it is first asked for. */
+  /** A vault with that many tokens that nobody changes; made at its first use. */
   readonly vault: (tokens: number) => Promise<DataSet>
   readonly say: (line: string) => void
 }
@@ -32,18 +32,18 @@ export interface Target {
 export type Unit = '×' | 'ms' | 'µs' | 'MB' | 'bytes' | 's' | 'tokens' | 'pages'
 
 export interface Check {
-  /** Stable, to be found in the figures of other runs. */
+  /** Stable: other runs' figures are found by it. */
   readonly key: string
   readonly what: string
   readonly unit: Unit
   readonly target: Target
-  /** One of each round. */
+  /** One for each round. */
   readonly values: readonly number[]
-  /** Whether short rounds are enough for it, so that CI may compare it with what is committed. */
+  /** True if short rounds suffice, so that CI may compare it with the committed figure. */
   readonly isSteady: boolean
 }
 
-/** The results of each side of a comparison, one a round. */
+/** Results of each side of a comparison, one per round. */
 type Sides = Readonly<Record<string, readonly LoadResult[]>>
 
 /** One point of the graph. */
@@ -58,9 +58,9 @@ export interface Outcome {
   readonly checks: readonly Check[]
   readonly sides?: Sides
   readonly points?: readonly Point[]
-  /** What else a reader should know. */
+  /** Further remarks for readers. */
   readonly notes?: readonly string[]
-  /** Why it could not run here. */
+  /** Reason for which it could not run here. */
   readonly skipped?: string
 }
 
@@ -73,7 +73,7 @@ export interface Scenario {
 
 export type Side = (round: number) => Promise<LoadResult>
 
-/** Each side once to get warm, then A B A B … @returns the results of each side, one a round */
+/** Warms each side up once, then A B A B … @returns the results of each side, one per round */
 export async function alternate<S extends Readonly<Record<string, Side>>>(
   { rounds, say }: Bench,
   sides: S,
@@ -94,11 +94,11 @@ export async function alternate<S extends Readonly<Record<string, Side>>>(
 
 type Member = 'perSecond' | 'p50Ms' | 'p99Ms' | 'processorUs' | 'pages'
 
-/** @returns those of rounds that have it */
+/** @returns the member's values, from the rounds that have it */
 export const pick = (results: readonly LoadResult[], member: Member): readonly number[] =>
   results.flatMap(result => result[member] ?? [])
 
-/** A ratio of two sides, round by round, as a check. */
+/** Returns a check of the ratio of two sides, round by round. */
 export const ratioCheck = (
   check: Omit<Check, 'unit' | 'values'>,
   member: Member,
@@ -112,7 +112,7 @@ export const atMost = (value: number): Target => ({ is: 'at most', value })
 export const meets = ({ is, value }: Target, measured: number): boolean =>
   is === 'at least' ? measured >= value : measured <= value
 
-/** 1,000,000 as `1 M`. */
+/** Prints 1,000,000 as `1 M`. */
 export const countText = (tokens: number): string => {
   if (tokens >= 1e6) return `${tokens / 1e6} M`
   return tokens >= 1e3 ? `${tokens / 1e3} k` : String(tokens)

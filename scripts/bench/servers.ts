@@ -1,5 +1,5 @@
 /**
- * The servers that are measured, started for one measurement and ended after it.
+ * Servers under test, started for one measurement and ended after it.
  * @module
  */
 import { join, resolve } from 'node:path'
@@ -14,7 +14,7 @@ export interface Server {
   readonly pid: number
 }
 
-/** The last word that a server prints when it is ready is its address. */
+/** A server prints its address as the last word when it is ready. */
 async function withServer<T>(
   command: readonly string[],
   use: (server: Server) => Promise<T>,
@@ -42,12 +42,12 @@ export function withCoffer<T>(
 }
 
 const elysiaFloor = resolve(import.meta.dir, 'floors/elysia.ts')
-/** Made anew for each answer by the server itself. */
+/** Headers that the server makes for each answer. */
 const serverHeaders = ['connection', 'content-length', 'date']
 
 /**
- * Floor (a): a bare route of the framework that gives the same bytes under the same headers.
- * @param like  whose answer is given, whatever is asked
+ * Floor (a): a bare route of the framework that returns the same bytes and headers.
+ * @param like  a vault's answer, which it gives to any request
  */
 export async function withElysiaFloor<T>(
   bench: Bench,

@@ -1,10 +1,10 @@
 /**
- * The few numbers that stand for many.
+ * Summary statistics.
  * @module
  */
 
 /**
- * The value below which that share of the values lies, by the nearest rank.
+ * Returns the quantile of the values, by the nearest rank.
  * @param share from 0 to 1
  * @throws RangeError without values
  */
@@ -16,7 +16,7 @@ export function quantile(values: readonly number[], share: number): number {
   return value
 }
 
-/** Of an even number of values the middle between the two in the middle. */
+/** For an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const ordered = values.toSorted((a, b) => a - b)
   const upper = ordered[Math.floor(ordered.length / 2)]
@@ -38,8 +38,8 @@ export const summaryOf = (values: readonly number[]): Summary => ({
 })
 
 /**
- * What one side has over the other, round by round: rounds lie next to each other in time, so that
- * what else the machine does falls on both.
+ * Returns the ratio of two sides, round by round: rounds are close in time, so that other work on
+ * the machine affects both.
  */
 export const ratiosOf = (above: readonly number[], below: readonly number[]): readonly number[] =>
   above.slice(0, below.length).map((value, round) => value / (below[round] ?? Number.NaN))

@@ -1,5 +1,5 @@
 /**
- * How many rows are on the disk, seen from outside: by a second process, while a vault is served.
+ * Counts rows on the disk from outside: from a second process, while a vault is served.
  * @module
  */
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { open, type RootDatabase } from 'lmdb'
 
 const options = { encoding: 'binary', keyEncoding: 'binary' } as const
 
-/** @returns a count of rows of all kinds, as of now */
+/** @returns the current count of rows of all kinds */
 export function openRowCount(data: string): {
   readonly count: () => number
   readonly close: () => Promise<void>

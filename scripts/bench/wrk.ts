@@ -1,7 +1,7 @@
 /**
- * wrk: the load generator of choice. One thread, since the machine has few cores.
+ * wrk: the preferred load generator. One thread, since the machine has few cores.
  *
- * Requests are handed over in a file, one a line, and a script of a few lines that sends them.
+ * Requests are passed in a file, one per line, with a short script that sends them.
  * @module
  */
 import { rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { runToEnd } from './child.ts'
 import { assertClean, type Load, type LoadGenerator, type LoadResult } from './load.ts'
 
-/** Method, path, key and body, with tabs between them: none of them holds one. */
+/** Method, path, key and body, separated by tabs, which none of them contains. */
 const linesOf = ({ requests }: Load): string =>
   requests
     .map(({ method, path, key, body }) => `${method}\t${path}\t${key}\t${body ?? ''}\n`)
@@ -54,7 +54,7 @@ function socketErrors(text: string): Record<string, number> {
   return Object.fromEntries(counts.map(([, what, count]) => [`${what} errors`, Number(count)]))
 }
 
-/** @throws when answers were no successes, or the text is not of `wrk --latency` */
+/** @throws when an answer was no success, or the text is not from `wrk --latency` */
 export function parseWrk(text: string): LoadResult {
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0)
   assertClean({ ...socketErrors(text), 'answers that are no success': refused })
@@ -70,7 +70,7 @@ export function parseWrk(text: string): LoadResult {
 
 let runs = 0
 
-/** @param folder  for the files that it is given */
+/** @param folder  for the files that it reads */
 export const wrkIn = (folder: string, version: string): LoadGenerator => ({
   name: version,
   async run(load) {

@@ -1,5 +1,5 @@
 /**
- * The help of each command, as `coffer COMMAND --help` prints it where stdout is no terminal.
+ * Help of each command, as `coffer COMMAND --help` prints it without a terminal.
  * @module
  */
 import type { Command } from 'commander'
@@ -9,7 +9,7 @@ const columns = 80
 
 /**
  * @param words of the command, without the name of the program
- * @throws Error for a command that is not there
+ * @throws Error for an unknown command
  */
 export function helpOf(words: readonly string[]): string {
   let command: Command = buildProgram()

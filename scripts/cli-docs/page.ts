@@ -1,26 +1,26 @@
 /**
- * `docs/cli.md`: the help of every command, and what help does not say.
+ * `docs/cli.md`: the help of every command, and more than help tells.
  * @module
  */
 import { helpOf } from './help.ts'
 import { printShape } from './print-shape.ts'
 import { shapes } from './shapes.ts'
 
-/** A command as its help tells of it. */
+/** A command with its help. */
 export interface Told {
   /** Without the name of the program; empty for the program itself. */
   readonly words: readonly string[]
   readonly help: string
 }
 
-/** Names of the commands below one, by its help. What stands further in is the text of one. */
+/** Returns names of subcommands from the help. Lines with more indent continue a description. */
 function namesIn(help: string): string[] {
   const [, list = ''] = help.split('\nCommands:\n')
   const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name)
   return names.filter(name => name !== 'help')
 }
 
-/** Each command that its help names, those above before those below. */
+/** Returns each command that the help names, parents first. */
 export function readCommands(words: readonly string[] = []): readonly Told[] {
   const help = helpOf(words).trim()
   return [{ words, help }, ...namesIn(help).flatMap(name => readCommands([...words, name]))]

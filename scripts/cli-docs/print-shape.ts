@@ -1,5 +1,5 @@
 /**
- * A shape of JSON as a person reads it: names of types in the place of values.
+ * Prints a JSON shape for readers: with names of types in place of values.
  * @module
  */
 import { KindGuard, type TObject, type TSchema } from '@sinclair/typebox'
@@ -17,8 +17,8 @@ function printMembers({ properties, required = [] }: TObject, indent: string): s
 }
 
 /**
- * @param indent of the line that it begins on
- * @throws Error for a kind of schema that no command has yet
+ * @param indent of the line on which it begins
+ * @throws Error for a kind of schema that no command has used so far
  */
 export function printShape(schema: TSchema, indent = ''): string {
   if (KindGuard.IsObject(schema)) return printMembers(schema, indent)

@@ -1,11 +1,11 @@
 /**
- * What each command prints with `--json`: one object on one line of stdout. `test/docs/cli.test.ts`
- * runs each of them and looks whether it does.
+ * Shapes that commands print with `--json`: one object on one line of stdout.
+ * `test/docs/cli.test.ts` runs each command and compares.
  * @module
  */
 import { Type, type TObject, type TProperties, type TSchema } from '@sinclair/typebox'
 
-/** With these members and no other. */
+/** Exactly these members. */
 const shape = (members: TProperties): TObject =>
   Type.Object(members, { additionalProperties: false })
 

@@ -15,12 +15,12 @@ const heading = `/**
  */
 `
 const columns = 100
-/** What the types tell better, and what conditions come to. */
+/** Notes that the types show better, and empty remains of conditions. */
 const noise = [
   / & \((?:unknown(?: & )?)+\)/g,
   /^ *\/\*\* Format: (?:uuid|date-time) \*\/\n| *\* Format: (?:uuid|date-time)\n/gm,
   /^ *\/\*\* @enum \{string\} \*\/\n| *\* @enum \{string\}\n/gm,
-  // What an editor shows begins with it then.
+  // Removed, since an editor's hint would begin with it.
   /(?<=\/\*\*(?:\n *\*)? )@description /g,
 ]
 const style = { semi: false, singleQuote: true, printWidth: columns, arrowParens: 'avoid' } as const
@@ -28,7 +28,7 @@ const style = { semi: false, singleQuote: true, printWidth: columns, arrowParens
 const { factory } = ts
 const dateType = factory.createTypeReferenceNode('Date')
 
-/** Instants are dates where they are answered; where they are sent, texts as well. */
+/** Instants are dates in answers; requests accept texts as well. */
 function asInstant(format: string | undefined, path: string): ts.TypeNode | undefined {
   if (format === 'date-time') return dateType
   if (!path.endsWith('/expires_at')) return undefined
@@ -37,13 +37,13 @@ function asInstant(format: string | undefined, path: string): ts.TypeNode | unde
   return factory.createUnionTypeNode([dateType, text, nothing])
 }
 
-/** Without what is taken from others, and no code that is written now should have. */
+/** Drops deprecated members, which exist for published clients: new code should not use them. */
 const withoutDeprecated = (schemas: object): unknown =>
   JSON.parse(JSON.stringify(schemas), (_, value: unknown) =>
     Array.isArray(value) ? value.filter(each => each?.deprecated !== true) : value,
   )
 
-/** The schemas, each a member of `components.schemas`. */
+/** Returns the schemas, each a member of `components.schemas`. */
 function membersOf(nodes: readonly ts.Node[]): readonly ts.PropertySignature[] {
   const of = (members: Iterable<ts.Node>, name: string) =>
     [...members].filter(ts.isPropertySignature).find(each => nameOf(each) === name)?.type
@@ -65,11 +65,11 @@ function declare(member: ts.PropertySignature): ts.Node {
   return ts.setSyntheticLeadingComments(named, ts.getSyntheticLeadingComments(member))
 }
 
-/** A comment of one line that stands in three, in one. */
+/** Joins a one-line comment that stands on three lines. */
 const oneLine = (text: string): string =>
   text.replaceAll(/\/\*\*\n *\* ([^\n]*)\n *\*\/$/gm, '/** $1 */')
 
-/** A comment of one line that is too long, over several. */
+/** Wraps a one-line comment that is too long. */
 function wrapComment(line: string): string {
   const [, indent = '', text] = /^( *)\/\*\* (.*) \*\/$/.exec(line) ?? []
   if (text === undefined || line.length <= columns) return line

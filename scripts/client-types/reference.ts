@@ -1,5 +1,5 @@
 /**
- * The reference of the client as a page, made of what stands above each public name in its source.
+ * Prints the client's reference page from the comments above each public name in its source.
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ function nameOf(node: ts.Node): string | undefined {
   return name?.getText()
 }
 
-/** All that is declared, by name; those of the entries last, as they are what is public. */
+/** All declarations by name; those of the entry files come last, as they are the public ones. */
 const declared = new Map<string, Public>(
   files.flatMap(file =>
     file.statements.flatMap(node => {
@@ -35,14 +35,14 @@ const declared = new Map<string, Public>(
         ts.isClassDeclaration(node) ||
         ts.isFunctionDeclaration(node) ||
         ts.isVariableStatement(node)
-      // What the document calls by a name that the client tells better is not public.
+      // A document type that the client declares better is not public.
       const isTold = basename(file.fileName) === 'interface.ts' && name === 'Token'
       return isPublic && name !== undefined && !isTold ? [[name, node] as const] : []
     }),
   ),
 )
 
-/** Names that a file exports, as they stand in it; those of the document are told apart. */
+/** Names that a file exports, as written there; types of the document are marked. */
 function exportsOf(name: string): readonly string[] {
   return fileOf(name).statements.flatMap(node => {
     if (ts.isExportDeclaration(node)) {
@@ -57,7 +57,7 @@ function exportsOf(name: string): readonly string[] {
   })
 }
 
-/** What a program may import, beside the shapes of the document. */
+/** Names that a program may import, apart from the shapes of the document. */
 export const publicNames: readonly string[] = [...exportsOf('index.ts'), ...exportsOf('socket.ts')]
 
 interface Doc {
@@ -75,7 +75,7 @@ export function docOf(node: ts.Node): Doc {
   return { text: ts.getTextOfJSDocComment(doc?.comment) ?? '', tags }
 }
 
-/** Of a class or an interface, what a program sees. */
+/** Returns the visible members of a class or an interface. */
 export function membersOf(node: Public): readonly (ts.TypeElement | ts.ClassElement)[] {
   if (ts.isInterfaceDeclaration(node)) return [...node.members]
   if (!ts.isClassDeclaration(node)) return []
@@ -106,7 +106,7 @@ function printDoc({ text, tags }: Doc): string {
   return parts.join('\n\n').trimEnd()
 }
 
-/** Without what stands above it and inside of it. */
+/** Returns the code without the comments above and inside it. */
 function codeOf(node: ts.Node): string {
   const text = node.getText().replaceAll(/\/\*\*[^]*?\*\/\n\s*/g, '')
   if (ts.isFunctionDeclaration(node)) return text.slice(0, text.indexOf(' {\n'))

@@ -1,5 +1,5 @@
 /**
- * The files of the project that evidence is made of.
+ * Files of the project from which the evidence pages are made.
  * @module
  */
 import { readFileSync } from 'node:fs'

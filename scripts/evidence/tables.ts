@@ -1,6 +1,6 @@
 /**
- * Evidence: which tests prove which statement. Statements are rows of tables in the documents whose
- * first cell is an id (`H126`); tests name ids by their tags. Pages are made of both.
+ * Evidence: the tests that prove each statement. Statements are table rows in the documents whose
+ * first cell is an id (`H126`); tests name ids in their tags. The pages join the two.
  * @module
  */
 import { readTags } from './tags.ts'
@@ -31,19 +31,19 @@ export const documents: readonly Documents[] = [
   },
 ]
 
-/** Path to text, from the root of the project: the documents, and the tests. */
+/** Text by path, from the root of the project: the documents, and the tests. */
 export type Files = ReadonlyMap<string, string>
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** Ids of a document, in their order, each as often as it stands there. */
+/** Returns the ids of a document in order, repeated ones too. */
 const statementsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^\| ([A-Z]\d+(?:\.\d+)?) \|/gm)].map(([, id = '']) => id)
 
 interface Evidence {
-  /** Each id with `file › suite › test` of the tests that are tagged with it. */
+  /** For each id, `file › suite › test` of the tests with that tag. */
   readonly tests: ReadonlyMap<string, readonly string[]>
-  /** What is wrong with the tags themselves. */
+  /** Faults of the tags themselves. */
   readonly faults: readonly string[]
 }
 
@@ -65,7 +65,7 @@ function readEvidence(files: Files): Evidence {
 const statementsIn = (files: Files, paths: readonly string[]): readonly string[] =>
   paths.flatMap(path => statementsOf(files.get(path) ?? ''))
 
-/** @returns what is wrong: a statement without a test, or twice; a tag without a statement */
+/** @returns faults: a statement without a test, or twice; a tag without a statement */
 export function findFaults(files: Files): readonly string[] {
   const { tests, faults } = readEvidence(files)
   const ids = statementsIn(
@@ -85,7 +85,7 @@ export function findFaults(files: Files): readonly string[] {
 
 const cell = (proof: string): string => `\`${proof.replaceAll('`', "'").replaceAll('|', '\\|')}\``
 
-/** @returns path to text of each page */
+/** @returns the text of each page by path */
 export function composePages(files: Files): ReadonlyMap<string, string> {
   const { tests } = readEvidence(files)
   return new Map(

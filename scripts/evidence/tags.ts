@@ -1,6 +1,6 @@
 /**
  * Tags of tests: `// proves H126, S12` right above a test, a suite, or a row of a table of tests,
- * one or several such lines. Each names statements of the documents that the test shows.
+ * on one or several lines. Each names statements of the documents that the test proves.
  * @module
  */
 import ts from 'typescript'
@@ -8,19 +8,19 @@ import ts from 'typescript'
 /** One tagged test. */
 interface Proof {
   readonly ids: readonly string[]
-  /** Suites from outside to inside, then the test or the row, as the source spells them. */
+  /** Suites from outside to inside, then the test or the row, as spelled in the source. */
   readonly names: readonly string[]
 }
 
 interface Tags {
   readonly proofs: readonly Proof[]
-  /** Tags that stand above nothing that has a name: the number of the line of each. */
+  /** Line numbers of tags that are above nothing with a name. */
   readonly astray: readonly number[]
 }
 
 const tagLine = /^[ \t]*\/\/ proves (.*)$/gm
 
-/** As it stands in the source, so that a search for it finds the test. */
+/** As spelled in the source, so that a search finds the test. */
 const nameOf = (node: ts.Node | undefined): string | undefined =>
   node && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node))
     ? node.getText().slice(1, -1)
@@ -33,7 +33,7 @@ const firstName = (node: ts.Node): string | undefined => {
 
 const callOf = (node: ts.Node): ts.Node => (ts.isExpressionStatement(node) ? node.expression : node)
 
-/** Names of the calls in whose arguments a node stands, without the one whose table it is in. */
+/** Names of the calls around a node, without the one that holds its table. */
 function suitesOf(node: ts.Node): readonly string[] {
   const names: string[] = []
   for (let child = node; child.parent !== undefined; child = child.parent) {
@@ -45,7 +45,7 @@ function suitesOf(node: ts.Node): readonly string[] {
   return names
 }
 
-/** The first use of a table by its name: its rows are tests of the suites around that. */
+/** Finds the first use of a table by its name: its rows are tests of the suites around that. */
 function useOf(table: string, source: ts.SourceFile): ts.Node | undefined {
   const find = (node: ts.Node): ts.Node | undefined => {
     const isDeclared = ts.isVariableDeclaration(node.parent) && node.parent.name === node
@@ -65,7 +65,7 @@ function placeOf(node: ts.Node, source: ts.SourceFile): ts.Node {
   return node
 }
 
-/** Where each tag begins, and the ids of all that stand in the comment above a node. */
+/** Position of each tag above a node, with its ids. */
 const tagsAbove = (text: string, node: ts.Node): readonly (readonly [number, string[]])[] =>
   (ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []).flatMap(({ pos, end }) => {
     const ids = /^\/\/ proves (.*)$/.exec(text.slice(pos, end))?.[1]

@@ -1,5 +1,5 @@
 /**
- * The tables of `docs/expressions.md`, one for each group of the fixture.
+ * Tables of `docs/expressions.md`, one for each group of the fixture.
  * @module
  */
 
@@ -11,7 +11,7 @@ export interface Example {
 
 export type Examples = Readonly<Record<string, readonly Example[]>>
 
-/** A cell of code; two backticks hold one, and a bar would end the cell. */
+/** A cell of code; an escaped bar does not end the cell. */
 const cellOf = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
 
 const tableOf = (rows: readonly Example[]): string =>
@@ -24,7 +24,7 @@ const tableOf = (rows: readonly Example[]): string =>
     }),
   ].join('\n')
 
-/** A mark and the table that stands below it. */
+/** A mark and the table below it. */
 const place = /^<!-- (\w+) -->\n(?:\n(?:\|.*\n)+)?/gm
 
 /** @throws Error for a mark without a group, and a group without a mark */

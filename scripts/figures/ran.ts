@@ -1,5 +1,5 @@
 /**
- * Which files of the source a request runs in: a call at the beginning of each function tells.
+ * Finds the source files that a request runs in: a call at the beginning of each function reports.
  * @module
  */
 import ts from 'typescript'
@@ -9,7 +9,7 @@ type Bodied = ts.FunctionLikeDeclaration & { readonly body: ts.Node }
 const isBodied = (node: ts.Node): node is Bodied =>
   ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
 
-/** Behind the directives and the brace of a block; around an expression. */
+/** After the directives and the brace of a block; around an expression. */
 function insertionsFor({ body }: Bodied, source: ts.SourceFile, call: string) {
   const start = body.getStart(source)
   if (ts.isBlock(body)) return [{ at: start + 1, text: `${call};` }]
@@ -38,7 +38,7 @@ function withCalls(path: string, text: string): string {
   return out + text.slice(from)
 }
 
-/** Puts the calls into all files below a folder that are imported from here on. */
+/** Inserts the calls in all files below a folder that are imported from now on. */
 export function watchCalls(folder: string): void {
   Bun.plugin({
     name: 'ran',
@@ -52,7 +52,7 @@ export function watchCalls(folder: string): void {
   })
 }
 
-/** @returns the files in which a function has run until the promise was kept */
+/** @returns the files in which a function ran before the promise settled */
 export async function filesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const files = new Set<string>()
   Object.assign(globalThis, { __ran: (path: string) => void files.add(path) })

@@ -1,8 +1,8 @@
 /**
- * Which outcome of which guard an execution reached, and about how often: what the fuzzer is guided
- * by. The guards are those of the coverage of the heart; a probe at each of them counts here.
+ * Coverage that guides the fuzzer: the outcomes of guards that an execution reached, and roughly
+ * how often. The guards are those of the heart's coverage, with a counting probe at each.
  *
- * Files that are to be watched must be loaded after `watch`.
+ * Load files that are to be watched after `watch`.
  * @module
  */
 import { join, resolve } from 'node:path'
@@ -13,13 +13,13 @@ import { probedTexts } from '../heart/probes.ts'
 const root = resolve(import.meta.dir, '../..')
 
 export interface Coverage {
-  /** Ends one execution. @returns whether it reached what none before it did */
+  /** Ends one execution. @returns true if it reached something new */
   readonly settle: () => boolean
-  /** Outcomes reached so far, and all that there are. */
+  /** Outcomes reached so far, and all that exist. */
   readonly reached: () => { readonly outcomes: number; readonly of: number }
 }
 
-/** 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, 32 to 127, and more: as a bit. */
+/** Returns a bit for 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, 32 to 127, or more. */
 function bucketOf(count: number): number {
   if (count < 4) return 1 << (count - 1)
   if (count < 8) return 8
@@ -34,7 +34,7 @@ interface Counts {
   readonly countSeen: () => number
 }
 
-/** Counters of one execution and what was seen in all; only what was touched is looked at. */
+/** Counters of one execution and outcomes of all; it visits only touched counters. */
 export function makeCounts(size: number): Counts {
   const counts = new Uint32Array(size)
   const touched = new Uint32Array(size)
@@ -63,7 +63,7 @@ export function makeCounts(size: number): Counts {
   }
 }
 
-/** What the probes in the texts call. */
+/** Defines the functions that the probes call. */
 function openProbes(see: Counts['see']): void {
   Object.assign(globalThis, {
     __truth<T>(id: number, value: T): T {
@@ -97,7 +97,7 @@ function replaceTexts(texts: ReadonlyMap<string, string>): void {
 const countOutcomes = (guards: readonly Guard[]): number =>
   guards.reduce((sum, { outcomes }) => sum + outcomes.length, 0)
 
-/** @param patterns of files, from the root; of those that are loaded from now on */
+/** @param patterns of files, from the root, that are loaded from now on */
 export function watch(patterns: readonly string[]): Coverage {
   const files = patterns.flatMap(pattern => [...new Bun.Glob(pattern).scanSync(root)]).toSorted()
   const guards = findGuards([...new Set(files)])

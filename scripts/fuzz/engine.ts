@@ -1,7 +1,7 @@
 /**
- * The loop: change a text that reached something new, run it, keep it when it did too.
+ * The fuzzing loop: mutates a text that reached something new, runs it, and keeps it if it did too.
  *
- * With one seed and a count of executions a run repeats itself, where the target has no state: time
+ * With one seed and a count of executions a run repeats itself, if the target has no state: time
  * only ends it.
  * @module
  */
@@ -9,50 +9,50 @@ import type { Random } from '../seed/random.ts'
 import type { Coverage } from './coverage.ts'
 import { mutate, type Words } from './mutate.ts'
 
-/** What is fuzzed. */
+/** A fuzzed target. */
 export interface Target {
   readonly seeds: readonly string[]
   /** Words of the language of the inputs. */
   readonly dictionary: readonly string[]
   readonly charsMax: number
-  /** One execution. Throws when something does not hold that must. */
+  /** One execution. Throws when an invariant breaks. */
   readonly run: (input: string) => void | Promise<void>
-  /** After the last one, also when there were faults. Throws like `run`. */
+  /** Called after the last one, also after faults. Throws like `run`. */
   readonly end?: () => Promise<void>
 }
 
 export interface Budget {
   readonly seconds: number
-  /** Whatever the time. */
+  /** Limit that ignores the time. */
   readonly executions: number
 }
 
 interface Fault {
   readonly input: string
-  /** What did not hold, as it was thrown. */
+  /** The broken invariant, as thrown. */
   readonly reason: string
 }
 
 export interface Result {
   readonly executions: number
   readonly elapsedMs: number
-  /** Of the process: what the rate would be on a machine of its own. */
+  /** CPU time of the process: gives the rate that an idle machine would reach. */
   readonly cpuMs: number
   readonly corpus: number
   readonly slowest: { readonly ms: number; readonly input: string }
   readonly faults: readonly Fault[]
 }
 
-/** More of them say no more. */
+/** More of them add nothing. */
 const faultsMax = 10
-/** Far above what any bound on work allows, so that a busy machine is no fault. */
+/** Far above any bound on work, so that a busy machine is no fault. */
 const slowMsMax = 500
 const shrinkRunsMax = 2_000
 
 const reasonOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
 
-/** Two faults at one place are one. */
+/** Faults at the same place count as one. */
 const placeOf = (reason: string): string =>
   reason
     .split('\n')
@@ -60,7 +60,7 @@ const placeOf = (reason: string): string =>
     .slice(0, 2)
     .join('|') || reason
 
-/** Stacks cost more than most executions: they are made only where they are looked at. */
+/** Making stacks costs more than most executions, so they are short. */
 const stackFramesShown = 10
 
 async function reasonFor(target: Target, input: string): Promise<string | undefined> {
@@ -75,7 +75,7 @@ async function reasonFor(target: Target, input: string): Promise<string | undefi
   }
 }
 
-/** Removes what is not needed for the same fault, in ever smaller pieces. */
+/** Removes parts that the same fault does not need, in ever smaller pieces. */
 async function shrink(target: Target, { input, reason }: Fault): Promise<Fault> {
   let least = input
   let runs = 0
@@ -90,20 +90,20 @@ async function shrink(target: Target, { input, reason }: Fault): Promise<Fault> 
   return { input: least, reason: (await reasonFor(target, least)) ?? reason }
 }
 
-/** The least of a few, since others work on the machine too. */
+/** Returns the least of a few runs, since others use the machine too. */
 async function timeOf(target: Target, coverage: Coverage, input: string): Promise<number> {
   let least = Infinity
   for (let times = 0; times < 3; times += 1) {
     const startMs = performance.now()
     await reasonFor(target, input)
     least = Math.min(least, performance.now() - startMs)
-    // Else they would count for the next execution, and the run depend on the machine.
+    // Otherwise they would count for the next execution, and the run depend on the machine.
     coverage.settle()
   }
   return least
 }
 
-/** Newer texts reached what is hard to reach: every other time one of them. */
+/** Picks a newer text every other time: they reached what is hard to reach. */
 function pickParent(corpus: readonly string[], random: Random): string {
   const newest = Math.max(1, corpus.length >> 2)
   const at =
@@ -176,7 +176,7 @@ export async function fuzz(
     performance.now() - startMs >= budget.seconds * 1_000 ||
     state.faults.length >= faultsMax
   for (const seed of target.seeds) await execute(target, coverage, state, seed)
-  // A target of which nothing is watched still starts from all its seeds.
+  // A target without watched files still starts from all its seeds.
   if (state.corpus.length === 0) state.corpus.push(...target.seeds)
   const words: Words = { dictionary: target.dictionary, others: state.corpus }
   while (!isOver()) {

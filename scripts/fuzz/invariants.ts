@@ -1,11 +1,11 @@
 /**
- * What must hold after every execution, whatever the input was.
+ * Invariants after every execution, for any input.
  *
  * @module
  */
 import { ApiError } from '../../src/lib/errors.ts'
 
-/** Stands in the dictionaries for what a refusal must not repeat. */
+/** Marks text in the dictionaries that a refusal must not repeat. */
 export const canary = 'c4n4ry-5e17'
 
 export function assert(condition: boolean, mustHold: string): asserts condition {
@@ -24,14 +24,14 @@ function assertRefusal(thrown: unknown): asserts thrown is ApiError {
 
 const empty: readonly object[] = [{}, []]
 
-/** What is assigned to a prototype of all shows up in a loop over nothing; that is cheap. */
+/** A loop over an empty object shows pollution of its prototype; that is cheap. */
 function assertPlain(): void {
   for (const object of empty) {
     for (const _ in object) throw new Error('must hold: no prototype has a new member')
   }
 }
 
-/** @returns what it gives; `undefined` when it refuses as it may. @throws anything else */
+/** @returns the result; `undefined` for an allowed refusal. @throws anything else */
 export function resultOf<T>(run: () => T): T | undefined {
   try {
     return run()
@@ -43,10 +43,10 @@ export function resultOf<T>(run: () => T): T | undefined {
   }
 }
 
-/** Two texts of one input stand apart by this character, which none of the languages needs. */
+/** Separates two texts of one input; none of the languages needs this character. */
 export const separator = '\x01'
 
-/** Both sides of the separator; the second is `otherwise` where there is none. */
+/** Splits at the separator; without one, the second part is `otherwise`. */
 export function splitInput(input: string, otherwise: string): readonly [string, string] {
   const at = input.indexOf(separator)
   return at < 0 ? [input, otherwise] : [input.slice(0, at), input.slice(at + 1)]

@@ -1,6 +1,6 @@
 /**
- * Changes of a text: spans removed, copied, moved and taken from another text, characters and
- * numbers changed, and words of the target's language put in.
+ * Mutates a text: removes, copies and moves spans, takes them from another text, changes characters
+ * and numbers, and inserts words of the target's language.
  * @module
  */
 import type { Random } from '../seed/random.ts'
@@ -68,14 +68,14 @@ const pick = <T>(random: Random, items: readonly T[], otherwise: T): T =>
 const spliced = (text: string, from: number, to: number, put: string): string =>
   text.slice(0, from) + put + text.slice(to)
 
-/** Mostly short, sometimes any. */
+/** Mostly short, sometimes of any length. */
 function spanOf(text: string, random: Random): readonly [from: number, to: number] {
   const from = random.integer(text.length + 1)
   const longest = random.integer(4) === 0 ? text.length - from : 8
   return [from, Math.min(text.length, from + random.integer(longest + 1))]
 }
 
-/** The run of characters of one kind at a random place: a name or a number. */
+/** Returns the run of characters of one kind at a random place: a name or a number. */
 function runAt(text: string, random: Random, kind: RegExp): readonly [number, number] | undefined {
   const starts = [...text.matchAll(kind)]
   const found = starts[random.integer(starts.length)]
@@ -135,7 +135,7 @@ const mutations: readonly Mutation[] = [
   },
 ]
 
-/** @returns the text after one change or a few, cut at the length */
+/** @returns the text after one or a few changes, cut to the maximum */
 export function mutate(text: string, random: Random, words: Words, charsMax: number): string {
   let changed = text
   do {

@@ -1,6 +1,6 @@
 /**
- * A vault to throw requests at, within the process: the real application over the real store, in
- * memory where the system has a file system in memory, so that no disk slows it down.
+ * An in-process vault to send requests to: the real application over the real store, on a file
+ * system in memory if there is one, so that no disk slows it down.
  * @module
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ export interface FuzzVault {
 
 const inMemory = '/dev/shm'
 
-/** The same for every run, so that a run repeats itself; requests name days ahead of it. */
+/** Fixed, so that a run repeats itself; requests name days after it. */
 const startMs = Date.UTC(2030, 0, 1)
 
 export async function openFuzzVault(seed: number): Promise<FuzzVault> {

@@ -1,7 +1,7 @@
 /**
  * Guards that are conditions: tests of `if`, `?:` and loops, operands of `&&` and `||`,
- * comparisons, and what a function returns as a boolean. `!` and brackets around one are no guards
- * of their own.
+ * comparisons, and boolean results of functions. `!` and brackets around one are no guards of their
+ * own.
  * @module
  */
 import ts from 'typescript'
@@ -36,7 +36,7 @@ const isNot = (node: ts.Node): boolean =>
 
 const isWrapper = (node: ts.Node): boolean => ts.isParenthesizedExpression(node) || isNot(node)
 
-/** The node with all brackets and `!` around it. */
+/** Returns the node with all brackets and `!` around it. */
 const wrapped = (node: ts.Node): ts.Node => (isWrapper(node.parent) ? wrapped(node.parent) : node)
 
 const isBoolean = ({ checker }: Visit, node: ts.Node): boolean => {
@@ -56,7 +56,7 @@ const isTest = (outer: ts.Node): boolean => {
   return false
 }
 
-/** Also the body of an arrow function without a block. */
+/** Includes the body of an arrow function without a block. */
 export const isReturned = (outer: ts.Node): boolean =>
   ts.isReturnStatement(outer.parent) ||
   (ts.isArrowFunction(outer.parent) && outer.parent.body === outer)
@@ -64,7 +64,7 @@ export const isReturned = (outer: ts.Node): boolean =>
 export const isConstant = (node: ts.Node): boolean =>
   node.kind === SyntaxKind.TrueKeyword || node.kind === SyntaxKind.FalseKeyword
 
-/** `a || b` and `a && b` that are made for their value, not for their truth. */
+/** True for `a || b` and `a && b` that are used for their value, not their truth. */
 export const isValueLogic = (visit: Visit, node: ts.Node): node is ts.BinaryExpression =>
   isBinary(node, logical) && !isBoolean(visit, node) && !isTest(wrapped(node))
 
@@ -86,7 +86,7 @@ const quantifiers: ReadonlyMap<string, string> = new Map([
   ['every', 'some'],
 ])
 
-/** `all.some(…)` for `all.every(…)`, and the other way round. */
+/** Swaps `all.some(…)` and `all.every(…)`. */
 function swapQuantifier(visit: Visit, node: ts.Expression): Mutant[] {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return []
   const { name } = node.expression
@@ -94,13 +94,13 @@ function swapQuantifier(visit: Visit, node: ts.Expression): Mutant[] {
   return other === undefined ? [] : [replaceNode(visit, name, `${other} for ${name.text}`, other)]
 }
 
-/** The condition is still computed: what it does beside answering stays. `__count` ends loops. */
+/** Mutants still compute the condition, for its side effects. `__count` ends loops. */
 const listMutants = (visit: Visit, node: ts.Expression): Mutant[] => {
   const text = node.getText(visit.source)
   const outer = wrapped(node)
   const joins = isBinary(outer.parent, logical) ? outer.parent.operatorToken.kind : undefined
   const mutants = [replaceNode(visit, node, 'inverted', `__count(!(${text}))`)]
-  // An operand of `||` that is true, or of `&&` that is false, is its whole: that is changed, too.
+  // A true operand of `||`, or a false one of `&&`, decides the whole: that is mutated, too.
   const isNegated = isNot(node.parent) || isNot(outer)
   if (isNegated || joins !== SyntaxKind.BarBarToken) {
     mutants.push(replaceNode(visit, node, 'true', `__count(((${text}), true))`))

@@ -1,10 +1,10 @@
 /**
- * What no test can see, each with its reason: mutants that change nothing which the code promises.
- * `mutate.ts` fails on an entry that is not needed any more.
+ * Exceptions that no test can see, each with its reason: mutants that keep every promise of the
+ * code. `mutate.ts` fails on an entry that is no longer needed.
  * @module
  */
 
-/** What is said of some changes of the guards of that text in that file. */
+/** Reason for some mutants of the guards with that text in that file. */
 export interface Exception {
   readonly file: string
   readonly guard: string
@@ -19,7 +19,7 @@ const shortCut = 'a short cut: the way around it comes to the same'
 const noShift = 'for the type checker: operators of bits take what is missing for 0'
 const behindEnd = 'one place behind the end there is nothing, which is none of what is looked for'
 
-/** Changes of guards that change nothing which is promised. */
+/** Mutants that keep every promise of the code. */
 export const equivalent: readonly Exception[] = [
   {
     file: 'src/crypto/primitives.ts',

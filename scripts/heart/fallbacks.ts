@@ -1,5 +1,5 @@
 /**
- * Guards that ask whether something is there: `??`, `||` for a value, `?.`, defaults, `??=`.
+ * Guards on absent values: `??`, `||` for a value, `?.`, defaults, `??=`.
  * @module
  */
 import ts from 'typescript'
@@ -39,7 +39,7 @@ const isAccess = (
 const isLink = (node: ts.Node): node is Link =>
   isAccess(node) && node.questionDotToken !== undefined
 
-/** The end of the whole chain that `?.` may stop. */
+/** Returns the end of the whole chain that `?.` may stop. */
 const chainOf = (node: ts.Node): ts.Node => {
   const { parent } = node
   return isAccess(parent) && parent.expression === node ? chainOf(parent) : node
@@ -67,7 +67,7 @@ const assignments: ReadonlySet<ts.SyntaxKind> = new Set([
   SyntaxKind.QuestionQuestionEqualsToken,
 ])
 
-/** `a ||= b`: whether b is computed is seen, and changed. */
+/** `a ||= b`: probes and mutates the evaluation of b. */
 const assignmentGuard = (visit: Visit, node: ts.BinaryExpression): Guard => {
   const left = node.left.getText(visit.source)
   const right = node.right.getText(visit.source)
@@ -82,7 +82,7 @@ const assignmentGuard = (visit: Visit, node: ts.BinaryExpression): Guard => {
   })
 }
 
-/** Of a parameter, or of a part that is taken out of a value. */
+/** Returns the default of a parameter, or of a destructured part. */
 const initializerOf = (node: ts.Node): ts.Expression | undefined =>
   ts.isParameter(node) || ts.isBindingElement(node) ? node.initializer : undefined
 

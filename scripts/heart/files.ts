@@ -1,8 +1,8 @@
 /**
- * The heart: the files in which a wrong condition shows a secret or loses one, and the tests that
- * hold them. Both scripts, coverage and mutation, take them from here.
+ * The heart: the files in which a wrong condition reveals a secret or loses one, and the tests that
+ * protect them. Both scripts, coverage and mutation, read them from here.
  *
- * Unit tests alone: they draw nothing at random, so that each run gives the same answer.
+ * Unit tests only: they use no randomness, so that each run gives the same result.
  * @module
  */
 import { globSync } from 'node:fs'

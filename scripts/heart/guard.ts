@@ -1,6 +1,6 @@
 /**
- * A guard: a place where the program decides. It has outcomes, which a test must see, and mutants,
- * which a test must catch.
+ * A guard: a place where the program decides. It has outcomes, which a test must reach, and
+ * mutants, which a test must catch.
  * @module
  */
 import ts from 'typescript'
@@ -13,7 +13,7 @@ export interface Mutant {
   readonly text: string
 }
 
-/** How a run tells the outcomes apart: by what the expression is, or that it was reached. */
+/** Distinguishes outcomes: by the truth of the expression, its absence, or that it was reached. */
 type ProbeKind = 'truth' | 'missing' | 'reach'
 
 export interface Guard {
@@ -21,28 +21,28 @@ export interface Guard {
   /** From 1. */
   readonly line: number
   readonly text: string
-  /** Around an expression, or between two statements where both positions are one. */
+  /** Around an expression, or between two statements if both positions are equal. */
   readonly probe: { readonly kind: ProbeKind; readonly start: number; readonly end: number }
   /** By the index under which a probe counts. */
   readonly outcomes: readonly string[]
   readonly mutants: readonly Mutant[]
 }
 
-/** What is needed to look at a node. */
+/** Context for visiting a node. */
 export interface Visit {
   readonly source: ts.SourceFile
   readonly checker: ts.TypeChecker
   readonly file: string
 }
 
-/** The one outcome of a place that is there to be reached. */
+/** The only outcome of a place that just has to be reached. */
 export const reached = ['reached'] as const
 
 interface Found {
   readonly kind: ProbeKind
   readonly outcomes: readonly string[]
   readonly mutants: readonly Mutant[]
-  /** What the probe goes around: a node, or the position that it goes to. */
+  /** The node that the probe surrounds, or its position. */
   readonly probed: ts.Node | number
 }
 

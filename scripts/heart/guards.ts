@@ -1,8 +1,8 @@
 /**
  * Finds the guards of a file in its syntax tree: conditions, fallbacks, and branches of statements,
- * which are `case`, `catch`, a `throw` that no `if` alone stands before, `return true` or `false`.
+ * which are `case`, `catch`, a `throw` not directly after an `if`, `return true` or `false`.
  *
- * What `invariant` is told is no guard: it holds if our own code is right, so no test sees it fail.
+ * The argument of `invariant` is no guard: only a bug can break it, so no test can.
  * @module
  */
 import ts from 'typescript'
@@ -42,7 +42,7 @@ const constantGuard = (visit: Visit, node: ts.Node): Guard =>
     probed: node,
   })
 
-/** Behind an `if` without a block the condition stands for it. */
+/** After an `if` without a block, the condition is the guard. */
 const isLoneThrow = (node: ts.Node): boolean =>
   ts.isThrowStatement(node) && (ts.isBlock(node.parent) || ts.isCaseOrDefaultClause(node.parent))
 
@@ -67,7 +67,7 @@ const isInvariant = ({ parent }: ts.Node): boolean =>
 const listGuards = (visit: Visit): Guard[] => {
   const guards: Guard[] = []
   const walk = (node: ts.Node): void => {
-    // Types decide nothing when the program runs.
+    // Types decide nothing at run time.
     if (ts.isTypeNode(node) || isInvariant(node)) return
     const guard = findFallback(visit, node) ?? findBranch(visit, node) ?? findCondition(visit, node)
     if (guard !== undefined) guards.push(guard)
@@ -84,7 +84,7 @@ const readOptions = (): ts.CompilerOptions => {
 
 /**
  * @param paths  of the files, from the current folder, which is the root
- * @returns the guards of each file, outer ones before those in them
+ * @returns the guards of each file, outer ones before those inside
  */
 export const findGuards = (
   paths: readonly string[],

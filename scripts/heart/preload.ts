@@ -1,6 +1,6 @@
 /**
- * Runs before the tests: puts other texts in the place of files of the heart, and gives these texts
- * what they call. What to do stands in the file that COFFER_HEART names.
+ * Runs before the tests: replaces texts of the heart, and defines the functions that these call.
+ * The file that COFFER_HEART names has the order.
  * @module
  */
 import { afterAll } from 'bun:test'
@@ -12,7 +12,7 @@ const { texts, outcomesOut, endlessExitCode, evaluationsMax } = (await Bun.file(
   path,
 ).json()) as Order
 
-/** Outcome 0 and 1 of each guard. */
+/** Counts of outcomes 0 and 1, by guard. */
 const seen: [number, number][] = []
 
 const see = (id: number, outcome: 0 | 1): void => {
@@ -34,7 +34,7 @@ Object.assign(globalThis, {
   __reach(id: number): void {
     see(id, 0)
   },
-  /** A mutant that makes a loop endless ends here; an error could be caught by what it is in. */
+  /** Exits from a mutant's endless loop; code around it might catch an error. */
   __count<T>(value: T): T {
     evaluations += 1
     if (evaluations > evaluationsMax) process.exit(endlessExitCode)

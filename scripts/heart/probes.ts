@@ -1,5 +1,5 @@
 /**
- * Texts of the heart with a probe at each guard, and what the probes say.
+ * Texts of the heart with a probe at each guard, and the counts of the probes.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -22,8 +22,8 @@ const probe = ({ probe: { kind, start, end } }: Guard, id: number): Insertion[] 
 }
 
 /**
- * The text of a file with its probes. Guards come outer ones first, so that what opens at one place
- * opens in their order; what closes there is all the same.
+ * Returns the text of a file with its probes. Guards come outer ones first, so probes that open at
+ * one position open in that order; those that close there are all the same.
  * @param firstId  number of the file's first guard
  */
 export const withProbes = (file: string, guards: readonly Guard[], firstId: number): string => {
@@ -38,7 +38,7 @@ export const withProbes = (file: string, guards: readonly Guard[], firstId: numb
   return probed + text.slice(from)
 }
 
-/** Every file with its probes; a guard's number is its place in the list of all. */
+/** Returns every file with its probes; a guard's number is its index in the list of all. */
 export const probedTexts = (
   guards: ReadonlyMap<string, readonly Guard[]>,
 ): ReadonlyMap<string, string> => {

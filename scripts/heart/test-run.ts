@@ -1,5 +1,5 @@
 /**
- * Runs tests on other texts of the heart, in a process of its own. The checkout is never changed.
+ * Runs tests on changed texts of the heart, in a process of its own. The checkout stays unchanged.
  * @module
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,39 +7,39 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './files.ts'
 
-/** What the preload is told, as JSON. */
+/** Order to the preload, as JSON. */
 export interface Order {
-  /** Absolute path of a file to the text that stands in for its own. */
+  /** Replacement texts by absolute path. */
   readonly texts: Readonly<Record<string, string>>
-  /** Where to write how often each outcome of each guard was seen. */
+  /** File that receives the counts of each guard's outcomes. */
   readonly outcomesOut?: string
   readonly evaluationsMax: number
   readonly endlessExitCode: number
 }
 
-/** `endless`: a loop that would not end, found by counting. `timeout`: by the clock or memory. */
+/** `endless`: an endless loop, found by counting. `timeout`: stopped by the clock or memory. */
 export type Verdict = 'passed' | 'failed' | 'endless' | 'timeout'
 
-/** Of one guard. More than ten times what any of them needs when nothing is changed. */
+/** Bound for one guard: over ten times the need of any of them in unchanged code. */
 const evaluationsMax = 20_000_000
 const endlessExitCode = 86
 const runMsMax = 60_000
-/** Where nothing is changed, no run is endless: it may take what a busy machine needs. */
+/** Unchanged code has no endless runs: it may take as long as a busy machine needs. */
 const probedRunMsMax = 1_200_000
 const residentBytesMax = 2_000_000_000
 const memoryCheckMs = 250
 
-/** How often outcome 0 and outcome 1 of a guard were seen; null when it was not reached. */
+/** Counts of outcomes 0 and 1 of a guard; null if it was not reached. */
 export type Outcomes = readonly [number, number] | null
 
 export interface TestRun {
   readonly verdict: Verdict
   readonly output: string
-  /** By guard, where the texts hold probes. */
+  /** By guard, if the texts hold probes. */
   readonly outcomes: readonly Outcomes[]
 }
 
-/** 0 where the system does not say. */
+/** Returns 0 if the system does not tell. */
 const residentBytes = (pid: number): number => {
   try {
     const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')
@@ -59,8 +59,8 @@ const readOutcomes = (path: string): TestRun['outcomes'] => {
 
 /**
  * @param tests     paths from the root; at least one
- * @param texts     path from the root to the text that stands in for the file
- * @param isProbed  whether the texts hold probes
+ * @param texts     replacement texts by path from the root
+ * @param isProbed  true if the texts hold probes
  */
 export async function runTests(
   tests: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * Tries mutants: which tests reach a guard, and whether one of them fails when it is changed.
+ * Tries mutants: finds the tests that reach a guard, and runs them on each change of it.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -25,11 +25,11 @@ const forEachAtOnce = async <T>(
 export interface Reach {
   /** By guard: the tests that reach it. */
   readonly tests: readonly (readonly string[])[]
-  /** By guard: what all of them together see. */
+  /** By guard: the outcomes that all tests together reach. */
   readonly outcomes: readonly Outcomes[]
 }
 
-/** @throws Error where a test fails on the texts as they are */
+/** @throws Error if a test fails on the unchanged texts */
 export const findReach = async (
   guards: readonly Guard[],
   tests: readonly string[],
@@ -51,13 +51,13 @@ export const findReach = async (
   return { tests: reaching, outcomes }
 }
 
-/** The text of the guard's file with one change. */
+/** Returns the text of the guard's file with one change. */
 export const textWith = (guard: Guard, { start, end, text }: Mutant): string => {
   const whole = readFileSync(resolve(root, guard.file), 'utf8')
   return whole.slice(0, start) + text + whole.slice(end)
 }
 
-/** A text that is no program would fail every test, and so prove nothing. */
+/** A text that does not compile would fail every test, and so prove nothing. */
 const assertProgram = (guard: Guard, mutant: Mutant): void => {
   try {
     new Bun.Transpiler({ loader: 'ts' }).transformSync(textWith(guard, mutant))
@@ -66,7 +66,7 @@ const assertProgram = (guard: Guard, mutant: Mutant): void => {
   }
 }
 
-/** @param onTrial  called after each */
+/** @param onTrial  called after each trial */
 export const tryMutants = async (
   guards: readonly Guard[],
   reach: Reach,

@@ -1,12 +1,12 @@
 /**
- * What the outcomes and the mutants of the guards come to, once the exceptions are taken off.
+ * Totals of the guards' outcomes and mutants, without the exceptions.
  * @module
  */
 import type { Exception } from './exceptions.ts'
 import type { Guard, Mutant } from './guard.ts'
 import type { Outcomes, Verdict } from './test-run.ts'
 
-/** Finds the exception of a guard, and remembers which ones were needed. */
+/** Finds the exception of a guard, and records the ones that were needed. */
 export interface Exceptions {
   readonly has: (guard: Guard, what: string) => boolean
   readonly listUnused: (files: readonly string[]) => readonly string[]
@@ -66,7 +66,7 @@ export interface Mutations {
   readonly inverted: number
   readonly others: number
   readonly caught: number
-  /** Promises nothing else, with a reason. */
+  /** Keeps every promise, with a reason. */
   readonly equivalent: number
   readonly survivors: readonly string[]
 }
@@ -86,7 +86,7 @@ export const countMutations = (trials: readonly Trial[], exceptions: Exceptions)
   }
 }
 
-/** Rows of a table, the first one its head, the last one its sum. */
+/** Rows of a table: the first is the head, the last the sum. */
 export const printTable = (
   head: readonly string[],
   rows: readonly (readonly [name: string, ...counts: number[]])[],

@@ -1,10 +1,10 @@
 /**
- * One entry as one file of a package.
+ * Bundles one entry into one file of a package.
  *
- * The vault's own files name the packages that they need and that a package manager brings without
- * running anything. What would run a script when it is installed, or report that it was, is inside:
- * of the storage engine the addon stays in a package of its own, of the page of the interface its
- * files lie beside.
+ * The vault's files import the packages that a package manager can install without running
+ * anything. Packages that would run a script on installation, or report it, are bundled: except the
+ * storage engine's addon, which stays a package of its own, and the files of the interface page,
+ * which are copied beside.
  * @module
  */
 import { buildDefinition } from '../build-id.ts'
@@ -14,19 +14,19 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
 
 export interface Bundle {
-  /** Below the root of the checkout. */
+  /** Path below the root of the checkout. */
   readonly entry: string
   readonly file: string
   readonly target: 'browser' | 'node' | 'bun'
   readonly format?: 'esm' | 'cjs'
-  /** Its first line. */
+  /** First line of the file. */
   readonly banner?: string
 }
 
-/** Packages that are inside, with all that they need. */
+/** Packages that are bundled, with all their dependencies. */
 export const bundledPackages = ['lmdb', '@elysiajs/openapi'] as const
 
-/** Where the files of the page of the interface lie in the package. */
+/** Folder in the package for the files of the interface page. */
 const assets = 'swagger'
 
 const assetOf = (name: string): string => `import { fileURLToPath } from 'node:url'
@@ -44,13 +44,13 @@ const addon = `module.exports = () => {
   }
 }`
 
-/** What stands in the place of code that looks for addons. */
+/** Replacements of code that looks for addons. */
 const standIns = [
   [/\/node_modules\/node-gyp-build-optional-packages\/index\.js$/, addon],
   [/\/node_modules\/msgpackr-extract\/index\.js$/, 'module.exports = undefined'],
 ] as const
 
-/** One file has the card fields, so that there is one class of their errors. */
+/** Only one file has the card fields, so that there is one class of their errors. */
 const besideElements = (file: string): BunPlugin => ({
   name: 'beside the card fields',
   setup(build) {
@@ -81,18 +81,18 @@ const within = (folder: string, used: Set<string>): BunPlugin => ({
 })
 
 export interface Place {
-  /** Of the checkout. */
+  /** Root of the checkout. */
   readonly root: string
-  /** Of the package. */
+  /** Folder of the package. */
   readonly folder: string
-  /** Names of packages that are not inside. */
+  /** Names of packages that are not bundled. */
   readonly external: readonly string[]
 }
 
 const minified = (text: string): string =>
   new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(text)
 
-/** @throws Error where what begins a line, or stands on one of comment, is of a text */
+/** @throws Error if a line's indent, or a comment line, is part of a text */
 function compactLines(text: string, entry: string): string {
   const lines = text.replaceAll(/^ +|^\/\/ .*\n/gm, '')
   if (minified(lines) !== minified(text)) throw new Error(`${entry}: a text of several lines`)
@@ -101,7 +101,7 @@ function compactLines(text: string, entry: string): string {
 
 /**
  * @returns absolute paths of the files that it was made of
- * @throws Error that says what is missing or wrong
+ * @throws Error with the missing file or the fault
  */
 export async function writeBundle(
   { root, folder, external }: Place,
@@ -113,8 +113,8 @@ export async function writeBundle(
     target,
     format,
     banner,
-    // The names of the vault stay, for stack traces; what applications take in is small. Its lines
-    // stay lines: Node.js shows that of an error which nobody catches.
+    // The vault's names stay, for stack traces; bundles for applications must be small. Its lines
+    // stay too: Node.js prints the line of an error that nobody catches.
     minify: target !== 'bun' && { identifiers: true, syntax: true },
     define: buildDefinition(root),
     external: [...external, 'react', 'react/*', '*.cjs'],

@@ -1,5 +1,5 @@
 /**
- * The licences of the packages of which something is inside a package of ours, as they ask for.
+ * Licences of the packages that are bundled in ours, as they require.
  * @module
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -22,8 +22,8 @@ function licenceOf(folder: string): string {
 }
 
 /**
- * Writes none where nothing of others is inside.
- * @param files absolute paths of all that is inside
+ * Writes nothing if no other package is bundled.
+ * @param files absolute paths of all bundled files
  */
 export function writeLicences(folder: string, files: readonly string[]): void {
   const folders = new Set(files.flatMap(file => packageFolder(file) ?? []))

@@ -1,5 +1,5 @@
 /**
- * The packages of npm: what is in each, what each says of itself, and how large it may be.
+ * The npm packages: their contents, their manifests, and their size limits.
  * @module
  */
 import manifest from '../../package.json' with { type: 'json' }
@@ -8,14 +8,14 @@ import { bundledPackages, type Bundle } from './bundle.ts'
 export interface Package {
   readonly name: string
   readonly description: string
-  /** Of its files, unpacked: an agreed bound of what applications take in. */
+  /** Limit of its unpacked files: applications agreed to take in no more. */
   readonly bytesMax: number
   readonly bundles: readonly Bundle[]
-  /** Below `src`. */
+  /** Paths below `src`. */
   readonly types: readonly string[]
-  /** Below `scripts/pack`, by their names in the package. */
+  /** Paths below `scripts/pack`, by their names in the package. */
   readonly copies: Readonly<Record<string, string>>
-  /** Members of its package.json beside those of all. */
+  /** Further members of its package.json. */
   readonly more: object
 }
 
@@ -74,7 +74,7 @@ const client: Package = {
   name: '@coffer/client',
   description: 'The typed client of a tokenization vault, for every JavaScript platform.',
   bytesMax: 60_000,
-  // As ES modules alone: twice the program would be too much.
+  // As ES modules only: a second copy of the program would be too large.
   bundles: clientBundles.filter(({ format }) => format !== 'cjs'),
   types: clientTypes,
   copies: { 'README.md': 'client.md' },
@@ -108,7 +108,7 @@ const elements: Package = {
 
 const isBundled = (name: string): boolean => bundledPackages.some(bundled => bundled === name)
 
-/** Brought by a package manager, which runs no script of any of them. */
+/** Installed by a package manager, which runs no script of any of them. */
 export const dependencies = Object.fromEntries(
   Object.entries(manifest.dependencies).filter(([name]) => !isBundled(name)),
 )
@@ -120,7 +120,7 @@ const systems = [
   { lmdb: 'darwin-arm64', bun: 'darwin-aarch64' },
 ]
 
-/** Those of other systems than that of the machine are left out by package managers. */
+/** Package managers leave out those for other systems. */
 const optionalDependencies = Object.fromEntries(
   systems.flatMap(({ lmdb, bun }) => [
     [`@lmdb/lmdb-${lmdb}`, manifest.dependencies.lmdb],
@@ -191,9 +191,7 @@ export const archiveOf = (name: string): string =>
 
 const kilobytes = (bytes: number): string => `${Math.ceil(bytes / 1_000)} KB`
 
-/**
- * What was made, for the person who made it. @param bytes of the archive, and of the files in it
- */
+/** Describes a package to its maker. @param bytes of the archive, and of the files in it */
 export const tellPackage = (
   { name, description }: Pick<Package, 'name' | 'description'>,
   { packed, unpacked }: Readonly<Record<'packed' | 'unpacked', number>>,

@@ -1,5 +1,5 @@
 /**
- * Declarations of what a package exports, and of what they lead to.
+ * Declarations of a package's exports, and of all types that these use.
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import ts from 'typescript'
 
 const imported = /((?:from|import\()\s*['"])(\.{1,2}\/[^'"]+)\.ts(['"])/g
 
-/** Without what only makes it longer, and what a file says of itself. */
+/** Drops module docblocks and other text that only adds length. */
 const shorten = (text: string): string =>
   text
     .replace(/^\/\*\*\n(?: \*[^\n]*\n)*? \* @module\n(?: \*[^\n]*\n)*? \*\/\n/, '')
@@ -16,7 +16,7 @@ const shorten = (text: string): string =>
     .replaceAll(/;$(?!\s*[[(<])/gm, '')
     .replaceAll(/^\s*\*\n(?=\s*\* @)/gm, '')
 
-/** Beside `a.js` lies `a.d.ts`: of a path that ends with `.ts` nobody would find it. */
+/** `a.d.ts` lies beside `a.js`: with `.ts` in the path it would not be found. */
 const withJs = (text: string): string => text.replaceAll(imported, '$1$2.js$3')
 
 const pathsIn = (path: string, text: string): readonly string[] =>
@@ -46,12 +46,12 @@ function declare(root: string, entries: readonly string[]): ReadonlyMap<string, 
 
 /**
  * @param entries below `src`
- * @throws Error for what does not compile
+ * @throws Error for code that does not compile
  */
 export function writeTypes(root: string, folder: string, entries: readonly string[]): void {
   const texts = declare(root, entries)
   const wanted = new Set(entries.map(entry => entry.replace(/\.ts$/, '.d.ts')))
-  // What is added while the set is walked is walked too.
+  // Paths that are added during the walk are walked too.
   for (const path of wanted) {
     const text = texts.get(path) ?? ''
     for (const to of pathsIn(path, text)) wanted.add(to)

@@ -1,8 +1,8 @@
 /**
- * What is inside a binary, as CycloneDX: each package of which a file was bundled, both addons and
- * Bun, with its licence and the hash by which `bun.lock` pins it.
+ * Contents of a binary, as CycloneDX: each package with a bundled file, both addons and Bun, with
+ * its licence and the hash by which `bun.lock` pins it.
  *
- * There is no time and no random number in it, so that equal binaries have equal ones.
+ * It has no time and no random number, so that equal binaries have equal ones.
  * Source: the CycloneDX specification 1.6; package-url, type npm.
  * @module
  */
@@ -13,7 +13,7 @@ import { join } from 'node:path'
 const { Builders, Factories } = Contrib.FromNodePackageJson
 const builder = new Builders.ComponentBuilder(
   new Factories.ExternalReferenceFactory(),
-  // What is no single name of SPDX is told as it stands.
+  // A licence that is no single SPDX name is written as it is.
   new Contrib.License.Factories.LicenseFactory(() => {
     throw new Error('expressions of licences are not read')
   }),
@@ -27,7 +27,7 @@ interface Manifest {
 const purlOf = ({ name, version }: Manifest): string =>
   `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-/** @returns in hexadecimal; of the package as npm has it. */
+/** @returns hash of the npm package, in hexadecimal */
 function lockedHash(lock: string, { name, version }: Manifest): string {
   const start = `["${name}@${version}", "",`
   const line = lock.split('\n').find(one => one.includes(start))
@@ -36,7 +36,7 @@ function lockedHash(lock: string, { name, version }: Manifest): string {
   return Buffer.from(base64, 'base64').toString('hex')
 }
 
-/** The folder of the package that a file is of; nothing for a file of ours. */
+/** Returns the folder of the package that a file belongs to; nothing for a file of ours. */
 export const packageFolder = (file: string): string | undefined =>
   /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]
 
@@ -51,12 +51,12 @@ function componentOf(root: string, folder: string, lock: string): Models.Compone
 }
 
 export interface Bundled {
-  /** Of the checkout. */
+  /** Root of the checkout. */
   readonly root: string
-  /** From there: what the binary was made of, and any file of the package that holds its Bun. */
+  /** Relative paths: the sources of the binary, and any file of the package that holds its Bun. */
   readonly files: readonly string[]
   readonly version: string
-  /** The file, as it is released. */
+  /** Name of the released file. */
   readonly name: string
   /** In hexadecimal. */
   readonly sha256: string
@@ -67,7 +67,7 @@ export function printSbom({ root, files, version, name, sha256 }: Bundled): stri
   const lock = readFileSync(join(root, 'bun.lock'), 'utf8')
   const folders = new Set(files.flatMap(file => packageFolder(file) ?? []))
   const found = [...folders].map(folder => componentOf(root, folder, lock))
-  // Of a package with an addon the program is in one folder and the addon in another.
+  // A package with an addon has its program and its addon in different folders.
   const components = [...new Map(found.map(component => [component.purl, component])).values()]
   const program = new Models.Component(Enums.ComponentType.Application, 'coffer', { version })
   program.bomRef.value = name

@@ -1,6 +1,6 @@
 /**
- * What binaries are released for, and what each needs that this machine does not have: the addons
- * and the Bun of its kind, from npm, as `bun.lock` has them byte for byte.
+ * Platforms of released binaries, and the parts that this machine lacks for each: the addons and
+ * its Bun, from npm, exactly as `bun.lock` pins them.
  *
  * Linux means glibc: sodium-native has no build for musl. Source: its folder `prebuilds`.
  * @module
@@ -11,7 +11,7 @@ import type { Target } from '../embed-natives.ts'
 
 export interface ReleaseTarget extends Target {
   readonly name: string
-  /** The package that holds the Bun of that kind. */
+  /** The package that holds the Bun of that platform. */
   readonly runtime: string
 }
 
@@ -23,9 +23,9 @@ export const releaseTargets: readonly ReleaseTarget[] = [
 ]
 
 /**
- * Always at the same place below the checkout: the binary holds the way there in its source map.
+ * Always uses the same place below the checkout: the binary's source map contains the path.
  * @returns the `node_modules` of that kind of machine
- * @throws Error when Bun cannot install it; it has said why
+ * @throws Error when Bun cannot install it, after Bun's own message
  */
 export function fetchModules(root: string, { name, platform, arch }: ReleaseTarget): string {
   const folder = join(root, 'dist', 'targets', name)

@@ -1,6 +1,6 @@
 /**
- * What is asked of a data set while its keys change, with the answers that it must give: reads of
- * tokens as they were at first, searches whose totals follow from how the set was made.
+ * Requests to a data set while its keys change, with their required answers: reads of tokens as
+ * they were at first, searches whose totals follow from the making of the set.
  * @module
  */
 import type { Answer } from '../../test/support/connection.ts'
@@ -12,7 +12,7 @@ import type { Question } from './rate.ts'
 const readsMax = 2_000
 const probes = 200
 
-/** Text of a token by its path, as it was read at first. */
+/** Text of a token by its path, as first read. */
 type Texts = ReadonlyMap<string, string>
 
 async function expectAnswer(
@@ -34,7 +34,7 @@ export async function readTexts(connection: Connection, facts: Facts): Promise<T
   return texts
 }
 
-/** Tokens that are found by one value each: their ids by it. */
+/** Ids of tokens by a value that only one token has. */
 export async function makeProbes(
   connection: Connection,
   { keys }: Facts,
@@ -67,7 +67,7 @@ interface Found {
   readonly data: readonly { readonly id: string }[]
 }
 
-/** @param id of the one that must be found, where there is only one */
+/** @param id of the token that must be found, if it is the only one */
 const judgeFound = (total: number, id?: string) => (answer: Answer) => {
   if (answer.status !== 200) return `search answered ${answer.status}`
   const { pagination, data } = JSON.parse(answer.text) as Found
@@ -75,7 +75,7 @@ const judgeFound = (total: number, id?: string) => (answer: Answer) => {
   return pagination.total_items === total ? undefined : 'wrong total'
 }
 
-/** In turn: what one token is found by, what many are, and what two conditions leave. */
+/** Alternates between searches for one token, for many, and by two conditions. */
 export function searchesOf(
   probeIds: ReadonlyMap<string, string>,
   facts: Facts,

@@ -1,6 +1,6 @@
 /**
- * Requests at a fixed rate, whatever becomes of those before: each is due at an instant of its own,
- * and its time counts from there, so that a server that stalls is not spared what it delays.
+ * Sends requests at a fixed rate, independent of earlier ones: each has its own due time, from
+ * which its latency counts, so that a stalled server is charged for what it delays.
  * @module
  */
 import {
@@ -10,21 +10,21 @@ import {
   type Target,
 } from '../../test/support/connection.ts'
 
-/** One request and what its answer must be. */
+/** One request and its required answer. */
 export interface Question {
   readonly method: string
   readonly path: string
   readonly key: string
   readonly body?: unknown
-  /** What is wrong with an answer, by what it is counted as; `undefined` for a right one. */
+  /** Returns the kind of fault of an answer; `undefined` for a right one. */
   readonly judge: (answer: Answer) => string | undefined
 }
 
-/** What came of the requests of one kind in one phase. */
+/** Results of the requests of one kind in one phase. */
 export interface Tally {
-  /** From when each was due to its last byte, in the order in which they ended. */
+  /** Times from the due time to the last byte, in order of completion. */
   readonly tookMs: number[]
-  /** When each ended, of the same clock. */
+  /** Completion times, by the same clock. */
   readonly endedMs: number[]
   readonly wrong: Map<string, number>
 }
@@ -36,7 +36,7 @@ export interface Rate {
   readonly perSecond: number
   readonly connections: number
   readonly next: () => Question
-  /** Where the answer to a request is counted. */
+  /** Returns the tally in which the next answer counts. */
   readonly tallyNow: () => Tally
   readonly isOver: () => boolean
 }
@@ -45,11 +45,11 @@ function count({ wrong }: Tally, what: string): void {
   wrong.set(what, (wrong.get(what) ?? 0) + 1)
 }
 
-/** @returns whether the connection may be used again */
+/** @returns true if the connection can be used again */
 async function askOnce(connection: Connection, rate: Rate, dueMs: number): Promise<boolean> {
   const { method, path, key, body, judge } = rate.next()
   const tally = rate.tallyNow()
-  // A timer may end a little early.
+  // A timer may fire a little early.
   const fromMs = Math.min(dueMs, performance.now())
   try {
     const answer = await connection.ask(method, path, { key, body })
@@ -64,7 +64,7 @@ async function askOnce(connection: Connection, rate: Rate, dueMs: number): Promi
   return connection.isOpen()
 }
 
-/** Until it is over; each connection takes the next request that is due. */
+/** Runs until the end; each connection takes the next request that is due. */
 export async function keepRate(rate: Rate): Promise<void> {
   const { target, perSecond, connections, isOver } = rate
   const startMs = performance.now()

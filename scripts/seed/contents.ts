@@ -1,9 +1,9 @@
 /**
- * What is in a data set: token requests in blocks of 20, so that every share is exact.
+ * Contents of a data set: token requests in blocks of 20, so that every share is exact.
  *
- * Of 20 tokens 12 are cards with exactly 8 terms, 2 are bank accounts, 4 are free data and 2 are
- * social security numbers. Half of all have one pair of metadata, a tenth another one, independent
- * of each other; 20 tokens in all have a third. One container has exactly 1,000 tokens.
+ * In each block, 12 are cards with exactly 8 terms, 2 are bank accounts, 4 are free data and 2 are
+ * social security numbers. Half of all have one pair of metadata, a tenth has another one,
+ * independently; 20 tokens in all have a third. One container has exactly 1,000 tokens.
  * @module
  */
 import { isLuhnValid } from '../../src/rules/clear-text.ts'
@@ -12,7 +12,7 @@ import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import type { Random } from './random.ts'
 
 export const blockTokens = 20
-/** Fewer tokens cannot hold the container. */
+/** Minimum for the container to be full. */
 export const tokensMin = 5_000
 
 export const halfPair = { name: 'region', value: 'europe' } as const
@@ -54,7 +54,7 @@ const slotsOf: Readonly<Record<Mix, readonly Slot[]>> = {
   cards: [...repeat('card', 10), ...repeat('card half', 10)],
 }
 
-/** Of `all` things in a row, whether this one is among `some` that lie evenly between them. */
+/** Spreads `some` evenly over `all` places. True if this place is one of them. */
 const isAmong = (place: number, all: number, some: number): boolean =>
   Math.floor(((place + 1) * some) / all) > Math.floor((place * some) / all)
 
@@ -117,7 +117,7 @@ function partsOf(slot: Slot, random: Random, isSmall: boolean): CreateTokenBody 
   }
 }
 
-/** One create request after the other. @param tokens a multiple of `blockTokens` */
+/** Yields one create request after the other. @param tokens a multiple of `blockTokens` */
 export function* requestsOf(mix: Mix, tokens: number, random: Random): Generator<CreateTokenBody> {
   const counts = { free: 0, bank: 0 }
   const shares = { free: tokens / 5, bank: tokens / 10 }

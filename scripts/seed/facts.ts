@@ -1,5 +1,5 @@
 /**
- * What is known of a data set, as JSON beside its folder: `<folder>.json`, for its owner only,
+ * Facts of a data set, as JSON beside its folder: `<folder>.json`, readable by its owner only,
  * since it holds the keys.
  * @module
  */
@@ -36,7 +36,7 @@ export interface Facts extends Filled {
   readonly both: number
   readonly rare: Pair
   readonly container: { readonly path: string; readonly tokens: number }
-  /** What the database takes on the disk. */
+  /** Size of the database on the disk. */
   readonly bytesOnDisk: number
   readonly seconds: number
 }
@@ -49,7 +49,7 @@ const blockBytes = 512
 
 export const bytesOnDisk = (data: string): number => statSync(databaseOf(data)).blocks * blockBytes
 
-/** How many tokens have what, by the way in which blocks are made. */
+/** Counts of tokens by property, which follow from the blocks. */
 export const sharesOf = (mix: Mix, tokens: number) => {
   const isMixed = mix === 'mixed' && tokens > 0
   return {

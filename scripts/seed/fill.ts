@@ -1,5 +1,5 @@
 /**
- * Filling a vault: what `POST /tokens` does with a request, without HTTP and in large groups.
+ * Fills a vault as `POST /tokens` would, without HTTP and in large groups.
  *
  * Requests, ids and times follow from the seed; nonces are random, as in every vault.
  * @module
@@ -26,14 +26,14 @@ export interface FillOptions {
   readonly tokens: number
   readonly seed: number
   readonly mix: Mix
-  /** The key of the application that creates them. */
+  /** Key of the application that creates them. */
   readonly key: string
-  /** Told how many tokens are in. */
+  /** Called with the number of tokens written. */
   readonly onProgress: (tokens: number) => void
 }
 
 export interface Filled {
-  /** Ids of cards, evenly taken from the whole. */
+  /** Ids of cards, spread evenly over the whole. */
   readonly cardIds: readonly string[]
   /** A card as the store has it. */
   readonly cardRow: CardRow
@@ -46,12 +46,12 @@ interface CardRow {
   readonly terms: number
 }
 
-/** Each is one commit, which must end before the store gives it up, also on a busy machine. */
+/** Each is one commit, which must end before the store's timeout, also on a busy machine. */
 const groupTokens = 250
-/** One group is composed while the one before it is on its way to the disk. */
+/** One group is composed while the one before is being written. */
 const groupsAtOnce = 2
 const cardIdsMax = 5_000
-/** The whole set was made in the year before this instant. */
+/** All tokens were made in the year before this instant. */
 const endMs = Date.UTC(2026, 0, 1)
 const spanMs = 365 * 24 * 60 * 60 * 1_000
 
@@ -59,7 +59,7 @@ type World = Omit<Deps, 'now'>
 
 interface Group {
   readonly bodies: readonly CreateTokenBody[]
-  /** Tokens before it. */
+  /** Number of tokens before it. */
   readonly from: number
 }
 
@@ -118,7 +118,7 @@ async function insertAll(world: World, caller: Caller, options: FillOptions): Pr
   return cardIds
 }
 
-/** @throws when a card is not found by as many terms as the figures say */
+/** @throws when a card has fewer or more terms than the figures state */
 async function measureCards(
   { store, keys }: World,
   { tenantId }: Caller,

@@ -1,5 +1,5 @@
 /**
- * Repeatable chance: one seed gives one sequence (mulberry32). For data sets, never for keys.
+ * Repeatable randomness: one seed gives one sequence (mulberry32). For data sets, never for keys.
  * @module
  */
 
@@ -7,7 +7,7 @@ export interface Random {
   /** From 0 to `below` - 1. */
   readonly integer: (below: number) => number
   readonly bytes: (count: number) => Uint8Array
-  /** So many decimal digits. */
+  /** That many decimal digits. */
   readonly digits: (count: number) => string
   readonly pick: <T>(items: readonly [T, ...T[]]) => T
   /** The same items in another order. */

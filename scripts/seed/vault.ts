@@ -1,5 +1,5 @@
 /**
- * The vault of a data set: made by the command line where there is none, its applications by HTTP.
+ * Vault of a data set: made by the command line if there is none, its applications by HTTP.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -10,10 +10,10 @@ import { smallContainer } from './contents.ts'
 const mainFile = resolve(import.meta.dir, '../../src/main.ts')
 const coffer = [process.execPath, mainFile]
 
-/** One API key for each kind of caller that is measured. */
+/** One API key for each kind of measured caller. */
 export interface VaultKeys {
   readonly manager: string
-  /** May do everything with every token, and reads in the clear. */
+  /** May do everything with every token, and reads plaintext. */
   readonly reveal: string
   /** Reads and searches every token, masked. */
   readonly mask: string

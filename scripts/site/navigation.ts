@@ -1,5 +1,5 @@
 /**
- * The pages of the site: what stands where in it, and which file each is made of.
+ * Pages of the site: their order, and the file of each.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -101,14 +101,14 @@ export const navigation: readonly Section[] = sections.map(({ title, entries }) 
 
 export const entries: readonly Entry[] = navigation.flatMap(section => section.entries)
 
-/** Of a file of the project, in the site: `operations.md` for `docs/operations.md`. */
+/** Returns the site's path of a project file: `operations.md` for `docs/operations.md`. */
 export function pageOf(file: string): string | undefined {
   if (file === 'README.md') return 'index.md'
   if (!entries.some(entry => entry.file === file)) return undefined
   return file.replace(/^docs\//, '').toLowerCase()
 }
 
-/** As GitHub makes the names of headings, which the pages link to. */
+/** Makes anchors as GitHub does, to which the pages link. */
 export const anchorOf = (heading: string): string =>
   heading
     .trim()

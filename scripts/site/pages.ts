@@ -1,25 +1,25 @@
 /**
- * Pages as the generator takes them: links lead to pages of the site, names of pages are links, and
- * diagrams are drawn.
+ * Pages in the form of the site generator: links lead to pages of the site, names of pages become
+ * links, and diagrams become pictures.
  * @module
  */
 import { posix } from 'node:path'
 import { anchorOf, entries, pageOf } from './navigation.ts'
 
-/** Gives the SVG of a diagram in Mermaid. */
+/** Renders a Mermaid diagram as SVG. */
 export type Draw = (diagram: string) => string
 
 export interface Files {
-  /** Of a file of the project. */
+  /** Reads a file of the project. */
   readonly read: (path: string) => string
-  /** Names of files right below a folder, and none where it is a file. */
+  /** Lists the names of files right below a folder; empty for a file. */
   readonly list: (path: string) => readonly string[]
 }
 
 interface Site {
   /** By path below the site. */
   readonly pages: ReadonlyMap<string, string>
-  /** Files that are handed out as they are, by their names. */
+  /** Files that are copied unchanged, by name. */
   readonly assets: ReadonlySet<string>
 }
 
@@ -27,7 +27,7 @@ const examplePage = (folder: string): string => `examples/${folder}.md`
 
 interface Target {
   readonly url: string
-  /** A file that has to be there as it is. */
+  /** A file that must be copied unchanged. */
   readonly asset?: string
 }
 
@@ -48,7 +48,7 @@ function targetOf(file: string, link: string): Target {
   throw new Error(`${file}: the link ${link} leads to nothing on the site`)
 }
 
-/** A name in code, such as `docs/cli.md`, is a link where it is a page. */
+/** A name in code, such as `docs/cli.md`, becomes a link if it is a page. */
 const linkName = (text: string, name: string): string => {
   const page = pageOf(name) ?? pageOf(`docs/${name}`)
   return page === undefined ? text : `[${text}](/${page})`
@@ -66,10 +66,10 @@ const textOf = (svg: string): string =>
     .replaceAll('&amp;', '&')
 
 /**
- * The styles of a diagram are those of the theme: one page may have several, and none may load a
- * font. A blank line would end the HTML in Markdown.
+ * A diagram uses the styles of the theme: one page may have several, and none may load a font.
+ * Blank lines are removed, which would end the HTML in Markdown.
  *
- * @throws Error for words that are not drawn: a label has to stand where its node comes first
+ * @throws Error for missing words: a label has to stand where its node comes first
  */
 function pictureOf(diagram: string, draw: Draw): string {
   const svg = draw(diagram).replace(svgStyle, '').replaceAll(/\n\s*/g, '')
@@ -90,7 +90,7 @@ function composeText(file: string, text: string, assets: Set<string>): string {
   return linked.replaceAll(/(?<!\[)`([\w/-]+\.md)`/g, linkName)
 }
 
-/** Text outside of fences is composed, what is inside stays as it is, but for diagrams. */
+/** Composes text outside of fences; inside them only diagrams change. */
 function composePage(file: string, text: string, draw: Draw, assets: Set<string>): string {
   const parts = text.split(/^(```\w*\n[^]*?^```$)/m)
   return parts
@@ -121,7 +121,7 @@ function composeExample(folder: string, { read, list }: Files): string {
   return [`# Example: ${folder}\n`, ...parts].join('\n')
 }
 
-/** Double braces are expressions of the vault, never those of the generator. */
+/** Double braces are expressions of the vault, never the generator's. */
 const asWritten = (text: string): string => `::: v-pre\n\n${text}\n\n:::\n`
 
 export function composeSite(files: Files, draw: Draw): Site {

@@ -1,8 +1,8 @@
 /**
- * A steady mixed load: what is created expires or is deleted as fast as more is created.
+ * A steady mixed load: tokens expire or are deleted as fast as new ones are created.
  *
- * Every request says which answer it must get; any other one is a failure of the run. Replies under
- * an idempotency key are left out: the vault keeps them for 24 hours, by design.
+ * Every request names its expected answer; any other one fails the run. Idempotency keys are not
+ * used: the vault keeps such replies for 24 hours, by design.
  * @module
  */
 import {
@@ -14,7 +14,7 @@ import {
 
 export interface Keys {
   readonly management: string
-  /** Of a private application that may do everything with tokens. */
+  /** Key of a private application that may do everything with tokens. */
   readonly private: string
   readonly public: string
 }
@@ -23,13 +23,13 @@ export interface Load {
   readonly target: Target
   readonly keys: Keys
   readonly requestsPerSecond: number
-  /** How long what is created lives. */
+  /** Lifetime of created tokens. */
   readonly lifetimeMs: number
 }
 
 export interface Tally {
   requests: number
-  /** How often an answer was not the expected one, by what was asked. */
+  /** Counts of unexpected answers, by request. */
   readonly failures: Map<string, number>
 }
 
@@ -38,14 +38,14 @@ interface Live {
   readonly expiresAtMs: number
 }
 
-/** One of those who put load on the server: its tokens are its own, so it knows what must be. */
+/** One of the load's workers: its tokens are its own, so it knows their required state. */
 interface Worker {
   readonly load: Load
   readonly name: string
-  /** Its tokens that stand, the earliest to expire first. */
+  /** Its live tokens, the earliest to expire first. */
   readonly live: Live[]
   count: number
-  /** Sends a request that must be answered with this status; gives the parsed body. */
+  /** Sends a request that must be answered with this status; returns the parsed body. */
   readonly ask: (
     status: number,
     method: string,
@@ -56,15 +56,15 @@ interface Worker {
 
 const workerCount = 16
 const textCharsEnd = 400
-/** A token is no longer used so shortly before its end. */
+/** A token is not used any more this shortly before it expires. */
 const marginMs = 3_000
 
-/** Of any length: lengths in turn would make all rows grow and shrink together, every 80 s. */
+/** Random lengths: with lengths in turn, all rows would grow and shrink together, every 80 s. */
 const anyText = (letter: string): string => letter.repeat(Math.floor(Math.random() * textCharsEnd))
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
-/** One of its tokens, at any place of the list; `undefined` when none will stand for a while. */
+/** Returns a random token of its own; `undefined` if none will live long enough. */
 function pickToken({ live }: Worker): Live | undefined {
   const afterMs = Date.now() + marginMs
   while (live[0] !== undefined && live[0].expiresAtMs < afterMs) live.shift()
@@ -173,7 +173,7 @@ async function beRefused({ load, count, ask }: Worker): Promise<void> {
   await ask(404, 'GET', `/tokens/absent-${count}`, { key })
 }
 
-/** How often each is drawn, and so what the load is made of. */
+/** Weights of the kinds of requests in the load. */
 const kinds: readonly (readonly [number, (worker: Worker) => Promise<void>])[] = [
   [30, createToken],
   [30, readToken],
@@ -197,7 +197,7 @@ function drawKind(): (worker: Worker) => Promise<void> {
   return readToken
 }
 
-/** Each request waits for its turn, so that all workers together keep the rate. */
+/** Each request waits for its slot, so that all workers together keep the rate. */
 function pacedAsk(load: Load, tally: Tally, connection: Connection): Worker['ask'] {
   const intervalMs = (workerCount * 1_000) / load.requestsPerSecond
   let turnMs = performance.now() + Math.random() * intervalMs

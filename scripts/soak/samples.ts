@@ -1,5 +1,5 @@
 /**
- * What a running server holds, seen from outside: memory, descriptors, reader slots, rows, bytes.
+ * Resources of a running server, seen from outside: memory, descriptors, reader slots, rows, bytes.
  *
  * Reader slots and rows are read through a second, read-only handle on the store: the slots that
  * the engine's own list shows for the server's process, and the engine's count of rows (tokens,
@@ -29,7 +29,7 @@ export interface Probe {
   close(): Promise<void>
 }
 
-/** A member of `/proc/PID/status` that is counted in KiB. */
+/** Returns a member of `/proc/PID/status` in KiB. */
 function kibOf(status: string, name: string): number {
   const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)
   if (found === null) throw new Error(`no ${name} in the status of the process`)

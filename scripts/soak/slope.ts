@@ -1,5 +1,5 @@
 /**
- * The line through a series of samples: whether something grows.
+ * Fits a line through a series of samples, to see if something grows.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface Trend {
   /** The line at the first and at the last sample. */
   readonly start: number
   readonly end: number
-  /** Growth in an hour, in percent of the mean; 0 where there is nothing that could grow. */
+  /** Growth in an hour, in percent of the mean; 0 if the mean is 0. */
   readonly percentPerHour: number
 }
 
@@ -22,7 +22,7 @@ const hourMs = 60 * 60 * 1_000
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Least squares. @param samples in the order of time, two of them at least */
+/** Least squares. @param samples in the order of time, at least two */
 export function fitTrend(samples: readonly Sample[]): Trend {
   const atMs = meanOf(samples.map(sample => sample.atMs))
   const value = meanOf(samples.map(sample => sample.value))
@@ -38,7 +38,7 @@ export function fitTrend(samples: readonly Sample[]): Trend {
   return { start: at(samples[0]), end: at(samples.at(-1)), percentPerHour }
 }
 
-/** The lowest sample of each window. @param samples in the order of time */
+/** Returns the lowest sample of each window. @param samples in the order of time */
 export function lowestOf(samples: readonly Sample[], windowMs: number): Sample[] {
   const windows = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / windowMs))
   return [...windows.values()].map(window =>

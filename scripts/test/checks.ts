@@ -1,5 +1,5 @@
 /**
- * The checks of `npm test` that are no tests, each a process.
+ * Checks of `npm test` apart from tests, each a process.
  * @module
  */
 const caches = 'node_modules/.cache/coffer'
@@ -10,7 +10,7 @@ interface Check {
   readonly command: readonly [string, ...string[]]
 }
 
-/** The binary that is tested. */
+/** Builds the binary under test. */
 export const build: Check = { name: 'build', command: ['scripts/build.ts'] }
 
 export const checks: readonly Check[] = [
@@ -34,7 +34,7 @@ export const checks: readonly Check[] = [
   },
 ]
 
-/** Says what it found in full, or only that it passed. */
+/** Prints findings in full, or only that it passed. */
 export async function runCheck({ name, command }: Check): Promise<boolean> {
   const startMs = performance.now()
   const child = Bun.spawn([process.execPath, ...command], {

@@ -1,5 +1,5 @@
 /**
- * The test files, run on the binary in a few processes.
+ * Runs the test files on the binary, in a few processes.
  * @module
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import type { FileTime } from '../../test/support/file-times.ts'
 import { leftOut } from './sets.ts'
 
-/** Of one test: it catches one that hangs, and says nothing of how fast a machine is. */
+/** Limit of one test: catches one that hangs; no measure of the machine's speed. */
 const testMsMax = 600_000
-/** Test files that run side by side: half of a test's time it waits for what it started. */
+/** Test files that run side by side: a test spends half its time waiting for its processes. */
 const processes = Math.max(4, availableParallelism())
 
 export interface TestRun {
@@ -19,7 +19,7 @@ export interface TestRun {
   readonly times: readonly FileTime[]
 }
 
-/** The last number before a word at the end of a line, as in ` 12 pass`; 0 where there is none. */
+/** Returns the last number before a word at the end of a line, as in ` 12 pass`; or 0. */
 const countIn = (output: string, word: string): number =>
   Number([...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].at(-1)?.[1] ?? 0)
 
@@ -30,8 +30,8 @@ const readTimes = (path: string): FileTime[] =>
     .map(line => JSON.parse(line))
 
 /**
- * Shows what fails while they run; a run without a count has failed.
- * @param paths test files or folders; where there are none, all of the set
+ * Shows failures while they run; a run without a count has failed.
+ * @param paths test files or folders; empty for all of the set
  */
 export async function runTests(isQuick: boolean, paths: readonly string[]): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-times-'))

@@ -1,16 +1,16 @@
 /**
- * Which test files `npm test` runs, and which more `npm run test:all` does.
+ * Sets of test files: those of `npm test`, and the further ones of `npm run test:all`.
  *
- * The quick tests find most in least time. Out of them stays what starts the binary or a database
- * many times, waits for clocks, kills and floods, or says in one more way what a quick test says.
+ * The quick tests find most in the least time. They leave out files that start the binary or a
+ * database many times, wait for clocks, kill and flood, or repeat a quick test in another way.
  * @module
  */
 import { existsSync } from 'node:fs'
 
-/** Below `test`: folders with commands of their own, or that need what `.ci/run` installs. */
+/** Below `test`: folders with commands of their own, or that need tools installed by `.ci/run`. */
 const separate = ['slow', 'package', 'browser', 'examples-abroad', 'site']
 
-/** Below `test`: files, and folders with all in them. */
+/** Below `test`: files, and folders with everything in them. */
 const thorough: readonly string[] = [
   'attacks/attacks.test.ts',
   'cli/answers-in-flight.test.ts',
@@ -115,7 +115,7 @@ const thorough: readonly string[] = [
 
 /**
  * @returns patterns of the files that are left out
- * @throws Error that names what is not there any more
+ * @throws Error with the names of missing files
  */
 export function leftOut(isQuick: boolean): readonly string[] {
   const paths = [...separate, ...(isQuick ? thorough : [])]

@@ -1,6 +1,6 @@
 /**
- * Interleaved measuring: in each round every kind has one turn, in an order that is drawn anew, so
- * that whatever else the machine does meets all kinds alike.
+ * Interleaved measuring: each round runs every kind once, in a new random order, so that other work
+ * on the machine affects all kinds alike.
  * @module
  */
 import type { Random } from '../seed/random.ts'
@@ -8,24 +8,24 @@ import type { Random } from '../seed/random.ts'
 /** One reason for a refusal. */
 export interface Kind {
   readonly name: string
-  /** One refusal; of what stands in several texts, the one whose turn it is. */
+  /** Makes one refusal; if there are several texts, with the one for this turn. */
   readonly probe: (turn: number) => Promise<unknown>
 }
 
-/** Reasons that must not be told apart; the first is what the others are compared with. */
+/** Reasons that must be indistinguishable; the others are compared with the first. */
 export interface Group {
   readonly title: string
   readonly kinds: readonly Kind[]
 }
 
-/** Groups to measure, one after the other, and what ends them. */
+/** Groups to measure, one after the other, and a function to end them. */
 export interface Comparison {
   readonly groups: readonly Group[]
   readonly close: () => Promise<unknown>
 }
 
 const warmUpRoundsMax = 5_000
-/** In one process nothing else runs while promises are at hand: timers have their turn here. */
+/** Promises alone would keep the event loop from its timers: they run in these pauses. */
 const roundsBetweenPauses = 1_000
 
 async function runRound(
@@ -44,7 +44,7 @@ async function runRound(
   }
 }
 
-/** @returns microseconds, `rounds` of them of each kind */
+/** @returns microseconds, `rounds` of them for each kind */
 export async function measure(
   kinds: readonly Kind[],
   rounds: number,
@@ -55,7 +55,7 @@ export async function measure(
   const warmUpRounds = Math.min(rounds, warmUpRoundsMax)
   for (let round = -warmUpRounds; round < rounds; round += 1) {
     if (round % roundsBetweenPauses === 0) await Bun.sleep(0)
-    // What the warm-up leaves behind is written over.
+    // Later rounds overwrite the samples of the warm-up.
     await runRound(kinds, random.shuffled(indexes), (round + warmUpRounds) % rounds, all)
   }
   return all

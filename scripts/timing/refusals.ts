@@ -1,7 +1,7 @@
 /**
  * Texts that are refused, one list for each reason: keys of applications, keys of sessions, ids.
  *
- * The first list of each is what was never there; the others are compared with it.
+ * In each group, the first list never existed; the others are compared with it.
  * @module
  */
 import { base58, uuidOf } from '../../src/lib/bytes.ts'
@@ -23,7 +23,7 @@ export interface Refusals {
   readonly applicationKeys: Reasons
   readonly sessionKeys: Reasons
   readonly tokenIds: Reasons
-  /** Of the caller to whom some of the tokens are out of rule. */
+  /** Key of the caller for whom some tokens are out of rule. */
   readonly readerKey: string
 }
 
@@ -31,19 +31,19 @@ export interface World {
   readonly ask: Ask
   readonly managementKey: string
   readonly random: Random
-  /** Lets so much time pass for the vault. */
+  /** Lets that much time pass for the vault. */
   readonly letPass: (ms: number) => Promise<void>
 }
 
-/** A kind for each reason, whose texts have turns. */
+/** Makes a kind for each reason, which cycles through its texts. */
 export const kindsOf = (reasons: Reasons, probe: (text: string) => Promise<unknown>): Kind[] =>
   Object.entries(reasons).map(([name, made]) => {
-    // All texts come from one place: engines hold what was put together in other ways.
+    // All texts come from one place: engines store concatenated texts differently.
     const texts = JSON.parse(JSON.stringify(made)) as string[]
     return { name, probe: turn => probe(texts[turn % texts.length] ?? '') }
   })
 
-/** Of each reason, so that no single text stands for it. */
+/** Texts for each reason, so that no single text decides. */
 const textsOfReason = 20
 /** Time to make everything before the first of it expires. */
 const lifetimeMs = 20_000
@@ -67,7 +67,7 @@ async function makeApplication({ ask, managementKey }: World, body: object): Pro
   return { id: String(id), key: String(key) }
 }
 
-/** Wrong in its last character alone. */
+/** Differs in the last character only. */
 const nearlyLike = (key: string): string => key.slice(0, -1) + (key.endsWith('2') ? '3' : '2')
 
 async function makeApplicationKeys(world: World, expiresAt: string): Promise<Reasons> {
@@ -138,7 +138,7 @@ async function makeTokenIds(world: World, writerKey: string): Promise<Reasons> {
   }
 }
 
-/** Makes everything, and lets pass what expires. */
+/** Makes everything, and lets the temporary part expire. */
 export async function makeRefusals(world: World, nowMs: number): Promise<Refusals> {
   const expiresAt = new Date(nowMs + lifetimeMs).toISOString()
   const permissions = ['token:create', 'token:read']

@@ -1,5 +1,5 @@
 /**
- * A server of its own, asked over one kept-alive connection on a Unix socket.
+ * A server of its own, queried over one kept-alive connection on a Unix socket.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const askOf =
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
   }
 
-/** With a trace id of ours all answers of a group are the same, byte for byte. */
+/** With a trace id of ours, all answers of a group are equal, byte for byte. */
 const headers = { 'svc-trace-id': 'timing' }
 
 async function groupOf(
@@ -39,16 +39,16 @@ async function groupOf(
   return { title, kinds: kindsOf(reasons, ask) }
 }
 
-/** A connection of its own, since one that rests while things expire is ended. */
+/** On its own connection, since one that idles while things expire is closed. */
 async function refusalsOf(unix: string, managementKey: string, random: Random): Promise<Refusals> {
   const connection = await openConnection({ unix })
   const world = { ask: askOf(connection), managementKey, random, letPass: Bun.sleep }
   return makeRefusals(world, Date.now())
 }
 
-/** A server that ends with this process, however that ends. */
+/** A server that ends with this process, in any case. */
 async function startServer(data: string, unix: string) {
-  // Anyone who has asked in vain too often is refused for that.
+  // Otherwise too many look-ups in vain would be refused for their number.
   const unbounded = ['--lookup-guesses-per-minute-max', '0']
   const server = await startCoffer(['serve', '--data', data, '--socket', unix, ...unbounded])
   const kill = () => process.kill(server.pid, 'SIGKILL')

@@ -1,6 +1,6 @@
 /**
- * A vault within this process, whose look-ups are called without HTTP. Nothing sweeps it, so that
- * what has expired still stands in the store.
+ * An in-process vault whose look-ups are called without HTTP. Nothing sweeps it, so that expired
+ * rows stay in the store.
  * @module
  */
 import { buildApp } from '../../src/server/listen/app.ts'

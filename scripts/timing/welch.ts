@@ -1,5 +1,5 @@
 /**
- * Whether two kinds of request can be told apart by their time: Welch's t of their samples.
+ * Welch's t-test on the times of two kinds of request, to see if they can be distinguished.
  *
  * Below 4.5 they cannot, as in "dude, is my code constant time?" (Reparaz, Balasch, Verbauwhede).
  * @module
@@ -13,7 +13,7 @@ export interface Moments {
   readonly deviation: number
 }
 
-/** The value below which that share of the samples lies. */
+/** Returns the quantile of the samples. */
 function quantileOf(samples: Float64Array, share: number): number {
   const sorted = samples.toSorted()
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
@@ -31,11 +31,11 @@ export function momentsOf(samples: Float64Array): Moments {
   }
 }
 
-/** Welch's t: how many standard errors the means are apart; positive where `a` takes longer. */
+/** Welch's t: distance of the means in standard errors; positive if `a` takes longer. */
 export const welchOf = (a: Moments, b: Moments): number =>
   (a.mean - b.mean) / Math.sqrt(a.deviation ** 2 / a.count + b.deviation ** 2 / b.count)
 
-/** The largest |t| of all pairs whose means are at least so far apart; 0 where there is none. */
+/** Returns the largest |t| of all pairs whose means differ by at least that much; 0 if none do. */
 export const worstOf = (all: readonly Moments[], apartMin = 0): number =>
   Math.max(
     0,
@@ -47,7 +47,7 @@ export const worstOf = (all: readonly Moments[], apartMin = 0): number =>
     ),
   )
 
-/** Without all that is above one bound, which that share of all samples together is below. */
+/** Drops samples above a bound, below which that share of all samples together lies. */
 export function cropAll(all: readonly Float64Array[], share: number): Float64Array[] {
   const together = new Float64Array(all.reduce((sum, { length }) => sum + length, 0))
   let at = 0

@@ -1,8 +1,8 @@
 /**
- * Floor (b): the plainest durable layout of the same rows in LMDB, one key a fact.
+ * Floor (b): the plainest durable layout of the same rows in LMDB, one key per fact.
  *
  * `lmdb.ts <folder> <seconds> <writers> <row bytes> <uniques> <terms>` prints one line of JSON.
- * Each writer puts a row, its uniques and its terms, waits until they are on disk, and goes on.
+ * Each writer puts a row, its uniques and its terms, waits until they are on disk, and repeats.
  * @module
  */
 import { randomFillSync } from 'node:crypto'
@@ -14,7 +14,7 @@ type Table = Database<Uint8Array, Uint8Array>
 const [folder = '', ...numbers] = process.argv.slice(2)
 const [seconds = 1, writers = 1, rowBytes = 1, uniqueCount = 1, termCount = 1] = numbers.map(Number)
 
-// As the vault's own environment is opened.
+// The options of the vault's own environment.
 const tableOptions = {
   encoding: 'binary',
   keyEncoding: 'binary',
@@ -49,7 +49,7 @@ function nextKey(): Buffer {
   return key
 }
 
-/** All puts of one turn go into one transaction, so the last promise stands for all. */
+/** All puts of one turn go into one transaction, so the last promise covers them all. */
 async function putToken(): Promise<void> {
   const key = nextKey()
   for (let at = 0; at < uniqueCount; at += 1) void uniques.put(random(32), uniqueValue)

@@ -1,5 +1,5 @@
 /**
- * Creating cards, one by one against plain puts of the same bytes, and a thousand at once.
+ * Creates cards, one by one against plain puts of the same bytes, and a thousand at once.
  * @module
  */
 import { mkdirSync, rmSync } from 'node:fs'
@@ -38,7 +38,7 @@ export const creating =
     })
   }
 
-/** Floor (b): puts of rows as large, with as many uniques and terms, in a folder of their own. */
+/** Floor (b): puts of equally large rows with equally many uniques and terms, in its own folder. */
 async function openFloor(bench: Bench): Promise<Side> {
   const { cardRow } = (await bench.vault(bench.tokens.small)).facts
   const folder = freshFolder(bench.folder)
@@ -50,10 +50,10 @@ async function openFloor(bench: Bench): Promise<Side> {
     JSON.parse(await runToEnd([process.execPath, floorProgram, ...words])) as LoadResult
 }
 
-/** How fast a disk flushes differs by half from second to second: more rounds than others have. */
+/** The flush rate of a disk varies by half within seconds, so this takes more rounds. */
 const createRounds = 9
 
-/** Both begin with nothing and grow as they go. */
+/** Both begin empty and grow. */
 async function measureCreates(bench: Bench): Promise<Outcome> {
   const vault = await makeDataSet(freshFolder(bench.folder), 0, 'mixed')
   const floor = await openFloor(bench)
@@ -67,10 +67,10 @@ async function measureCreates(bench: Bench): Promise<Outcome> {
   return { sides, checks: [ratioCheck(check, 'perSecond', sides.coffer, sides.lmdb)] }
 }
 
-/** Few and long: what is under way at the end of a round is not counted. */
+/** Few and long: requests in flight at the end of a round are not counted. */
 const bulk = { bodies: 20, items: 1_000, connections: 2 } as const
 
-/** Rates and processor time are of tokens, latencies of requests. */
+/** Rates and processor time are per token, latencies per request. */
 const tokenizing =
   (bench: Bench, server: Server, key: string): Side =>
   async round => {
@@ -102,10 +102,10 @@ async function measureTokenize(bench: Bench): Promise<Outcome> {
   return { sides, checks: [{ ...check, unit: 'µs', values }] }
 }
 
-/** Long enough that a whole fold goes by in each round. */
+/** Long enough for a whole fold in each round. */
 const pagesSeconds = 12
 
-/** What a create writes in a large vault, where its row, its folds and their pages are counted. */
+/** Measures the pages that a create writes in a large vault: its row, its folds and their pages. */
 async function measurePages(bench: Bench): Promise<Outcome> {
   const vault = copyDataSet(await bench.vault(bench.tokens.large), freshFolder(bench.folder))
   const long = { ...bench, seconds: pagesSeconds, rounds: Math.min(bench.rounds, 3) }

@@ -1,6 +1,6 @@
 /**
- * The vault over PostgreSQL, against itself in its own store, and against a vault as a small team
- * would write it over the same PostgreSQL: as many tokens, the same cluster, one run.
+ * Compares the vault over PostgreSQL with itself in its own store, and with a vault as a small team
+ * would write it over the same PostgreSQL: equally many tokens, the same cluster, one run.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ import { creating } from './creates.ts'
 import { fillHandRolled } from './hand-rolled.ts'
 
 const connections = 32
-/** Of searches: more would measure how long they wait for the two processors. */
+/** For searches: more would only measure how long they wait for the two processors. */
 const searchConnections = 4
 const key = 'the-key-of-the-hand-rolled-vault'
 

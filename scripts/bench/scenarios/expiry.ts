@@ -1,5 +1,5 @@
 /**
- * Many tokens whose time is up in one second: invisible at once, gone soon, and nobody waits.
+ * Many tokens that expire in one second: hidden at once, removed soon, and no request waits.
  * @module
  */
 import { copyDataSet, freshFolder, type DataSet } from '../data-sets.ts'
@@ -15,11 +15,11 @@ const bodyItems = 1_000
 const giveUpMs = 120_000
 const pair = { name: 'session', value: 'ending' } as const
 
-/** How many, and how long there is to make them before they end. */
+/** Number of tokens, and the time to make them before they expire. */
 const sizeOf = ({ isQuick }: Bench) =>
   isQuick ? { tokens: 5_000, leadMs: 10_000 } : { tokens: 100_000, leadMs: 90_000 }
 
-/** Instants lie evenly in the second before `endMs`. */
+/** Makes tokens that expire evenly over the second before `endMs`. */
 function endingTokens(key: string, endMs: number, from: number): LoadRequest {
   const items = Array.from({ length: bodyItems }, (_, at) => {
     const expires_at = new Date(endMs - 1 - ((from + at) % 1_000)).toISOString()
@@ -53,7 +53,7 @@ interface Watched {
   readonly goneSeconds: number
 }
 
-/** From just before the end: reads in short runs until no row is left that has ended. */
+/** Reads in short runs, from just before the end until no expired row is left. */
 async function watchEnd(
   server: Server,
   vault: DataSet,

@@ -1,5 +1,5 @@
 /**
- * Reads while the index takes over what was written before, and nobody writes any more.
+ * Reads while a fold indexes the latest writes, and no new writes come.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -19,10 +19,10 @@ import {
 import { withCoffer } from '../servers.ts'
 
 const connections = 32
-/** More than stand in memory before a fold begins. */
+/** More rows than memory takes before a fold begins. */
 const bulk = { bodies: Math.ceil(foldRowsDefault / 1_000) + 1, items: 1_000 } as const
 const restMs = 5_000
-/** A fold lasts longer, where no write takes its steps along. */
+/** A fold takes longer than this if no writes share its steps. */
 const seconds = 1
 
 async function measure(bench: Bench): Promise<Outcome> {
@@ -37,7 +37,7 @@ async function measure(bench: Bench): Promise<Outcome> {
       async folding(round) {
         for (const body of tokenizeCards(keys.create, round, bulk)) await ask(address, body)
         const result = await read()
-        // The idle side comes next: the rest of the fold is to be over.
+        // The idle side comes next: the rest of the fold must be over.
         await Bun.sleep(restMs)
         return result
       },

@@ -1,5 +1,5 @@
 /**
- * What the vault takes: time to start, memory, disk.
+ * Footprint of the vault: start-up time, memory, disk.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -21,10 +21,10 @@ import { withCoffer } from '../servers.ts'
 
 const ownRecord = (key: string): LoadRequest => ({ method: 'GET', path: '/applications/key', key })
 
-/** Targets of ten million tokens are their own. */
+/** Ten million tokens have targets of their own. */
 const isHuge = ({ tokens }: Bench): boolean => tokens.large >= 10_000_000
 
-/** From the start of the process to the first answer that needed the store, in milliseconds. */
+/** Milliseconds from the start of the process to the first answer that needs the store. */
 async function startOnce({ coffer }: Bench, { folder, facts }: DataSet): Promise<number> {
   const startedMs = performance.now()
   const child = await startChild([...coffer, 'serve', '--data', folder, '--port', '0'])
@@ -39,7 +39,7 @@ async function measureStart(bench: Bench): Promise<Outcome> {
   const empty = await makeDataSet(freshFolder(bench.folder), 0, 'mixed')
   const full = await bench.vault(large)
   const times = { empty: [] as number[], full: [] as number[] }
-  // The first ones read the binary and the database from the disk.
+  // The first starts read the binary and the database from the disk.
   for (const vault of [empty, full]) await startOnce(bench, vault)
   for (let round = 0; round < 2 * bench.rounds; round += 1) {
     times.empty.push(await startOnce(bench, empty))
@@ -61,7 +61,7 @@ async function measureStart(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Reads in the clear, masked reads, lists, searches and creates, one after the other. */
+/** Plaintext reads, masked reads, lists, searches and creates, one after the other. */
 function mixedRequests({ keys, cardIds }: DataSet['facts'], round: number): LoadRequest[] {
   const creates = createCards(keys.create, round, 1)
   return cardIds.flatMap((id, at) => {
@@ -107,7 +107,7 @@ async function measureMemory(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Cards alone, each with 8 terms; what an empty vault takes is not theirs. */
+/** Only cards, each with 8 terms, without the size of an empty vault. */
 async function measureDisk(bench: Bench): Promise<Outcome> {
   const { large } = bench.tokens
   const empty = await makeDataSet(freshFolder(bench.folder), 0, 'cards')

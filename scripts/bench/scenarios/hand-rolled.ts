@@ -1,8 +1,8 @@
 /**
- * Reads and durable writes against a vault as a small team would write it, with as many tokens.
+ * Reads and durable writes against a vault as a small team would write it, with equally many
+ * tokens.
  *
- * Writes are measured for a minute each, begun and ended by a checkpoint of PostgreSQL, which puts
- * its pages off until then: what it takes for that counts.
+ * Writes run for a minute between two checkpoints of PostgreSQL, which writes pages only then.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -30,7 +30,7 @@ const sustainedSeconds = 60
 const sustainedRounds = 2
 const key = 'the-key-of-the-hand-rolled-vault'
 
-/** Rows like those that the vault writes, which nobody reads: the table has its full size. */
+/** Filler rows like those of the vault, which give the table its full size. */
 const fillSql = (rows: number): string => `
 insert into tokens (id, tenant, type, container, fingerprint, metadata, mask, data, created_by)
 select gen_random_uuid(), t.tenant, t.type, t.container, sha256(n::text::bytea),
@@ -39,7 +39,7 @@ select gen_random_uuid(), t.tenant, t.type, t.container, sha256(n::text::bytea),
   t.created_by
 from generate_series(1, ${rows}) as n, (select * from tokens limit 1) as t;`
 
-/** @returns ids of tokens that can be read */
+/** @returns ids of readable tokens */
 export async function fillHandRolled(
   server: Server,
   { query }: Cluster,
@@ -63,7 +63,7 @@ const reading =
       seconds: bench.seconds,
     })
 
-/** The rate is over the time of the load and of the checkpoint behind it. */
+/** The rate counts the time of the load and of the checkpoint after it. */
 const checkpointed =
   ({ query }: Cluster, side: Side): Side =>
   async round => {

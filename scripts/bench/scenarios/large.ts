@@ -1,5 +1,5 @@
 /**
- * A token of the largest size, created and read in a loop, beside small reads.
+ * Creates and reads a token of the maximum size in a loop, beside small reads.
  * @module
  */
 import { copyDataSet, freshFolder } from '../data-sets.ts'
@@ -16,7 +16,7 @@ import {
 import { withCoffer } from '../servers.ts'
 
 const connections = 32
-/** With its quotes it has the most bytes that the data of one token may have. */
+/** With its quotes, the largest data that one token may have. */
 const largeText = 'x'.repeat(512 * 1024 - 2)
 
 const createLarge = (key: string): LoadRequest => ({

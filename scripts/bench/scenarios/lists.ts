@@ -1,5 +1,5 @@
 /**
- * Lists, searches and totals: whether they stay flat as the vault grows, and as rules narrow it.
+ * Lists, searches and totals: measures if they stay flat as the vault grows and rules narrow it.
  * @module
  */
 import { askJson, type LoadRequest, type LoadResult } from '../load.ts'
@@ -26,14 +26,14 @@ const asking =
   () =>
     runOn(bench, server, { requests: [request], connections, seconds: bench.seconds })
 
-/** @throws when a total is not what the data set was made with: then nothing was measured */
+/** @throws when a total differs from the data set's: then the measurement means nothing */
 async function assertTotal({ address }: Server, request: LoadRequest, total: number) {
   const { pagination } = await askJson<ListAnswer>(address, request)
   if (pagination.total_items === total) return
   throw new Error(`${request.path.split('?')[0]}: total ${pagination.total_items}, not ${total}`)
 }
 
-/** Serves the large vault and the small one; in a quick run there is but one. */
+/** Serves the large vault and the small one; a quick run has only one. */
 async function withBothSizes<T>(
   bench: Bench,
   use: (large: Server, small: Server | undefined) => Promise<T>,
@@ -49,7 +49,7 @@ async function withBothSizes<T>(
 
 type Sized = Readonly<Partial<Record<'small', LoadResult[]>> & Record<'large', LoadResult[]>>
 
-/** A ratio of p99 between the sizes; none where there is but one. */
+/** Returns the ratio of p99 between the sizes; nothing if there is only one. */
 function growth(
   { tokens: { small, large } }: Bench,
   name: string,
@@ -120,7 +120,7 @@ async function measureSearch(bench: Bench): Promise<Outcome> {
   })
 }
 
-/** Compared with what is committed, in a quick run too. */
+/** Compared with the committed figures, in a quick run too. */
 const limitedRounds = 3
 
 async function measureLimited(bench: Bench): Promise<Outcome> {

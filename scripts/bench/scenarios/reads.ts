@@ -1,5 +1,5 @@
 /**
- * Reading one token, in the clear and masked, against a bare route that gives the same bytes.
+ * Reads one token, as plaintext and masked, against a bare route that returns the same bytes.
  * @module
  */
 import type { LoadRequest } from '../load.ts'
@@ -17,7 +17,7 @@ import { runOn } from '../processor.ts'
 import { withCoffer, withElysiaFloor, type Server } from '../servers.ts'
 
 const connections = 32
-/** Shorter ones are still compiled in part while they are measured. */
+/** In shorter rounds, code is still being compiled while it is measured. */
 const secondsMin = 3
 
 async function compare(bench: Bench, requests: readonly LoadRequest[], folder: string) {
@@ -37,7 +37,7 @@ interface Reading {
   readonly name: string
   readonly what: string
   readonly as: 'reveal' | 'mask'
-  /** The processor time of a request, as a multiple of that of the bare route. */
+  /** Processor time of a request, as a multiple of the bare route's. */
   readonly processorMax: number
 }
 

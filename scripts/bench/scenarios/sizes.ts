@@ -1,5 +1,5 @@
 /**
- * Latency over the size of the store: the points of the graph; and the rate of creates.
+ * Latency over the size of the store, as points of the graph, and the rate of creates.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -38,7 +38,7 @@ async function measureSize(bench: Bench, tokens: number): Promise<Record<string,
       read: asking(readTokens(keys.reveal, cardIds)),
       list: asking([listCards(keys.mask)]),
       search: asking([searchBoth(keys.mask)]),
-      // One at a time, so that the store stays nearly as large as it is said to be.
+      // One at a time, so that the store stays close to its stated size.
       create: creating(bench, server, keys.create, 1),
     })
   })
@@ -61,7 +61,7 @@ async function measure(bench: Bench): Promise<Outcome> {
   return { checks: [], sides, points }
 }
 
-/** Whether creates stay as fast as the vault grows. */
+/** Measures if creates stay as fast while the vault grows. */
 async function measureGrowth(bench: Bench): Promise<Outcome> {
   const { small, large } = bench.tokens
   const copyOf = async (tokens: number) =>

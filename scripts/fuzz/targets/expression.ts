@@ -1,8 +1,8 @@
 /**
- * Expressions on data: a tree that prints back to itself, and on any data the same well-formed
- * value each time, or a refusal; a mask never throws.
+ * Expressions on data: a tree prints back to itself; evaluating it on any data gives the same
+ * well-formed value each time, or a refusal; a mask never throws.
  *
- * Of an input, what stands before the separator is the expression, what comes after is the data.
+ * In an input, the expression comes before the separator and the data after it.
  * @module
  */
 import { bindTemplate } from '../../../src/language/expression/compile.ts'
@@ -22,7 +22,7 @@ import { assert, assertEqual, canary, resultOf, separator, splitInput } from '..
 const metadata = new Map([['a', 'b']])
 
 const dataOf = (text: string): Json => {
-  // Data that is no JSON is a string of it: most changes of a text are still of use.
+  // Data that is no JSON becomes a JSON string: so most changes of a text stay useful.
   const parsed = resultOf(() => parseJson(text))
   return parsed === undefined ? text : parsed
 }

@@ -1,9 +1,9 @@
 /**
- * Requests to the whole application: never a 5xx, never a mark in a refusal, always an answer of
- * the contract's form.
+ * Requests to the whole application: no 5xx, no mark in a refusal, each answer in the contract's
+ * form.
  *
  * An input is a request as text: `METHOD target caller`, header lines, an empty line, the body. A
- * caller is one of four, or else a key. `$token`, `$application` and `$nonce` stand for real ones.
+ * caller is one of four, or a key. `$token`, `$application` and `$nonce` stand for real ones.
  * @module
  */
 import { hostileOf, type Written } from '../../../test/support/leaks/hostile.ts'
@@ -13,7 +13,7 @@ import type { Target } from '../engine.ts'
 import { assert } from '../invariants.ts'
 import { openFuzzVault, type FuzzVault } from '../vault.ts'
 
-/** After so many requests a new vault stands there: what one input breaks, it repairs. */
+/** A new vault starts after that many requests, undoing what an input broke. */
 const requestsPerVault = 20_000
 
 interface Standing {
@@ -99,7 +99,7 @@ function textWith(standing: Standing, text: string): string {
     .replaceAll('$nonce', nonce)
 }
 
-/** `undefined` where the platform has no such request. */
+/** Returns `undefined` if the platform cannot send such a request. */
 function requestOf(standing: Standing, input: string): Request | undefined {
   const [head = '', ...rest] = input.split('\n\n')
   const [first = '', ...lines] = head.split('\n')
@@ -122,7 +122,7 @@ function requestOf(standing: Standing, input: string): Request | undefined {
   }
 }
 
-/** A trace id that is taken comes back by the contract, in a body as JSON has it. */
+/** Removes the caller's trace id, which the contract repeats; in a body it is escaped as JSON. */
 const withoutTrace = (text: string, trace: string | null): string =>
   trace === null || trace === ''
     ? text
@@ -179,7 +179,7 @@ function hostileText(as: Sent['as'], { method, target, headers, body }: Written)
   return `${[`${method} ${target} ${as}`, ...lines].join('\n')}\n\n${String(body)}`
 }
 
-/** Instants of good requests are ahead of the clock of the machine, and not of this vault's. */
+/** Instants of good requests are ahead of the machine's clock, but not of this vault's. */
 const ahead = (text: string): string =>
   text.replaceAll(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g, '2030-01-01T20:00:00Z')
 

@@ -1,6 +1,6 @@
 /**
- * Instants: what is taken is shown in full form, which reads back as the same, and the platform
- * agrees.
+ * Instants: an accepted one is printed in full form, which parses as the same instant, and the
+ * platform agrees.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * JSON texts: what is taken prints back to itself, and the native parser agrees.
+ * JSON texts: accepted ones print back to themselves, and the native parser agrees.
  *
  * @module
  */
@@ -28,7 +28,7 @@ function run(input: string): void {
   assert(printJson(parseJson(text)) === text, 'print of parse is the text')
   const canonical = printCanonicalJson(value)
   assert(printCanonicalJson(parseJson(canonical)) === canonical, 'canonical text is a fixed point')
-  // Where doubles and their own texts suffice, the plain form is the native one.
+  // If doubles and their own texts suffice, the plain form is the native one.
   const plain = toPlain(value)
   assertEqual(toPlain(fromPlain(plain)), plain, 'plain values survive')
 }
@@ -37,7 +37,7 @@ const files = (): readonly string[] => {
   try {
     return readVectors('json-test-suite').map(([, bytes]) => Buffer.from(bytes).toString('utf8'))
   } catch {
-    // They lie beside the checkout, and a clone has none.
+    // They lie beside the checkout; a clone alone has none.
     return []
   }
 }

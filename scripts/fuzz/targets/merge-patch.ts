@@ -1,5 +1,5 @@
 /**
- * Merge patches on values: what the text of the RFC gives, and the target stays as it was.
+ * Merge patches on values: the result equals that of the RFC, and the target is unchanged.
  *
  * @module
  */

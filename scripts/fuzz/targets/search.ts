@@ -32,7 +32,7 @@ function run(input: string): void {
   assert(clauses <= searchClausesMax, 'no more clauses than allowed')
   // Each level of the text may be an OR of ANDs.
   assert(depth <= 3 * (searchDepthMax + 1), 'no deeper than allowed')
-  // Parentheses that are printed may be more than were written.
+  // The printed text may have more parentheses than the input.
   if (depth <= searchDepthMax / 2) {
     assertEqual(parseSearch(printSearch(tree), 'query'), tree, 'what is printed reads back')
   }

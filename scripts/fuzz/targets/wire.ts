@@ -1,8 +1,8 @@
 /**
- * Bytes to a process that listens: whatever comes, it goes on, and shows no mark in a refusal.
+ * Bytes to a listening process: after any input it goes on serving, and shows no mark in a refusal.
  *
- * An input is what is written to one connection, line ends as `\n`; at the separator the client
- * goes away. Nothing is watched in another process, so chance alone guides.
+ * An input is the text written to one connection, line ends as `\n`; at the separator the client
+ * disconnects. Another process cannot be watched, so chance alone guides.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { operations } from '../../../test/support/leaks/requests.ts'
 import type { Target } from '../engine.ts'
 import { assert, separator } from '../invariants.ts'
 
-/** A server that waits for more is not waited for. */
+/** Gives up on a server that waits for more. */
 const silenceMs = 100
 
 const folder = mkdtempSync(join(tmpdir(), 'coffer-fuzz-'))
@@ -30,7 +30,7 @@ process.on('exit', () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** @returns all that came until the other side ended, or was silent */
+/** @returns all bytes until the other side closed, or fell silent */
 function exchange(bytes: Buffer, leaves: boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

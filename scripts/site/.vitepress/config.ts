@@ -1,6 +1,6 @@
 /**
- * How VitePress makes the site: from the pages that `scripts/site.ts` composes, with a search that
- * runs in the browser, and nothing from another host.
+ * Configuration of VitePress: the pages that `scripts/site.ts` composes, a search that runs in the
+ * browser, and nothing from another host.
  * @module
  */
 import { anchorOf, navigation, pageOf } from '../navigation.ts'

@@ -1,5 +1,5 @@
 /**
- * The theme of VitePress, with what diagrams and wide tables need.
+ * Theme of VitePress, with styles for diagrams and wide tables.
  * @module
  */
 import theme from 'vitepress/theme'
