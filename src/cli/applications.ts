@@ -1,48 +1,165 @@
 /**
- * `coffer app list | regenerate | delete` and `coffer session list | end`.
+ * `coffer app`: the applications of a vault, for scripts, and for an operator who has lost the key
+ * of every management application.
+ *
+ * An operator with folder and master key may make another one: the interface refuses to let the
+ * last manager go, but cannot keep its key from being lost. Source: contract section 13.
  * @module
  */
+import { Option, type Command } from 'commander'
 import type { Facts } from '../vault/operator/operator-operation.ts'
-import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { isJsonObject, toPlain } from '../lib/json/json.ts'
+import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
+import { nameCharsMax } from '../limits/limits.ts'
+import { rulesFileBytesMax } from '../limits/operation-limits.ts'
+import { applicationTypes, permissions } from '../rules/permissions.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { readHanded } from '../server/folder/handed-files.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
+import { addApplicationKeys } from './application-keys.ts'
+import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { operate } from './operate.ts'
 import { printTable, tableOf } from './table.ts'
+import { inTenant, takesTenant, type TenantOptions } from './tenant-options.ts'
 
-export interface TenantOptions extends FolderOptions {
-  /** May be left out where there is one tenant alone. */
-  readonly tenant?: string
-  readonly json?: boolean
+interface CreateOptions extends TenantOptions {
+  readonly name?: string
+  /** The name, of what is only made where none has it. */
+  readonly ifAbsent?: string
+  readonly type?: string
+  readonly permission?: readonly string[]
+  /** A file: a JSON array of rules, as the interface takes them. */
+  readonly rules?: string
+  readonly keyFile?: string
 }
 
-const inputOf = ({ tenant }: TenantOptions, more: Facts = {}): Facts =>
-  tenant === undefined ? more : { ...more, tenant }
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-export async function listApps(options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'app-list', inputOf(options))
+const defaultName = 'Made on the command line'
+
+function nameOf({ name, ifAbsent }: CreateOptions): string {
+  if (name !== undefined && ifAbsent !== undefined) {
+    throw usage('--name: expected without --if-absent, which names it too')
+  }
+  const given = (ifAbsent ?? name ?? defaultName).trim()
+  if (given !== '' && given.length <= nameCharsMax) return given
+  const flag = ifAbsent === undefined ? '--name' : '--if-absent'
+  throw usage(`${flag}: expected 1 to ${nameCharsMax} characters`)
+}
+
+function permissionsOf({ permission: given = [] }: CreateOptions): Facts {
+  const known: readonly string[] = permissions
+  const wrong = given.findIndex(name => !known.includes(name))
+  if (wrong < 0) return given.length === 0 ? {} : { permissions: [...new Set(given)] }
+  throw usage(`--permission: expected one such as token:create; number ${wrong + 1} is none`)
+}
+
+function readRules(path: string): unknown {
+  try {
+    const bytes = readHanded(path, rulesFileBytesMax)
+    const json = bytes && parseJson(decodeUtf8(bytes))
+    if (Array.isArray(json) && json.every(isJsonObject)) return toPlain(json)
+  } catch (error) {
+    // Whatever else it is, no word of the file is repeated.
+    if (error instanceof CommandFailure) throw error
+  }
+  const expected = `a JSON array of rules, of at most ${rulesFileBytesMax} bytes`
+  throw usage(`the file at ${path} of --rules: expected ${expected}`)
+}
+
+/** @throws CommandFailure that repeats no value but a path */
+function requestOf(options: CreateOptions): Facts {
+  const { type, rules, ifAbsent } = options
+  return inTenant(options, {
+    name: nameOf(options),
+    ...(type === undefined ? {} : { type }),
+    ...permissionsOf(options),
+    ...(rules === undefined ? {} : { rules: readRules(rules) as Facts[] }),
+    ...(ifAbsent === undefined ? {} : { if_absent: true }),
+  })
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  management: 'Management',
+  private: 'Private',
+  public: 'Public',
+}
+
+/** In one piece with what is told of it: a key that is printed has its place in a file or here. */
+function tellCreated(options: CreateOptions, { key, ...facts }: Facts, keyFile?: KeyFile): void {
+  const place = keyFile === undefined ? { key } : { key_file: keyFile.path }
+  if (options.json === true) {
+    return sayJson({ ...facts, ...(key === undefined ? {} : place) })
+  }
+  const id = String(facts['application_id'])
+  if (key === undefined) return sayNow(`There is an application of that name: ${id}`)
+  sayNow(`${kinds[options.type ?? 'management']} application: ${id}`)
+  sayNow(
+    keyFile === undefined
+      ? `Its key, shown once:    ${String(key)}`
+      : `Its key is in           ${keyFile.path}`,
+  )
+}
+
+/** The key is told only once its application is on disk: what is told works. */
+async function createApp(options: CreateOptions): Promise<void> {
+  const request = requestOf(options)
+  await withKeyFile(options.keyFile, async keyFile => {
+    const facts = await operate(options, 'app-create', request)
+    if (facts['key'] === undefined) keyFile?.giveUp()
+    else keyFile?.write(String(facts['key']))
+    tellCreated(options, facts, keyFile)
+  })
+}
+
+async function listApps(options: TenantOptions): Promise<void> {
+  const facts = await operate(options, 'app-list', inTenant(options))
   if (options.json === true) return sayJson(facts)
   const items = facts['applications'] as readonly Facts[]
   printTable(tableOf(items, ['id', 'type', 'name', 'created_at', 'expires_at']))
 }
 
-export async function regenerateApp(id: string, options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'app-regenerate', inputOf(options, { id }))
+async function regenerateApp(id: string, options: TenantOptions): Promise<void> {
+  const facts = await operate(options, 'app-regenerate', inTenant(options, { id }))
   if (options.json === true) return sayJson(facts)
   sayNow(`Its new key, shown once: ${String(facts['key'])}`)
 }
 
-export async function deleteApp(id: string, options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'app-delete', inputOf(options, { id }))
+async function deleteApp(id: string, options: TenantOptions): Promise<void> {
+  const facts = await operate(options, 'app-delete', inTenant(options, { id }))
   sayNow(options.json === true ? JSON.stringify(facts) : 'The application is deleted.')
 }
 
-export async function showSessions(options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'session-list', inputOf(options))
-  if (options.json === true) return sayJson(facts)
-  const items = facts['sessions'] as readonly Facts[]
-  printTable(tableOf(items, ['id', 'created_by', 'authorized', 'authorized_by', 'expires_at']))
+function addCreate(app: Command): void {
+  takesTenant(app.command('create'))
+    .description('make an application, and print its key once')
+    .option('--name <name>', 'what to call it (default: Made on the command line)')
+    .option('--if-absent <name>', 'what to call it; where one has that name, do nothing')
+    .addOption(
+      new Option('--type <type>', 'what it is (default: management)').choices(applicationTypes),
+    )
+    .option(
+      '--permission <name...>',
+      'what it may do, such as token:create; a manager may do all where none is given',
+    )
+    .option('--rules <file>', 'a JSON array of rules, as the interface takes them')
+    .addOption(keyFileOption())
+    .action((options: CreateOptions) => createApp(options))
 }
 
-export async function stopSession(id: string, options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'session-end', inputOf(options, { id }))
-  sayNow(options.json === true ? JSON.stringify(facts) : 'The session has ended.')
+export function addApp(program: Command): void {
+  const app = program
+    .command('app')
+    .description('manage applications by the master key, or the key of a manager in COFFER_KEY')
+  addCreate(app)
+  takesTenant(app.command('list'))
+    .description('the applications of a tenant, newest first')
+    .action((options: TenantOptions) => listApps(options))
+  takesTenant(app.command('regenerate <id>'))
+    .description('give an application another key, print it once, and end its others')
+    .action((id: string, options: TenantOptions) => regenerateApp(id, options))
+  takesTenant(app.command('delete <id>'))
+    .description('delete an application, and end its sessions')
+    .action((id: string, options: TenantOptions) => deleteApp(id, options))
+  addApplicationKeys(app)
 }

@@ -6,18 +6,20 @@
  * --verify-only` alone says.
  * @module
  */
+import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backupStartBytes, readStart, type BackupStart } from '../server/backup/backup-file.ts'
 import { keyPlacesOf, type FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
 import { isSourceGiven, obtainMasterKey } from '../server/keys/key-source.ts'
 import { derivationBeside } from '../server/keys/passphrase.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { keptBackupsIn, type KeptBackup, type KeptBackups } from './kept-backups.ts'
 import { counted, printTable, shown, tableOf } from './table.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface BackupListOptions extends FolderOptions {
+interface BackupListOptions extends FolderOptions {
   readonly json?: boolean
 }
 
@@ -102,7 +104,7 @@ function tell(where: string, backups: readonly ListedBackup[], { ignored }: Kept
 }
 
 /** @throws CommandFailure for a place that cannot be read, and a key that is not as it must be */
-export async function listBackups(where: string, options: BackupListOptions): Promise<void> {
+async function listBackups(where: string, options: BackupListOptions): Promise<void> {
   const kept = await keptBackupsIn(where, resolve(options.data))
   const masterKey = keyFor(options, kept)
   try {
@@ -112,4 +114,18 @@ export async function listBackups(where: string, options: BackupListOptions): Pr
   } finally {
     masterKey?.fill(0)
   }
+}
+
+/** The parser takes what both commands have for the one above. */
+function listOptionsOf(command: Command): BackupListOptions {
+  const { to, ...options }: BackupListOptions & { readonly to?: string } = command.optsWithGlobals()
+  if (to === undefined) return options
+  throw new CommandFailure('backup list: --to: a list makes no backup', usageExitCode)
+}
+
+export function addBackupList(backup: Command): void {
+  takesVault(backup.command('list <place>'), { store: 'folder' })
+    .description('the backups in a folder or s3://bucket/prefix, newest first, by their beginnings')
+    .option('--json', 'print one line of JSON')
+    .action((place: string, _, command: Command) => listBackups(place, listOptionsOf(command)))
 }

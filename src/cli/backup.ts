@@ -6,6 +6,7 @@
  * which is not in it.
  * @module
  */
+import { Option, type Command } from 'commander'
 import { assertOwnStore } from '../server/folder/folder-database.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
@@ -41,8 +42,10 @@ import { randomBytes, sayNow, stderrNow, wallMs } from '../server/process/system
 import { copySnapshot } from '../store/lmdb/inspect/compact-copy.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
+import { addBackupList } from './backup-list.ts'
+import { addAddress, takesVault } from './vault-options.ts'
 
-export interface BackupOptions extends FolderOptions {
+interface BackupOptions extends FolderOptions {
   /** A file that does not exist, the address of one in a bucket, or `-`. */
   readonly to?: string
   readonly json?: boolean
@@ -202,7 +205,7 @@ async function backupToOutput(options: BackupOptions, bytes: number): Promise<vo
 }
 
 /** @throws CommandFailure with nothing at that name */
-export async function backup(options: BackupOptions): Promise<void> {
+async function backup(options: BackupOptions): Promise<void> {
   const { data, to, json } = options
   if (to === undefined) {
     throw new CommandFailure('expected --to: the file that the backup is to be', usageExitCode)
@@ -216,4 +219,14 @@ export async function backup(options: BackupOptions): Promise<void> {
     makeBackup(options, place, name, progress),
   )
   sayNow(...linesOf(place.addressOf(name), made, json))
+}
+
+export function addBackup(program: Command): void {
+  const making = takesVault(program.command('backup'), { store: 'folder' })
+  making.description('make an encrypted copy of a vault in one file, also while it is served')
+  const to = 'where to, s3://bucket/name, or - for stdout; nothing may be there'
+  addAddress(making, new Option('--to <file>', to))
+    .option('--json', 'print one line of JSON')
+    .action((options: BackupOptions) => backup(options))
+  addBackupList(making)
 }

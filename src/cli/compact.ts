@@ -6,6 +6,7 @@
  * Source: contract section 13; docs/threats.md, "What the files tell".
  * @module
  */
+import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { assertOwnStore } from '../server/folder/folder-database.ts'
 import type { FoundCopy } from '../server/folder/copies.ts'
@@ -24,6 +25,7 @@ import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../server/process/system.ts'
+import { takesVault } from './vault-options.ts'
 
 /**
  * The receipt: which files were looked at, and which of them are gone.
@@ -44,7 +46,7 @@ function endCopies({ data, store }: LockedFolder, copies: readonly FoundCopy[]):
 /**
  * @throws CommandFailure with the old file in its place; with the new one, where a copy is left
  */
-export async function compact(options: FolderOptions): Promise<void> {
+async function compact(options: FolderOptions): Promise<void> {
   assertOwnStore(options.data, 'it is compacted there, by VACUUM')
   const folder = lockDataFolder(options)
   const copies = clearLeftovers(folder)
@@ -62,4 +64,10 @@ export async function compact(options: FolderOptions): Promise<void> {
   })
   sayNow(`compacted: ${before} bytes before, ${databaseBytesOf(folder)} after`)
   endCopies(folder, copies)
+}
+
+export function addCompact(program: Command): void {
+  takesVault(program.command('compact'), { store: 'folder' })
+    .description('write the database anew without what was deleted; the server must be stopped')
+    .action((options: FolderOptions) => compact(options))
 }

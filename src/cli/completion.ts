@@ -51,11 +51,18 @@ const scripts: Readonly<Record<string, (commands: readonly CompletedCommand[]) =
 }
 
 /** @throws CommandFailure for a shell that has none */
-export function printCompletion(program: Command, shell: string): void {
+function printCompletion(program: Command, shell: string): void {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (script === undefined) {
     const known = Object.keys(scripts).join(', ')
     throw new CommandFailure(`completion: expected one of ${known}`, usageExitCode)
   }
   sayNow(...script(readCommands(program, [])).split('\n'))
+}
+
+export function addCompletion(program: Command): void {
+  program
+    .command('completion <shell>')
+    .description('print a script that makes bash, zsh or fish complete commands and options')
+    .action((shell: string) => printCompletion(program, shell))
 }

@@ -10,12 +10,12 @@ import { placeIn } from '../settings/config.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { isKeyInEnvironment, masterKeyVariable } from '../server/keys/key-source.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { hasPassword } from './shared-options.ts'
-import { loadConfig, loadSettings, type ConfigOptions } from './setting-options.ts'
+import { hasPassword } from './vault-options.ts'
+import { loadConfig, loadSettings, takesServing, type ConfigOptions } from './setting-options.ts'
 import { assertReadAgain } from './serve.ts'
 import { printTable, shown, textOf } from './table.ts'
 
-export type ConfigCommandOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
+type ConfigCommandOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
 /** A line of what is printed. */
 interface Line {
@@ -80,7 +80,7 @@ const shownValue = (value: unknown): string => {
 }
 
 /** @throws CommandFailure with exit code 2 where `checkConfig` does */
-export function printConfig(options: ConfigCommandOptions, command: Command): void {
+function printConfig(options: ConfigCommandOptions, command: Command): void {
   checkChoices(options)
   const lines = linesOf(options, command)
   if (options.json === true) sayJson({ settings: lines })
@@ -94,7 +94,17 @@ const checkChoices = (options: ConfigCommandOptions): void =>
   assertReadAgain(options, loadConfig(options))
 
 /** @throws CommandFailure with exit code 2, which says the flag, the variable or the line */
-export function checkConfig(options: ConfigCommandOptions): void {
+function checkConfig(options: ConfigCommandOptions): void {
   checkChoices(options)
   sayNow('The settings can be taken.')
+}
+
+export function addConfig(program: Command): void {
+  const config = program.command('config').description('settings as coffer serve would take them')
+  takesServing(config.command('print').option('--json', 'print one line of JSON'))
+    .description('print each setting and where it comes from; no secret is shown')
+    .action((options: ConfigCommandOptions, command: Command) => printConfig(options, command))
+  takesServing(config.command('check'))
+    .description('end with 2 and a line that says what is wrong in them, if anything is')
+    .action((options: ConfigCommandOptions) => checkConfig(options))
 }

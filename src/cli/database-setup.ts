@@ -3,11 +3,12 @@
  * as another user than the one that serves. `coffer init --store` then fills them.
  * @module
  */
+import type { Command } from 'commander'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import { setupOf } from '../store/postgres/schema.ts'
 
-export interface DatabaseSetupOptions {
+interface DatabaseSetupOptions {
   readonly printSql?: boolean
   readonly schema: string
   readonly role: string
@@ -16,7 +17,7 @@ export interface DatabaseSetupOptions {
 const namePattern = /^[a-z_][a-z0-9_]{0,47}$/
 
 /** @throws CommandFailure for a name that would need quotes */
-export function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
+function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
   if (printSql !== true) {
     throw new CommandFailure('--print-sql: expected, as nothing else is done', usageExitCode)
   }
@@ -25,4 +26,16 @@ export function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions):
     throw new CommandFailure(`${flag}: expected small letters, digits and _`, usageExitCode)
   }
   sayNow(...setupOf(schema, role).join('\n').split('\n'))
+}
+
+export function addDatabase(program: Command): void {
+  program
+    .command('db')
+    .description('the database that holds a vault')
+    .command('setup')
+    .description('print what makes the tables, for an operator who runs that by hand')
+    .option('--print-sql', 'print the statements')
+    .option('--schema <name>', 'where the tables are', 'coffer')
+    .option('--role <name>', 'the user that serves, and owns nothing', 'coffer')
+    .action((options: DatabaseSetupOptions) => databaseSetup(options))
 }

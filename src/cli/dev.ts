@@ -6,6 +6,7 @@
  * token was hidden or masked.
  * @module
  */
+import type { Command } from 'commander'
 import { clockStartHoldMs } from '../limits/operation-limits.ts'
 import { makeClock, noMark } from '../server/process/clock.ts'
 import { tellFailuresBy } from '../server/process/failure-line.ts'
@@ -22,9 +23,9 @@ import {
 } from '../server/folder/throw-away.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
 import { makeRequestLines } from './request-lines.ts'
-import { loadConfig, type ConfigOptions } from './setting-options.ts'
+import { loadConfig, takesTrying, type ConfigOptions } from './setting-options.ts'
 
-export interface DevOptions extends ConfigOptions {
+interface DevOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
@@ -66,7 +67,7 @@ const untilToEnd = (): Promise<unknown> =>
     : Promise.race([untilSignalled([...endingSignals, 'SIGHUP']), parentEnd()])
 
 /** Listens on loopback alone: its keys are printed. */
-export async function dev({ json, ...options }: DevOptions): Promise<void> {
+async function dev({ json, ...options }: DevOptions): Promise<void> {
   outliveOtherSignals()
   const { address, logs, settings } = loadConfig(options)
   tellFailuresBy(logs)
@@ -99,4 +100,11 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
   } finally {
     folder.remove()
   }
+}
+
+export function addDev(program: Command): void {
+  takesTrying(program.command('dev'))
+    .description('start a throw-away vault with three keys')
+    .option('--json', 'print one line of JSON when it is ready')
+    .action((options: DevOptions) => dev(options))
 }

@@ -8,6 +8,7 @@
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */
+import type { Command } from 'commander'
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config, TlsFiles } from '../settings/config.ts'
@@ -27,21 +28,21 @@ import { assertErasureLog } from '../server/folder/erasure-log.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { isDataFolder } from '../server/folder/folder-stamp.ts'
 import { isKeyInEnvironment } from '../server/keys/key-source.ts'
-import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers, type ServedFiles } from '../server/folder/file-access.ts'
-import { loadConfig, type ConfigOptions } from './setting-options.ts'
+import { loadConfig, takesServing, type ConfigOptions } from './setting-options.ts'
 import { beforeOf } from '../server/keys/next-master-key.ts'
 import { isProcessGuarded } from '../server/process/process-guard.ts'
 import { sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import { readTls, troublesOf } from '../server/listen/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../server/process/weaknesses.ts'
 import { advicesOf } from './copy-advice.ts'
+import { findInApplications } from './application-findings.ts'
 import { findInClock } from './clock-findings.ts'
 import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type DoctorFinding } from './finding.ts'
 import { tryServing } from './trials.ts'
 
-export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
+type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
 const warn = ({ about, text }: Weakness): DoctorFinding => warning(about, text)
 
@@ -154,22 +155,6 @@ const findInPlaces = ({ erasureLog, backups }: Config, data: string): DoctorFind
     : refusedOf('--backup-to', () => openPlace(backups.to, data).assertThere())),
 ]
 
-/** Who holds such a key can give itself every token: it is to be kept like the master key. */
-async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
-  let ids: readonly string[] | undefined
-  try {
-    ids = await findKeyMakers(options)
-  } catch (error) {
-    if (error instanceof CommandFailure) return fault('applications', error.message)
-    throw error
-  }
-  const text =
-    ids === undefined
-      ? 'while a server runs, applications that can make a key which reveals are not looked for'
-      : `applications that can make a key which reveals: ${ids.join(', ')}`
-  return note('applications', text)
-}
-
 /** Whether a vault is in a database and has no folder on this machine yet, which `serve` makes. */
 const isToCome = ({ data, store }: DoctorOptions): boolean =>
   store !== undefined && !isDataFolder(data)
@@ -181,7 +166,7 @@ const saysWhere = ({ configFile, host, port, socket, opsPort }: DoctorOptions): 
 const noFolder = note('data folder', 'there is none yet: serve makes it, for the vault of --store')
 
 /** @throws CommandFailure when there is a fault */
-export async function doctor(options: DoctorOptions): Promise<void> {
+async function doctor(options: DoctorOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, tls, settings } = config
   if (!isToCome(options)) assertSameDatabase(options.data, options)
@@ -207,4 +192,11 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   else for (const { level, about, text } of findings) sayNow(`${level}: ${about}: ${text}`)
   if (faults > 0) throw new CommandFailure(`${faults} of ${findings.length} findings are faults`)
   if (options.json !== true) sayNow(`no faults, ${count('warning')} warnings`)
+}
+
+export function addDoctor(program: Command): void {
+  takesServing(program.command('doctor'))
+    .description('look for faults and weak choices in a data folder and its settings')
+    .option('--json', 'print one line of JSON')
+    .action((options: DoctorOptions) => doctor(options))
 }

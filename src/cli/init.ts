@@ -5,6 +5,7 @@
  * key could not be told is not made.
  * @module
  */
+import type { Command } from 'commander'
 import type { NewVault } from '../vault/vault.ts'
 import { type FolderOptions } from '../server/folder/data-folder.ts'
 import { createDataFolder } from '../server/folder/make-folder.ts'
@@ -13,10 +14,11 @@ import { isSourceGiven } from '../server/keys/key-source.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { isAnythingAt, statsAt } from '../server/folder/regular-files.ts'
 import { sayNow } from '../server/process/system.ts'
-import { withKeyFile, type KeyFile } from './key-file.ts'
+import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { assertNotEmptied } from './setting-options.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface InitOptions extends FolderOptions {
+interface InitOptions extends FolderOptions {
   readonly keyFile?: string
   readonly json?: boolean
 }
@@ -57,7 +59,7 @@ function assertPlacesChosen(options: InitOptions): void {
 }
 
 /** @throws CommandFailure */
-export function init(options: InitOptions): Promise<void> {
+function init(options: InitOptions): Promise<void> {
   assertPlacesChosen(options)
   return withKeyFile(options.keyFile, keyFile =>
     createDataFolder(options, made => tell(options, made, keyFile)),
@@ -90,4 +92,12 @@ export async function initWhereAbsent(options: InitOptions, isNew: boolean): Pro
   if (lost !== undefined) throw lost
   if (!isNew) assertFirstStart(options)
   await init(options)
+}
+
+export function addInit(program: Command): void {
+  takesVault(program.command('init'), { store: 'any', joins: false })
+    .description('make a data folder, and print the first management key once')
+    .addOption(keyFileOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: InitOptions) => init(options))
 }

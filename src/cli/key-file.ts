@@ -3,11 +3,18 @@
  * made where it can be told.
  * @module
  */
+import { Option } from 'commander'
 import { closeSync, fsyncSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { syncFolder, writeWhole } from '../lib/files.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { openNewFile, type NewFile } from '../server/folder/regular-files.ts'
+
+export const keyFileOption = (): Option =>
+  new Option(
+    '--key-file <file>',
+    'write the new key there instead of printing it; no such file yet',
+  )
 
 export interface KeyFile {
   readonly path: string

@@ -2,6 +2,7 @@
  * `coffer keys split | join`: the master key in shares, which several people keep.
  * @module
  */
+import type { Command } from 'commander'
 import { existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isatty } from 'node:tty'
@@ -18,8 +19,9 @@ import { askSecret, readSecretLine } from '../server/keys/secret-input.ts'
 import { randomBytes, sayJson, sayNow } from '../server/process/system.ts'
 import { collectShares } from '../server/keys/unsealing.ts'
 import { operate } from './operate.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface SplitOptions extends FolderOptions {
+interface SplitOptions extends FolderOptions {
   readonly shares: string
   readonly threshold: string
   /** Where a file for each share is made; they are printed where it is absent. */
@@ -27,7 +29,7 @@ export interface SplitOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-export interface JoinOptions extends FolderOptions {
+interface JoinOptions extends FolderOptions {
   readonly json?: boolean
 }
 
@@ -94,7 +96,7 @@ function writeShares(texts: readonly Uint8Array[], folder: string): readonly str
 }
 
 /** @throws CommandFailure with no share printed or written */
-export async function keysSplit(options: SplitOptions): Promise<void> {
+async function keysSplit(options: SplitOptions): Promise<void> {
   const masterKey = checkFolder(options)
   try {
     await assertOwnKey(options)
@@ -149,7 +151,7 @@ function keyFileOf(options: JoinOptions): string {
 }
 
 /** @throws CommandFailure with nothing written */
-export async function keysJoin(options: JoinOptions): Promise<void> {
+async function keysJoin(options: JoinOptions): Promise<void> {
   const file = keyFileOf(options)
   const collection = collectShares()
   await eachShare(async text => {
@@ -174,4 +176,21 @@ export async function keysJoin(options: JoinOptions): Promise<void> {
   }
   if (options.json === true) sayJson({ file })
   else sayNow(`The master key is in ${file}: see coffer doctor whether it opens the vault.`)
+}
+
+export function addSplit(keys: Command): void {
+  takesVault(keys.command('split'), { store: 'folder' })
+    .description('print the master key in shares, of which any so many give it again')
+    .requiredOption('--shares <count>', 'how many there are to be')
+    .requiredOption('--threshold <count>', 'how many of them give the key')
+    .option('--to-dir <dir>', 'write them there, each to a file of its own')
+    .option('--json', 'print one line of JSON')
+    .action((options: SplitOptions) => keysSplit(options))
+}
+
+export function addJoin(keys: Command): void {
+  takesVault(keys.command('join'), { store: 'folder' })
+    .description('write the master key to its file again, from shares on stdin')
+    .option('--json', 'print one line of JSON')
+    .action((options: JoinOptions) => keysJoin(options))
 }

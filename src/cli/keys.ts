@@ -2,6 +2,7 @@
  * `coffer keys status | rotate | retire`: the keys that values are sealed under.
  * @module
  */
+import type { Command } from 'commander'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Facts, Tell } from '../vault/operator/operator-operation.ts'
@@ -17,8 +18,11 @@ import { advicesOf } from './copy-advice.ts'
 import { operate } from './operate.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseIn } from './replace-database.ts'
+import { addJoin, addSplit } from './key-shares.ts'
+import { addRekey } from './rekey.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface KeysOptions extends FolderOptions {
+interface KeysOptions extends FolderOptions {
   readonly json?: boolean
 }
 
@@ -29,7 +33,7 @@ interface KeyFacts extends Facts {
   readonly rows: number
 }
 
-export async function keysStatus(options: KeysOptions): Promise<void> {
+async function keysStatus(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-status', {})
   if (options.json === true) return sayJson(facts)
   const keys = facts['keys'] as readonly KeyFacts[]
@@ -57,7 +61,7 @@ function sealingTo(progress: BeginProgress): Tell {
 }
 
 /** @throws CommandFailure, once all is told, where rows did not open */
-export async function keysRotate(options: KeysOptions): Promise<void> {
+async function keysRotate(options: KeysOptions): Promise<void> {
   const told = { bytes: bytesOf(options), json: options.json === true }
   const facts = await withProgress(told, progress =>
     operate(options, 'keys-rotate', {}, sealingTo(progress)),
@@ -97,7 +101,7 @@ const filesOf = ({ data }: KeysOptions, copies: readonly FoundCopy[]): readonly 
 ]
 
 /** @throws CommandFailure, once all is told, where keyrings of before are left in the files */
-export async function keysRetire(options: KeysOptions): Promise<void> {
+async function keysRetire(options: KeysOptions): Promise<void> {
   const told = await operate(options, 'keys-retire', {})
   const copies = clearCopies(options.data)
   const left = copies.filter(({ state }) => state !== 'left')
@@ -110,4 +114,23 @@ export async function keysRetire(options: KeysOptions): Promise<void> {
   else tellReceipt(facts)
   if (facts['scrubbed'] === false) throw new CommandFailure(notScrubbed)
   if (left.length > 0) throw new CommandFailure(`a copy is left: ${advicesOf(left).join('; ')}`)
+}
+
+const ofKeys = (command: Command): Command =>
+  takesVault(command, { store: 'any', joins: true }).option('--json', 'print one line of JSON')
+
+export function addKeys(program: Command): void {
+  const keys = program.command('keys').description('the keys that values are sealed under')
+  addSplit(keys)
+  addJoin(keys)
+  ofKeys(keys.command('status'))
+    .description('which keys there are, and how many rows are sealed under each')
+    .action((options: KeysOptions) => keysStatus(options))
+  ofKeys(keys.command('rotate'))
+    .description('make a new key, and seal everything anew under it')
+    .action((options: KeysOptions) => keysRotate(options))
+  addRekey(keys)
+  ofKeys(keys.command('retire'))
+    .description('drop keys under which nothing is sealed, and print a receipt')
+    .action((options: KeysOptions) => keysRetire(options))
 }

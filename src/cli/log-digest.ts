@@ -2,14 +2,16 @@
  * `coffer log digest`: by what lines of the request log tell of a token.
  * @module
  */
+import type { Command } from 'commander'
 import { digestedIdsMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { readTextInput } from './input.ts'
 import { operate } from './operate.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface LogDigestOptions extends FolderOptions {
+interface LogDigestOptions extends FolderOptions {
   readonly json?: boolean
 }
 
@@ -22,8 +24,16 @@ function idsFrom(id: string): readonly string[] {
   throw new CommandFailure(expected, usageExitCode)
 }
 
-export async function logDigest(id: string, options: LogDigestOptions): Promise<void> {
+async function logDigest(id: string, options: LogDigestOptions): Promise<void> {
   const { digests } = await operate(options, 'log-digest', { ids: idsFrom(id) })
   if (options.json === true) return sayJson({ digests })
   for (const digest of digests as readonly string[]) sayNow(digest)
+}
+
+export function addLog(program: Command): void {
+  const log = program.command('log').description('what helps to read the request log')
+  takesVault(log.command('digest <id>'), { store: 'any', joins: true })
+    .description('print what stands for a token in the request log; - reads ids, one a line')
+    .option('--json', 'print one line of JSON')
+    .action((id: string, options: LogDigestOptions) => logDigest(id, options))
 }

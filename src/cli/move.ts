@@ -7,6 +7,7 @@
  * own store stays beside it. Cut off anywhere, the same command goes on.
  * @module
  */
+import { Option, type Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { ApiError } from '../lib/errors.ts'
 import type { BeginProgress } from '../lib/progress.ts'
@@ -46,8 +47,9 @@ import { compareRows, withOpposite, type Opposite } from './compare-stores.ts'
 import { moveBack } from './move-back.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn, setAside } from './replace-database.ts'
+import { addAddress, takesVault } from './vault-options.ts'
 
-export interface MoveOptions extends FolderOptions {
+interface MoveOptions extends FolderOptions {
   /** The URL of the database, or `folder`. */
   readonly to: string
 }
@@ -149,5 +151,14 @@ async function moveThere(options: MoveOptions): Promise<void> {
 }
 
 /** @throws CommandFailure, and the same command goes on */
-export const move = (options: MoveOptions): Promise<void> =>
+const move = (options: MoveOptions): Promise<void> =>
   options.to === 'folder' ? moveBack(options) : moveThere(options)
+
+export function addMove(program: Command): void {
+  const command = takesVault(program.command('move'), { store: 'folder' })
+  const to = new Option('--to <place>', 'URL of the database, without a password; or: folder')
+  addAddress(command, to.makeOptionMandatory())
+    .description('move a vault into PostgreSQL, or back; all that serve it must be stopped')
+    .option('--store-password-file <file>', 'where the password of its user is')
+    .action((options: MoveOptions) => move(options))
+}

@@ -1,24 +1,84 @@
 /**
- * The program of the command line: every command with its options.
+ * The program of the command line, and the list of its commands. Each is declared where it acts.
  * @module
  */
 import { Command } from 'commander'
 import { versionAndBuild } from '../lib/version.ts'
-import { addAppCommands } from './commands/applications-commands.ts'
-import { addBackupCommands } from './commands/backups.ts'
-import { addCallerCommands } from './commands/callers.ts'
-import { addFileCommands } from './commands/files-commands.ts'
-import { addKeyCommands } from './commands/keys-commands.ts'
-import { addLogCommands } from './commands/logs.ts'
-import { addPackagingCommands } from './commands/packaging.ts'
-import { addDatabase, addKeySources } from './shared-options.ts'
-import { addServingCommands } from './commands/serving.ts'
-import { helpEnd, helpForm } from './help.ts'
 import { usageExitCode } from '../server/process/failure.ts'
 import { failureLine } from '../server/process/failure-line.ts'
 import { assertMachine } from '../server/process/machine.ts'
 import { guardProcess } from '../server/process/process-guard.ts'
 import { say } from '../server/process/system.ts'
+import { addApp } from './applications.ts'
+import { addBackup } from './backup.ts'
+import { addCompact } from './compact.ts'
+import { addCompletion } from './completion.ts'
+import { addConfig } from './config-command.ts'
+import { addDatabase } from './database-setup.ts'
+import { addDev } from './dev.ts'
+import { addDoctor } from './doctor.ts'
+import { helpEnd, helpForm } from './help.ts'
+import { addInit } from './init.ts'
+import { addKeys } from './keys.ts'
+import { addLog } from './log-digest.ts'
+import { addMove } from './move.ts'
+import { addPermissions } from './permission-list.ts'
+import { addRestore } from './restore.ts'
+import { addScheduledBackup } from './scheduled-backup.ts'
+import { addServe, addWorker } from './serve.ts'
+import { addSession } from './sessions.ts'
+import { addStatus } from './status.ts'
+import { addSystemd } from './systemd.ts'
+import { addTestVault } from './test-vault.ts'
+import { addToken } from './tokens.ts'
+import { addSeal, addUnseal } from './unseal.ts'
+import { addVerify } from './verify.ts'
+
+function addVersion(program: Command): void {
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => say(versionAndBuild))
+}
+
+/** As help lists them. */
+const commands: readonly ((program: Command) => void)[] = [
+  addInit,
+  addServe,
+  addUnseal,
+  addSeal,
+  addWorker,
+  addScheduledBackup,
+  addTestVault,
+  addDev,
+  addDoctor,
+  addStatus,
+  addConfig,
+  addApp,
+  addSession,
+  addToken,
+  addPermissions,
+  addBackup,
+  addRestore,
+  addVerify,
+  addCompact,
+  addMove,
+  addDatabase,
+  addKeys,
+  addLog,
+  addSystemd,
+  addCompletion,
+  addVersion,
+]
+
+/** What the parser has to say is one line, as of every failure. */
+const tellOutput = (text: string, write: (line: string) => void): void => {
+  const message = text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ')
+  write(failureLine(`${message}; see --help`, usageExitCode))
+}
 
 export function buildProgram(): Command {
   const program = new Command('coffer')
@@ -32,31 +92,7 @@ export function buildProgram(): Command {
       guardProcess()
       assertMachine()
     })
-    .configureOutput({
-      outputError: (text, write) =>
-        write(
-          failureLine(
-            `${text
-              .replace(/^error: /, '')
-              .trim()
-              .replaceAll('\n', ' ')}; see --help`,
-            usageExitCode,
-          ),
-        ),
-    })
-  addServingCommands(program)
-  addAppCommands(program)
-  addCallerCommands(program)
-  addBackupCommands(program)
-  addFileCommands(program)
-  addKeyCommands(program)
-  addLogCommands(program)
-  addPackagingCommands(program)
-  addDatabase(program)
-  addKeySources(program)
-  program
-    .command('version')
-    .description('print the version')
-    .action(() => say(versionAndBuild))
+    .configureOutput({ outputError: tellOutput })
+  for (const add of commands) add(program)
   return program
 }

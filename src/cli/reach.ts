@@ -2,6 +2,7 @@
  * Commands that ask a vault as its callers do: where it is, with which key, and how they fail.
  * @module
  */
+import { Option, type Command } from 'commander'
 import {
   CofferError,
   createClient,
@@ -22,6 +23,19 @@ export interface ReachOptions {
   readonly keyFile?: string
   readonly json?: boolean
 }
+
+/** For a command that asks a vault as its callers do, by an address and with an API key. */
+export const takesCaller = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--addr <address>', 'of the vault, or unix: and a path').env('COFFER_ADDR'),
+    )
+    .addOption(
+      new Option('--key-file <file>', 'with the key, if it is not in COFFER_KEY').env(
+        'COFFER_KEY_FILE',
+      ),
+    )
+    .option('--json', 'print JSON, one object a line')
 
 const socketPrefix = 'unix:'
 const socketAddress = 'http://localhost'

@@ -2,22 +2,24 @@
  * `coffer keys rekey`: another master key in the place of the one there is.
  * @module
  */
+import type { Command } from 'commander'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Facts } from '../vault/operator/operator-operation.ts'
-import { checkFolder, masterKeyFileOf } from '../server/folder/data-folder.ts'
+import { checkFolder, masterKeyFileOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { releaseKeys } from '../server/keys/key-source.ts'
 import { beforeOf, makeNewKey } from '../server/keys/next-master-key.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import type { KeysOptions } from './keys.ts'
 import { operate, proveThere } from './operate.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface RekeyOptions extends KeysOptions {
+interface RekeyOptions extends FolderOptions {
   /** Where the new key is to be; absent: in the place of the one there is. */
   readonly newMasterKeyFile?: string
   /** Of a key that is replaced in its file: it is kept nowhere. */
   readonly forgetOldKey?: boolean
+  readonly json?: boolean
 }
 
 interface Plan {
@@ -73,7 +75,7 @@ async function replace(options: RekeyOptions, { input, file }: Plan): Promise<Fa
   }
 }
 
-export async function keysRekey(options: RekeyOptions): Promise<void> {
+async function keysRekey(options: RekeyOptions): Promise<void> {
   checkFolder(options).fill(0)
   const { newMasterKeyFile: path } = options
   const plan = path === undefined ? planInPlace(options) : planNewFile(options, path)
@@ -84,4 +86,13 @@ export async function keysRekey(options: RekeyOptions): Promise<void> {
   sayNow('Backups and copies from before open with the master key of before alone.')
   for (const line of plan.advice) sayNow(line)
   if (facts['scrubbed'] === false) sayNow('Some of it is left in the files: run keys retire.')
+}
+
+export function addRekey(keys: Command): void {
+  takesVault(keys.command('rekey'), { store: 'any', joins: true })
+    .description('put another master key in the place of the one there is')
+    .option('--json', 'print one line of JSON')
+    .option('--new-master-key-file <file>', 'where the new key is to be, if not in that place')
+    .option('--forget-old-key', 'keep no copy of the old key, which older backups need')
+    .action((options: RekeyOptions) => keysRekey(options))
 }

@@ -5,6 +5,7 @@
  * The master key stays where it is: it is not in a backup, and is not put into the folder.
  * @module
  */
+import type { Command } from 'commander'
 import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Erased } from '../vault/operator/erasure.ts'
@@ -39,10 +40,11 @@ import { withProgress } from './show-progress.ts'
 import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { assertNamedByInstant, newestBackupIn } from './kept-backups.ts'
-import { withKeyFile, type KeyFile } from './key-file.ts'
+import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
+import { takesVault } from './vault-options.ts'
 
-export type RestoreOptions = FolderOptions &
+type RestoreOptions = FolderOptions &
   KeysOfRestore & {
     /** Files that list tokens which were deleted since. */
     readonly erase?: readonly string[]
@@ -315,7 +317,7 @@ async function fileOf(file: string | undefined, options: RestoreOptions): Promis
  * @param named a backup, the address of one in a bucket, or `-`; absent with `latest`
  * @throws CommandFailure with nothing changed
  */
-export async function restore(named: string | undefined, options: RestoreOptions): Promise<void> {
+async function restore(named: string | undefined, options: RestoreOptions): Promise<void> {
   const file = await fileOf(named, options)
   const { erase: files = [], verifyOnly } = options
   if (verifyOnly === true && files.length > 0) {
@@ -328,4 +330,23 @@ export async function restore(named: string | undefined, options: RestoreOptions
   const newest = options.latest === undefined ? undefined : file
   const wanted = { lists: { files, count: await countErasures(files) }, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
+}
+
+export function addRestore(program: Command): void {
+  takesVault(program.command('restore [file]'), { store: 'folder' })
+    .description(
+      'make a data folder, empty or not there, from a backup, also s3://bucket/name or - (stdin)',
+    )
+    .option('--latest <place>', 'the newest backup in a folder or s3://bucket/prefix')
+    .option('--verify-only', 'look at the whole backup, and make nothing')
+    .option('--revoke-keys', 'end all API keys and sessions in it, but a new management key')
+    .option('--keep-keys', 'keep them, also those that were revoked since the backup')
+    .addOption(keyFileOption())
+    .option(
+      '--erase <file>',
+      'erase the tokens that a list of serve --erasure-log names; may be given again',
+      (file: string, before: readonly string[] = []) => [...before, file],
+    )
+    .option('--json', 'print one line of JSON')
+    .action((file: string | undefined, options: RestoreOptions) => restore(file, options))
 }

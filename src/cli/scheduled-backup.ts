@@ -6,6 +6,7 @@
  * to all who want the processor, and ends with the process that started it.
  * @module
  */
+import type { Command } from 'commander'
 import { constants, setPriority } from 'node:os'
 import { noProgress } from '../lib/progress.ts'
 import { backupNameOf, newestInstantOf, surplusOf } from '../server/backup/backup-names.ts'
@@ -70,7 +71,7 @@ async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
 }
 
 /** Says what it did in one line of JSON. */
-export async function scheduledBackup(): Promise<void> {
+async function scheduledBackup(): Promise<void> {
   const order = await readOrder()
   endWithParent(order.parent)
   giveWay()
@@ -78,4 +79,11 @@ export async function scheduledBackup(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
   const turn = await takeTurn(order).catch((error: unknown) => ({ failed: failureOf(error) }))
   sayJson(turn)
+}
+
+export function addScheduledBackup(program: Command): void {
+  program
+    .command('scheduled-backup', { hidden: true })
+    .description('make a backup where one is due, as coffer serve --backup-to orders on stdin')
+    .action(() => scheduledBackup())
 }

@@ -2,6 +2,7 @@
  * `coffer serve`: serves one data folder until SIGTERM, by this process or by several others.
  * @module
  */
+import type { Command } from 'commander'
 import type { Config } from '../settings/config.ts'
 import { clockStartHoldMs } from '../limits/operation-limits.ts'
 import { markOf } from '../server/process/clock-file.ts'
@@ -33,9 +34,11 @@ import { outliveTerminal } from '../server/process/hang-up.ts'
 import { serveUntilSignalled } from '../server/process/vault-process.ts'
 import { endAfterFailure, outliveReaders } from '../server/process/system.ts'
 import { initWhereAbsent } from './init.ts'
-import { loadConfig, loadSettings } from './setting-options.ts'
+import { loadConfig, loadSettings, takesServing } from './setting-options.ts'
 import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
 import { serveTogether } from './serve-together.ts'
+import { keyFileOption } from './key-file.ts'
+import { work } from '../server/process/worker.ts'
 
 /** @throws CommandFailure */
 function assertSealable(options: ServeOptions): void {
@@ -134,7 +137,7 @@ async function serveAlone(
   stopWatching()
 }
 
-export async function serve(options: ServeOptions): Promise<void> {
+async function serve(options: ServeOptions): Promise<void> {
   outliveTerminal()
   const given = {
     manager: findServiceManager(process.env, process.pid),
@@ -155,4 +158,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   const start = { workers, keySource, settings: loadSettings(options) }
   if (workers === 1 || 'socket' in address) await serveAlone(options, config, { ...given, start })
   else await serveTogether(options, config, address, { ...given, start })
+}
+
+export function addServe(program: Command): void {
+  takesServing(program.command('serve'))
+    .description('serve a data folder')
+    .option('--init', 'make the data folder and its --master-key-file first where neither is')
+    .option('--init-new', 'the same wherever the key is, for a first start alone')
+    .addOption(keyFileOption())
+    .option('--sealed', 'start without the master key, which coffer unseal brings')
+    .action((options: ServeOptions) => serve(options))
+}
+
+export function addWorker(program: Command): void {
+  program
+    .command('worker <index>', { hidden: true })
+    .description('serve with others, as coffer serve --workers orders on stdin')
+    .action((index: string) => work(Number(index)))
 }

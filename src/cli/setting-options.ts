@@ -23,7 +23,9 @@ import { showName, type ConfigFile } from '../settings/config-file.ts'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { readHanded } from '../server/folder/handed-files.ts'
 import { isSourceGiven, masterKeyVariable } from '../server/keys/key-source.ts'
+import { shownLast } from './help.ts'
 import { keyVariable } from './reach.ts'
+import { addOptions, takesVault } from './vault-options.ts'
 
 const prefix = 'COFFER_'
 
@@ -45,7 +47,7 @@ const configOption = () =>
   new Option('--config <file>', 'a JSON file with settings').env(`${prefix}CONFIG`)
 
 /** Where to listen, the file, and every setting. */
-export const servingOptions = (): readonly Option[] => [
+const servingOptions = (): readonly Option[] => [
   ...addressOptions.map(optionOf),
   configOption(),
   ...backupOptions.map(optionOf),
@@ -54,7 +56,7 @@ export const servingOptions = (): readonly Option[] => [
 ]
 
 /** Of a vault that is not meant to stay: it listens on loopback, and no file speaks of it. */
-export const tryingOptions = (): readonly Option[] =>
+const tryingOptions = (): readonly Option[] =>
   [...addressOptions.filter(({ flag }) => flag === '--port'), ...logOptions, ...settingOptions].map(
     optionOf,
   )
@@ -145,7 +147,7 @@ const variablesOf = ({ commands, options }: Command): readonly (string | undefin
  * A mistyped name must not leave a guard as it was.
  * @throws CommandFailure for a variable of ours that no command knows
  */
-export function assertKnownVariables(program: Command, environment: Environment): void {
+function assertKnownVariables(program: Command, environment: Environment): void {
   const known = new Set([...variablesOf(program), keyVariable])
   const unknown = Object.keys(environment).find(name => name.startsWith(prefix) && !known.has(name))
   if (unknown === undefined) return
@@ -180,7 +182,7 @@ function orUsage<T>(decode: () => T): T {
  * counts where neither the command line nor the environment does; of the places of a key any.
  * @throws CommandFailure
  */
-export function takeConfigFile(command: Command): void {
+function takeConfigFile(command: Command): void {
   const path: unknown = command.getOptionValue('config')
   if (typeof path !== 'string') return
   const file = { path, bytes: readConfigFile(path) }
@@ -201,3 +203,20 @@ export const loadConfig = ({ configFile, ...texts }: ConfigOptions): Config =>
 /** @throws CommandFailure as `loadConfig` */
 export const loadSettings = ({ configFile, ...texts }: ConfigOptions) =>
   orUsage(() => countingSettings(texts, configFile))
+
+const rootOf = (command: Command): Command =>
+  command.parent === null ? command : rootOf(command.parent)
+
+/** The file is read before anything is decided by what it may say. */
+function takesSettings(command: Command, options: readonly Option[]): Command {
+  return addOptions(command, options.map(shownLast))
+    .hook('preAction', () => assertKnownVariables(rootOf(command), process.env))
+    .hook('preAction', () => takeConfigFile(command))
+}
+
+/** For a command that takes a vault with its settings as `coffer serve` does. */
+export const takesServing = (command: Command): Command =>
+  takesVault(takesSettings(command, servingOptions()), { store: 'any', joins: false })
+
+/** For a command that serves a vault of its own, which is thrown away. */
+export const takesTrying = (command: Command): Command => takesSettings(command, tryingOptions())

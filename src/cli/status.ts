@@ -2,14 +2,16 @@
  * `coffer status`: what the process says that serves a data folder.
  * @module
  */
+import type { Command } from 'commander'
 import { callControl } from '../server/listen/control.ts'
 import { controlOf, lockOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import { checkStamp } from '../server/folder/folder-stamp.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { lockHolder } from '../server/folder/lock-holder.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
+import { takesFolder } from './vault-options.ts'
 
-export interface StatusOptions extends FolderOptions {
+interface StatusOptions extends FolderOptions {
   readonly json?: boolean
 }
 
@@ -25,7 +27,7 @@ function noServer(data: string): CommandFailure {
  * @throws CommandFailure where nobody serves the folder, or it is of another format, and as
  *   `callControl`
  */
-export async function status({ data, json }: StatusOptions): Promise<void> {
+async function status({ data, json }: StatusOptions): Promise<void> {
   checkStamp(data)
   const facts = await callControl(controlOf(data), 'status', {})
   if (facts === undefined) throw noServer(data)
@@ -36,4 +38,11 @@ export async function status({ data, json }: StatusOptions): Promise<void> {
   ])
   const width = Math.max(...told.map(([name = '']) => name.length)) + 2
   for (const [name = '', value] of told) sayNow(`${name.padEnd(width)}${value}`)
+}
+
+export function addStatus(program: Command): void {
+  takesFolder(program.command('status'))
+    .description('what the server of a data folder says of itself')
+    .option('--json', 'print one line of JSON')
+    .action((options: StatusOptions) => status(options))
 }

@@ -8,13 +8,14 @@
  * Source: systemd.exec(5); scored by `systemd-analyze security`.
  * @module
  */
+import type { Command } from 'commander'
 import { dirname, isAbsolute } from 'node:path'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { bucketAddress } from '../settings/setting-formats.ts'
 import { ownBinary } from '../server/process/own-program.ts'
 import { sayNow } from '../server/process/system.ts'
 
-export interface UnitOptions {
+interface UnitOptions {
   readonly binary: string
   readonly data: string
   readonly masterKeyFile: string
@@ -187,8 +188,11 @@ const unitOf = (options: UnitOptions): readonly string[] => [
 /** The one that prints, which is there; of a run from source where `docs/operations.md` puts it. */
 const usualBinary = (): string => ownBinary() ?? '/usr/local/bin/coffer'
 
+/** A unit as it is asked for: `binary` is this program where it is left out. */
+type AskedUnit = Omit<UnitOptions, 'binary'> & Partial<Pick<UnitOptions, 'binary'>>
+
 /** @throws CommandFailure for a path that a unit cannot hold */
-export function printUnit(asked: Omit<UnitOptions, 'binary'> & { readonly binary?: string }): void {
+function printUnit(asked: AskedUnit): void {
   const options = { ...asked, binary: asked.binary ?? usualBinary() }
   assertPaths(options)
   for (const [flag, text] of [
@@ -208,4 +212,31 @@ export function printUnit(asked: Omit<UnitOptions, 'binary'> & { readonly binary
     throw new CommandFailure(`--master-key-credential: ${expected}`, usageExitCode)
   }
   sayNow(...(options.socketUnit === true ? socketUnitOf(options) : unitOf(options)))
+}
+
+/** Its options are texts for the unit: nothing here opens what they name. */
+export function addSystemd(program: Command): void {
+  program
+    .command('systemd')
+    .description('serve under systemd')
+    .command('print')
+    .description('print a unit that may do no more than it must; for the user coffer')
+    .option('--binary <file>', 'where the binary is, where it is not this one')
+    .option('--data <dir>', 'the data folder', '/var/lib/coffer')
+    .option('--master-key-file <file>', 'where the master key is', '/etc/coffer/master.key')
+    .option(
+      '--master-key-credential <name>',
+      'an encrypted credential that systemd-creds made of the master key, in its place',
+    )
+    .option('--port <port>', 'the port to listen on, on loopback', '3333')
+    .option('--socket <file>', 'a Unix socket to listen on, in place of the port')
+    .option('--ops-port <port>', 'where health and metrics are told, on loopback')
+    .option('--backup-to <place>', 'a folder or a bucket for nightly backups')
+    .option('--tls-cert <file>', 'the TLS certificate (PEM), which the user coffer may read')
+    .option('--tls-key <file>', "its key (PEM), which is that user's alone")
+    .option('--workers <number>', 'processes that serve together')
+    .option('--config <file>', 'a JSON file with more settings')
+    .option('--activation', 'listen on coffer.socket, so that no restart refuses a request')
+    .option('--socket-unit', 'print coffer.socket instead, which listens on the port')
+    .action((options: AskedUnit) => printUnit(options))
 }

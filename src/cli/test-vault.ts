@@ -7,6 +7,7 @@
  * the end of the test and of its process, however that comes.
  * @module
  */
+import type { Command } from 'commander'
 import { fstatSync, readSync } from 'node:fs'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { outliveReaders, say } from '../server/process/system.ts'
@@ -54,7 +55,7 @@ const stdinEnd = (): Promise<void> =>
   })
 
 /** Serves, says where in one line, and ends with its stdin. */
-export async function testVault(text: string): Promise<void> {
+async function testVault(text: string): Promise<void> {
   const { settings, startAtMs, logs } = takeOrder(text)
   outliveReaders()
   const log = (event: string, facts?: object): void => {
@@ -66,4 +67,11 @@ export async function testVault(text: string): Promise<void> {
   say(JSON.stringify({ address, tenantId: demo.tenantId, keys: shownKeys(demo), leadMs }))
   await ended
   await vault.stop()
+}
+
+export function addTestVault(program: Command): void {
+  program
+    .command('test-vault <order>', { hidden: true })
+    .description('serve one test, as coffer/testing orders')
+    .action((order: string) => testVault(order))
 }

@@ -2,6 +2,7 @@
  * `coffer token …`: what a caller of the vault does with tokens.
  * @module
  */
+import { Option, type Command } from 'commander'
 import type {
   Client,
   NewToken,
@@ -11,16 +12,21 @@ import type {
   TokenType,
 } from '../client/index.ts'
 import { fromPlain, isJsonObject, printJson, type Json, type JsonObject } from '../lib/json/json.ts'
+import { tokenTypeNames } from '../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import { exactJson, wholeToken } from './exact-json.ts'
+import { addCounts } from './bulk/counts.ts'
 import { deleteWhere, type DeleteOptions } from './bulk/delete-where.ts'
+import { addExport } from './bulk/export.ts'
+import { addImport } from './bulk/import.ts'
+import { addReindex } from './bulk/reindex.ts'
 import { readJsonInput, readTextInput } from './input.ts'
-import { withClient, type ReachOptions } from './reach.ts'
+import { takesCaller, withClient, type ReachOptions } from './reach.ts'
 import { printTable, shown, tableOf } from './table.ts'
 
 /** Beside the data, which comes by standard input. */
-export interface TokenFields {
+interface TokenFields {
   readonly id?: string
   readonly type?: string
   readonly container?: string
@@ -29,7 +35,7 @@ export interface TokenFields {
   readonly deduplicate?: boolean
 }
 
-export interface FilterOptions extends ReachOptions {
+interface FilterOptions extends ReachOptions {
   readonly id?: readonly string[]
   readonly type?: readonly string[]
   readonly container?: readonly string[]
@@ -37,7 +43,7 @@ export interface FilterOptions extends ReachOptions {
   readonly limit?: number
 }
 
-export interface LimitOptions extends ReachOptions {
+interface LimitOptions extends ReachOptions {
   readonly limit?: number
 }
 
@@ -99,14 +105,14 @@ function tell({ json }: ReachOptions, token: Token): void {
 const exactly = <T>(options: ReachOptions, use: (client: Client) => Promise<T>): Promise<T> =>
   withClient(options, use, exactJson)
 
-export const createToken = (options: TokenFields & ReachOptions): Promise<void> =>
+const createToken = (options: TokenFields & ReachOptions): Promise<void> =>
   exactly(options, async ({ tokens }) => tell(options, await tokens.create(newTokenOf(options))))
 
-export const getToken = (id: string, options: ReachOptions): Promise<void> =>
+const getToken = (id: string, options: ReachOptions): Promise<void> =>
   exactly(options, async ({ tokens }) => tell(options, await tokens.get(id)))
 
 /** Standard input is a merge patch, as the interface takes it (RFC 7386). */
-export const updateToken = (id: string, options: ReachOptions): Promise<void> =>
+const updateToken = (id: string, options: ReachOptions): Promise<void> =>
   exactly(options, async ({ tokens }) => {
     const changes = readJsonInput('the changes')
     assertObject(changes)
@@ -114,7 +120,7 @@ export const updateToken = (id: string, options: ReachOptions): Promise<void> =>
   })
 
 /** One, or with `where` those that a query finds. */
-export function deleteTokens(id: string | undefined, options: DeleteOptions): Promise<void> {
+function deleteTokens(id: string | undefined, options: DeleteOptions): Promise<void> {
   const { where } = options
   if ((id === undefined) === (where === undefined)) throw usage('expected an id, or --where')
   return id === undefined ? deleteWhere(options) : deleteToken(id, options)
@@ -164,9 +170,72 @@ const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter
 const ask = (options: LimitOptions, walk: (client: Client) => AsyncIterable<Token>) =>
   exactly(options, client => tellAll(options, walk(client)))
 
-export const listTokens = (options: FilterOptions): Promise<void> =>
+const listTokens = (options: FilterOptions): Promise<void> =>
   ask(options, ({ tokens }) => tokens.list(filterOf(options)))
 
 /** Standard input is the query: what is looked for may be a card number. */
-export const searchTokens = (options: LimitOptions): Promise<void> =>
+const searchTokens = (options: LimitOptions): Promise<void> =>
   ask(options, ({ tokens }) => tokens.search(readTextInput('the query').trim()))
+
+/** Reads a count from 1 on. @throws CommandFailure that does not repeat what was given */
+function readLimit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw usage('--limit: expected a number from 1 on')
+}
+
+const takesLimit = (command: Command): Command =>
+  takesCaller(command).option('--limit <number>', 'end after so many', readLimit)
+
+const metadataOption = ['--metadata <name=value...>', 'all of these pairs'] as const
+
+function addCreateToken(token: Command): void {
+  const type = new Option('--type <type>', 'then stdin is the data alone, as JSON')
+  takesCaller(token.command('create'))
+    .description('store what stands on stdin, and print its token')
+    .addOption(type.choices(tokenTypeNames))
+    .option('--id <id>', 'an id, or an expression that gives one')
+    .option('--container <path>', 'such as /pci/high/')
+    .option(...metadataOption)
+    .option('--expires-at <moment>', 'such as 2030-01-31T12:00:00Z')
+    .option('--deduplicate', 'give the token that holds the same, if there is one')
+    .action(createToken)
+}
+
+function addListTokens(token: Command): void {
+  takesLimit(token.command('list'))
+    .description('print tokens, newest first')
+    .option('--id <id...>', 'any of these')
+    .option('--type <type...>', 'any of these')
+    .option('--container <path...>', 'any of these, with all below them')
+    .option(...metadataOption)
+    .action(listTokens)
+}
+
+function addDeleteTokens(token: Command): void {
+  takesCaller(token.command('delete [id]'))
+    .description('delete a token, or all that a query finds')
+    .option('--where <query>', 'what to delete, after a count and a question; - is stdin')
+    .option('--yes', 'do not ask')
+    .option('--receipt <file>', 'write there what was deleted')
+    .action(deleteTokens)
+}
+
+export function addToken(program: Command): void {
+  const token = program.command('token').description('use tokens, as callers do')
+  addCreateToken(token)
+  takesCaller(token.command('get <id>'))
+    .description('print a token, as the key may see it')
+    .action(getToken)
+  addListTokens(token)
+  takesLimit(token.command('search'))
+    .description('print tokens that the query on stdin finds')
+    .action(searchTokens)
+  takesCaller(token.command('update <id>'))
+    .description('merge the JSON on stdin into a token')
+    .action(updateToken)
+  addDeleteTokens(token)
+  addImport(token)
+  addExport(token)
+  addReindex(token)
+  addCounts(token)
+}

@@ -2,6 +2,7 @@
  * `coffer unseal | seal`: a running vault is given its keys, and forgets them.
  * @module
  */
+import type { Command } from 'commander'
 import type { Facts } from '../vault/operator/operator-operation.ts'
 import { shareTextBytesMax } from '../limits/operation-limits.ts'
 import { callControl } from '../server/listen/control.ts'
@@ -11,8 +12,9 @@ import { isSourceGiven } from '../server/keys/key-source.ts'
 import { encodeMasterKey } from '../server/keys/master-key.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { eachShare } from './key-shares.ts'
+import { takesFolder, takesVault } from './vault-options.ts'
 
-export interface UnsealOptions extends FolderOptions {
+interface UnsealOptions extends FolderOptions {
   /** Forgets the shares that came so far. */
   readonly reset?: boolean
   readonly json?: boolean
@@ -73,7 +75,7 @@ async function sendShares(options: UnsealOptions): Promise<Facts> {
 }
 
 /** @throws CommandFailure for a share or a key that is not taken */
-export async function unseal(options: UnsealOptions): Promise<void> {
+async function unseal(options: UnsealOptions): Promise<void> {
   if (options.reset === true) return tell(options, await call(options, 'unseal-reset', {}))
   if (isSourceGiven(options)) return tell(options, await sendKey(options))
   const facts = await sendShares(options)
@@ -81,6 +83,21 @@ export async function unseal(options: UnsealOptions): Promise<void> {
 }
 
 /** @throws CommandFailure where it is sealed already, or cannot be */
-export async function seal(options: UnsealOptions): Promise<void> {
+async function seal(options: UnsealOptions): Promise<void> {
   tell(options, await call(options, 'seal', {}))
+}
+
+export function addUnseal(program: Command): void {
+  takesVault(program.command('unseal'), { store: 'any', joins: true })
+    .description('give a sealed vault its master key: by shares on stdin, or from one place')
+    .option('--reset', 'forget the shares that came so far')
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => unseal(options))
+}
+
+export function addSeal(program: Command): void {
+  takesFolder(program.command('seal'))
+    .description('make a running vault forget its keys, until it is unsealed')
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => seal(options))
 }

@@ -1,28 +1,52 @@
 /**
  * `coffer verify`: looks at all that is in a data folder, and changes nothing of it.
  *
- * What it prints are kinds of damage with numbers of rows or pages, never a stored value.
+ * What it prints are kinds of damage with numbers of rows or pages, never a stored value. What is
+ * looked at is the folder itself, a copy of one moment of a vault that is served, or a view of a
+ * folder that cannot be written to.
  * Source: hardening D8.
  * @module
  */
+import type { Command } from 'commander'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { ApiError } from '../lib/errors.ts'
+import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
 import { isInDatabase } from '../server/folder/folder-database.ts'
 import {
+  checkFolder,
+  damagedIn,
   findFolder,
   lockDataFolder,
   unsealKeysOf,
   type FolderOptions,
   type FoundFolder,
+  type LockedFolder,
 } from '../server/folder/data-folder.ts'
+import { assertRoom } from '../server/folder/disk-space.ts'
+import { lockUnwritableFolder } from '../server/folder/folder-lock.ts'
+import { explained, pathsOf } from '../server/folder/folder-stamp.ts'
+import { makeStagedFolder } from '../server/folder/staged-folder.ts'
+import { removeStaging } from '../server/folder/staging-mark.ts'
 import { CommandFailure } from '../server/process/failure.ts'
+import { copySnapshot } from '../store/lmdb/inspect/compact-copy.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
-import { databaseBytesOf } from './replace-database.ts'
+import { databaseBytesOf, databaseIn } from './replace-database.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { copyServed, removeCopy } from './verify-online.ts'
-import { mayWrite, viewUnwritable } from './verify-unwritable.ts'
+import { takesVault } from './vault-options.ts'
 
-export interface VerifyOptions extends FolderOptions {
+interface VerifyOptions extends FolderOptions {
   /** Of a vault that is served. */
   readonly online?: boolean
   readonly json?: boolean
@@ -58,6 +82,68 @@ interface Looked {
   readonly clear: () => void
 }
 
+const removeCopy = (copy: FoundFolder): void => removeStaging(copy.data)
+
+/**
+ * A copy of one moment, within the data folder: what lies beside may be another disk, or nobody's
+ * to write.
+ *
+ * It is made as a backup is, by this process and not by the one that serves. It has no free page
+ * and no page of another commit: only a look at the stopped vault finds damage in these.
+ * @throws CommandFailure, or the system's own error, with no copy left
+ */
+async function copyServed(options: FolderOptions): Promise<LockedFolder> {
+  const data = resolve(options.data)
+  const masterKey = checkFolder(options)
+  const store = join(data, 'store')
+  const bytes = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
+  assertRoom({ folder: data, bytes, what: 'a copy' })
+  const copy = makeStagedFolder(pathsOf(data).verifying, masterKey)
+  try {
+    await copySnapshot(store, copy.store)
+    return copy
+  } catch (error) {
+    removeCopy(copy)
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') {
+      throw damagedIn(options.data, error)
+    }
+    throw explained(data, error)
+  }
+}
+
+/** Whether all is writable that the engine and the lock write to, of what is there. */
+function mayWrite(data: string): boolean {
+  const { lock, store } = pathsOf(data)
+  const written = [data, lock, store, databaseIn(store), join(store, 'lock.mdb')]
+  try {
+    for (const path of written.filter(each => existsSync(each))) accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A folder that nobody, or not this user, may write to, such as a snapshot. The engine opens a file
+ * for its readers beside the database, so it is given a folder of its own that has a link to the
+ * database in it. Nobody may serve the folder meanwhile: its lock needs no write.
+ * @returns the folder, with its store as a link leads to it, and what takes that away
+ * @throws CommandFailure as `lockDataFolder`
+ */
+function viewUnwritable(options: FolderOptions): Looked {
+  const { data } = options
+  checkFolder(options).fill(0)
+  try {
+    lockUnwritableFolder(data)
+    const folder = findFolder(options)
+    const store = mkdtempSync(join(tmpdir(), 'coffer-verify-'))
+    symlinkSync(realpathSync(databaseIn(folder.store)), databaseIn(store))
+    return { folder: { ...folder, store }, clear: () => rmSync(store, { recursive: true }) }
+  } catch (error) {
+    throw explained(data, error)
+  }
+}
+
 async function lookedAt(options: VerifyOptions): Promise<Looked> {
   const nothing = (): void => {}
   // Others may write to a database meanwhile: one state of it is looked at.
@@ -72,7 +158,7 @@ async function lookedAt(options: VerifyOptions): Promise<Looked> {
 }
 
 /** @throws CommandFailure for any damage, and when it could not look at everything */
-export async function verify(options: VerifyOptions): Promise<void> {
+async function verify(options: VerifyOptions): Promise<void> {
   const { folder, clear } = await lookedAt(options)
   const report = emptyReport()
   try {
@@ -91,4 +177,12 @@ export async function verify(options: VerifyOptions): Promise<void> {
     ? 'is whole up to the commit before the last, whose end is not known: compare with a backup'
     : 'is damaged: restore it from a backup'
   throw new CommandFailure(`the vault in ${options.data} ${advice}`)
+}
+
+export function addVerify(program: Command): void {
+  takesVault(program.command('verify'), { store: 'any', joins: true })
+    .description('look at all that is in a data folder: exit 1 for any damage')
+    .option('--online', 'look at a copy of one moment, while it is served')
+    .option('--json', 'print one line of JSON')
+    .action((options: VerifyOptions) => verify(options))
 }

@@ -22,6 +22,7 @@ const places: readonly (readonly string[])[] = [
   ['app', 'list', '--store'],
   ['keys', 'status', '--store'],
   ['move', '--to'],
+  ['backup', '--to'],
 ]
 
 test.each(places)('of coffer %s %s', async (...words) => {

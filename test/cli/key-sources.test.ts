@@ -368,6 +368,15 @@ describe('two places at once', () => {
     }
   })
 
+  test('are refused before a folder is made for a vault in a database', async () => {
+    const data = join(root, 'joined')
+    const address = 'postgresql://nobody@127.0.0.1:1/vault'
+    const words = ['--store', address, '--master-key-file', 'a', '--passphrase']
+    const ended = await runCoffer(['verify', '--data', data, ...words])
+    expectRefused(ended, 2, /the master key comes from one place/)
+    expect(existsSync(data)).toBe(false)
+  })
+
   test('no option takes a key itself', async () => {
     for (const option of ['--master-key', '--passphrase=planted']) {
       const ended = await verify({}, option, digits)

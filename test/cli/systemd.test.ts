@@ -27,6 +27,12 @@ describe('coffer systemd print', () => {
     expect(lines).toContain('User=coffer')
   })
 
+  test('refuses what it would not put into the unit', async () => {
+    const { exitCode, stdout, stderr } = await print('--store', 'postgresql://db/vault')
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain("unknown option '--store'")
+  })
+
   test('runs the binary that prints it', async () => {
     const [binary, ...source] = cofferCommand
     const expected = source.length === 0 ? binary : '/usr/local/bin/coffer'

@@ -2,14 +2,15 @@
  * `coffer token counts`: how many tokens there are, by type and container.
  * @module
  */
+import type { Command } from 'commander'
 import { sayJson } from '../../server/process/system.ts'
-import { withClient, type ReachOptions } from '../reach.ts'
+import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { printTable, tableOf } from '../table.ts'
 
 type Count = { readonly type: string; readonly container: string; count: number }
 
 /** Of what the key may read, as one walk meets it. */
-export const countTokens = (options: ReachOptions): Promise<void> =>
+const countTokens = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ tokens }) => {
     const counts = new Map<string, Count>()
     for await (const { type, containers } of tokens.list()) {
@@ -30,3 +31,9 @@ export const countTokens = (options: ReachOptions): Promise<void> =>
       ),
     )
   })
+
+export function addCounts(token: Command): void {
+  takesCaller(token.command('counts'))
+    .description('how many tokens there are, by type and container')
+    .action(countTokens)
+}

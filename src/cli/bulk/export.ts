@@ -3,6 +3,7 @@
  * sealed to a recipient and nowhere else.
  * @module
  */
+import type { Command } from 'commander'
 import { createHash, type Hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, Token, TokenType } from '../../client/index.ts'
@@ -12,13 +13,13 @@ import { decideTransform, type Grants } from '../../rules/access.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
-import { withClient, type ReachOptions } from '../reach.ts'
+import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
 import { exactJson } from '../exact-json.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { encrypterFor, writeSealed } from './sealed-file.ts'
 
-export interface ExportOptions extends ReachOptions {
+interface ExportOptions extends ReachOptions {
   readonly recipient?: readonly string[]
   readonly out?: string
   readonly container?: readonly string[]
@@ -141,7 +142,7 @@ const grantsOf = async ({ applications }: Client): Promise<Grants> => {
 }
 
 /** @throws CommandFailure; then there is no file */
-export async function exportTokens(options: ExportOptions): Promise<void> {
+async function exportTokens(options: ExportOptions): Promise<void> {
   const { recipient = [], out, type = [] } = options
   if (recipient.length === 0 || out === undefined) {
     throw usage('expected --recipient age1… and --out: an export is sealed, and goes to a file')
@@ -160,4 +161,14 @@ export async function exportTokens(options: ExportOptions): Promise<void> {
       }),
     exactJson,
   )
+}
+
+export function addExport(token: Command): void {
+  takesCaller(token.command('export'))
+    .description('write all tokens, or those in a container, to a file that is sealed with age')
+    .option('--recipient <age1...>', 'who can open it, as age-keygen names them')
+    .option('--out <file>', 'a new file')
+    .option('--container <path...>', 'any of these, with all below them')
+    .option('--type <type...>', 'any of these')
+    .action(exportTokens)
 }

@@ -5,6 +5,7 @@
  * batch that was sent before an end by force is answered as it was, and makes nothing again.
  * @module
  */
+import { Option, type Command } from 'commander'
 import { createHash, type Hash } from 'node:crypto'
 import { extname, resolve } from 'node:path'
 import type { Client } from '../../client/index.ts'
@@ -20,9 +21,15 @@ import {
 import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { randomBytes, stderrNow, wallMs } from '../../server/process/system.ts'
 import { visible } from '../../server/watch/visible-text.ts'
-import { withClient, type ReachOptions } from '../reach.ts'
+import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from '../exact-json.ts'
-import { isReadByOthers, openInput, standardInputName, type InputOptions } from './import-input.ts'
+import {
+  encodings,
+  isReadByOthers,
+  openInput,
+  standardInputName,
+  type InputOptions,
+} from './import-input.ts'
 import {
   openTable,
   readState,
@@ -37,7 +44,7 @@ import { rowsOf, type InputRow } from './import-rows.ts'
 import { checkRows, knowsType, sendRows, type RowFate, type SentRow } from './send-rows.ts'
 import { readTemplate } from './template.ts'
 
-export interface ImportOptions extends ReachOptions, InputOptions {
+interface ImportOptions extends ReachOptions, InputOptions {
   readonly map?: string
   readonly format?: 'csv' | 'jsonl'
   readonly delimiter?: string
@@ -346,7 +353,7 @@ function planOf(path: string, options: ImportOptions): Plan {
 }
 
 /** @throws CommandFailure, also where rows were rejected: then all others are in */
-export async function importTokens(path: string, options: ImportOptions): Promise<void> {
+async function importTokens(path: string, options: ImportOptions): Promise<void> {
   const plan = planOf(path, options)
   const isOpen = options.identity === undefined && isReadByOthers(path)
   if (isOpen) stderrNow.line(`coffer: others on this machine may read ${path}: chmod 600 it`)
@@ -356,4 +363,23 @@ export async function importTokens(path: string, options: ImportOptions): Promis
       untilInterrupted(is => (options.dryRun === true ? tryAll : importAll)(plan, client, is)),
     exactJson,
   )
+}
+
+export function addImport(token: Command): void {
+  const format = new Option('--format <format>', 'if the name of the file does not say')
+  const encoding = new Option('--encoding <encoding>', 'of the file; UTF-8 by default')
+  takesCaller(token.command('import <file>'))
+    .description('store each row of a file as a token; - is stdin (docs/move-data.md)')
+    .option('--map <file>', 'how a row becomes a token: JSON, with expressions on the row')
+    .option('--dry-run', 'check every row, and store nothing')
+    .option('--report <file>', 'write each rejected line there, and why')
+    .option('--ids <file>', 'write the id of the token of each line there')
+    .option('--resume', 'go on with an import that ended early')
+    .option('--state <file>', 'where it is kept how far it is, if not beside the file')
+    .addOption(format.choices(['csv', 'jsonl']))
+    .option('--delimiter <character>', 'what parts the columns, if the header does not show it')
+    .addOption(encoding.choices(encodings))
+    .option('--identity <file>', 'open a file that is sealed with age, with the identity in there')
+    .option('--codes', 'send the codes of cards (cvc) as well')
+    .action(importTokens)
 }

@@ -8,6 +8,7 @@
  * Source: decision, docs/search.md.
  * @module
  */
+import type { Command } from 'commander'
 import { CofferError, type Client, type ErrorCode, type Token } from '../../client/index.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { compileTemplate } from '../../language/expression/compile.ts'
@@ -21,11 +22,11 @@ import {
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
-import { withClient, type ReachOptions } from '../reach.ts'
+import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
 import { readQuery, type WhereOptions } from './where-query.ts'
 
-export interface ReindexOptions extends ReachOptions, WhereOptions {
+interface ReindexOptions extends ReachOptions, WhereOptions {
   readonly index?: readonly string[]
   readonly default?: boolean
   readonly none?: boolean
@@ -199,7 +200,7 @@ function assertNoneRefused({ refused }: Progress): void {
 }
 
 /** @throws CommandFailure; what was changed stays changed, and the command may be run again */
-export async function reindexTokens(options: ReindexOptions): Promise<void> {
+async function reindexTokens(options: ReindexOptions): Promise<void> {
   const indexesOf = readIndexes(options)
   const query = readQuery(options)
   await withClient(options, async client => {
@@ -216,4 +217,15 @@ export async function reindexTokens(options: ReindexOptions): Promise<void> {
     tell(options, progress)
     assertNoneRefused(progress)
   })
+}
+
+export function addReindex(token: Command): void {
+  takesCaller(token.command('reindex'))
+    .description('give all that a query finds other search indexes')
+    .option('--where <query>', 'what to change; - is stdin')
+    .option('--index <expression...>', 'these indexes, in place of those that there are')
+    .option('--default', 'those that its type has by default')
+    .option('--none', 'no indexes')
+    .option('--dry-run', 'count, and change nothing')
+    .action(reindexTokens)
 }

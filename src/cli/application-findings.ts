@@ -1,5 +1,6 @@
 /**
- * Which applications can make a key that reveals: those that may create applications.
+ * What `coffer doctor` says of applications: which of them can make a key that reveals. Those are
+ * the ones that may create applications.
  *
  * Reads the store as `verify` does, so only while nobody serves it. Source: contract section 11.
  * @module
@@ -19,6 +20,7 @@ import {
 } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { wallMs } from '../server/process/system.ts'
+import { fault, note, type DoctorFinding } from './finding.ts'
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }
@@ -32,9 +34,7 @@ async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<r
 }
 
 /** @returns ids of applications; `undefined` while another process has the folder */
-export async function findKeyMakers(
-  options: FolderOptions,
-): Promise<readonly string[] | undefined> {
+async function findKeyMakers(options: FolderOptions): Promise<readonly string[] | undefined> {
   let folder: ReturnType<typeof lockDataFolder>
   try {
     folder = lockDataFolder(options)
@@ -60,4 +60,20 @@ export async function findKeyMakers(
   } finally {
     await store.close()
   }
+}
+
+/** Who holds such a key can give itself every token: it is to be kept like the master key. */
+export async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
+  let ids: readonly string[] | undefined
+  try {
+    ids = await findKeyMakers(options)
+  } catch (error) {
+    if (error instanceof CommandFailure) return fault('applications', error.message)
+    throw error
+  }
+  const text =
+    ids === undefined
+      ? 'while a server runs, applications that can make a key which reveals are not looked for'
+      : `applications that can make a key which reveals: ${ids.join(', ')}`
+  return note('applications', text)
 }

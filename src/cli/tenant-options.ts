@@ -1,0 +1,23 @@
+/**
+ * Options of commands that manage what is in one tenant.
+ * @module
+ */
+import type { Command } from 'commander'
+import type { Facts } from '../vault/operator/operator-operation.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { takesVault } from './vault-options.ts'
+
+export interface TenantOptions extends FolderOptions {
+  /** May be left out where there is one tenant alone. */
+  readonly tenant?: string
+  readonly json?: boolean
+}
+
+export const takesTenant = (command: Command): Command =>
+  takesVault(command, { store: 'any', joins: true })
+    .option('--tenant <id>', 'whose it is, where there are several tenants')
+    .option('--json', 'print one line of JSON')
+
+/** What is asked of the vault, with the tenant where one is named. */
+export const inTenant = ({ tenant }: Pick<TenantOptions, 'tenant'>, input: Facts = {}): Facts =>
+  tenant === undefined ? input : { ...input, tenant }
