@@ -1,5 +1,5 @@
 /**
- * Lists of access beside the mode of a file (acl(5)), as `setfacl` writes them.
+ * Access control lists beside the mode of a file (acl(5)), in the form that `setfacl` writes.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -15,9 +15,9 @@ const nobody = 0xffff_ffff
 const [owner, user, group, mask, others] = [1, 2, 4, 16, 32] as const
 
 /**
- * Gives a user what the owner may, and nobody else anything.
+ * Gives a user the rights of the owner, and nobody else any.
  * @param rights 4 to read, 2 to write, 1 to enter
- * @returns whether the file system keeps such lists
+ * @returns true if the file system keeps such lists
  */
 export function giveByList(path: string, uid: number, rights: number): boolean {
   const entries = [
@@ -40,5 +40,5 @@ export function giveByList(path: string, uid: number, rights: number): boolean {
   return findInLibc({ setxattr })?.setxattr(file, name, ptr(list), list.length, 0) === 0
 }
 
-/** Whether temporary folders have them. */
+/** Returns true if temporary folders support them. */
 export const hasLists = (): boolean => giveByList(temporaryFolder(), 65_530, 7)

@@ -1,6 +1,6 @@
 /**
  * Loaded before all test files (`bunfig.toml`), so that its hook runs after the last of them, or
- * after each where they run side by side: the test runner ends without the `exit` event.
+ * after each if they run side by side: the test runner ends without the `exit` event.
  * @module
  */
 import { afterAll } from 'bun:test'

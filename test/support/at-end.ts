@@ -1,8 +1,8 @@
 /**
- * What a process of tests leaves behind unless somebody ends it, such as browsers.
+ * Ends the processes of tests, such as browsers, that would otherwise stay.
  *
- * Not with a test file: several files share one process, and a hook of a file that they import runs
- * for the first of them alone. `after-all-tests.ts` runs these after the last.
+ * This is no hook of a test file: several files share one process, and a hook of a file that they
+ * import runs for the first of them alone. `after-all-tests.ts` runs these after the last.
  * @module
  */
 
@@ -10,7 +10,7 @@ const ends: (() => unknown)[] = []
 
 export const atEnd = (end: () => unknown): void => void ends.push(end)
 
-/** The last that was begun ends first; one that fails keeps no other from it. */
+/** Ends the last one first; if one fails, the others still end. */
 export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).toReversed()) {
     try {

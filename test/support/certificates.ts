@@ -1,5 +1,5 @@
 /**
- * Certificates for tests, made by the command `openssl`: what an operator has is made by others.
+ * Certificates for tests, made by the command `openssl`: operators do not make theirs with coffer.
  * @module
  */
 import { writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ function openssl(...args: readonly string[]): void {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 const forLoopback = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
 
-/** A certificate that signs itself: of a server on loopback, or of one that signs others. */
+/** Makes a self-signed certificate, for a server on loopback or for a signer of others. */
 export function selfSigned(
   folder: string,
   name: string,
@@ -30,7 +30,7 @@ export function selfSigned(
   return files
 }
 
-/** As `selfSigned`, with a key of RSA of so many bits. */
+/** Like `selfSigned`, with an RSA key of that many bits. */
 export function selfSignedRsa(folder: string, name: string, bits: number): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${name}`]
@@ -48,7 +48,7 @@ export function selfSignedRsa(folder: string, name: string, bits: number): Certi
   return files
 }
 
-/** A certificate of a caller, signed by another one. */
+/** Makes a client certificate, signed by another one. */
 export function signedBy(signer: CertificateFiles, folder: string, name: string): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   const by = ['-CA', signer.cert, '-CAkey', signer.key]

@@ -1,15 +1,15 @@
 /**
- * Bodies in chunks: of a length that nobody says first (RFC 9112 section 7.1).
+ * Chunked bodies, whose length is not known in advance (RFC 9112 section 7.1).
  * @module
  */
 
 export interface Unchunked {
   readonly body: Buffer
-  /** Where the next answer begins. */
+  /** Start of the next answer. */
   readonly to: number
 }
 
-/** The body that begins there, without trailers; `undefined` while some of it is missing. */
+/** Reads the body that begins there, without trailers; `undefined` if it is incomplete. */
 export function readChunks(bytes: Buffer, from: number): Unchunked | undefined {
   const pieces: Buffer[] = []
   for (let at = from; ;) {

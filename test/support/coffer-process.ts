@@ -1,6 +1,6 @@
 /**
- * The command line as a person runs it: a process of its own, from source, or the compiled binary
- * that `COFFER_BINARY` names.
+ * Runs the command line as a person would: in a process of its own, from source, or with the
+ * compiled binary that `COFFER_BINARY` names.
  * @module
  */
 import { chmodSync, existsSync } from 'node:fs'
@@ -13,8 +13,8 @@ const compiled = process.env['COFFER_BINARY']
 let unpackingFolder: string | undefined
 
 /**
- * Where a binary unpacks its addons, for users who may not write to the system's own folder. It
- * leaves with the temporary folders of a test file, and is then made anew.
+ * Folder into which a binary unpacks its addons, for users who may not write to the system's own.
+ * It is removed with the temporary folders of a test file, and then made anew.
  */
 function unpacking(): Readonly<Record<string, string>> {
   if (compiled === undefined) return {}
@@ -25,7 +25,7 @@ function unpacking(): Readonly<Record<string, string>> {
   return { BUN_TMPDIR: unpackingFolder }
 }
 
-/** What stands in front of the arguments of every command. */
+/** The words before the arguments of every command. */
 export const cofferCommand: readonly string[] =
   compiled === undefined ? [process.execPath, mainFile] : [resolve(compiled)]
 
@@ -39,21 +39,21 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A command put in front, such as one that gives up root. */
   readonly prefix?: readonly string[]
-  /** What it reads from stdin, which is empty otherwise. */
+  /** Text on stdin; empty by default. */
   readonly input?: string
 }
 
-/** The setting of the crash campaign, which folds often. */
+/** Setting of the crash campaign, which folds often. */
 export function foldSetting(): Readonly<Record<string, string>> {
   const rows = process.env['COFFER_FOLD_ROWS']
   return rows === undefined ? {} : { COFFER_FOLD_ROWS: rows }
 }
 
-/** What a process said on stderr, without what each start and each end says. */
+/** Removes the warnings of every start and end from stderr. */
 export const withoutWarnings = (stderr: string): string =>
   stderr.replaceAll(/^\{[^\n]*"event":"(?:unsafe|started|stopping|stopped)"[^\n]*\}\n/gm, '')
 
-/** `doctor` tries the port that a vault would have: something else may have the usual one. */
+/** `doctor` tries the port of the vault: another program may have the default one. */
 const portFor = ([name]: readonly string[]): Readonly<Record<string, string>> =>
   name === 'doctor' ? { COFFER_PORT: '0' } : {}
 
@@ -84,17 +84,17 @@ export async function runCoffer(args: readonly string[], options: RunOptions = {
 
 export interface Running {
   readonly pid: number
-  /** What it printed until it was ready: its first lines on stdout. */
+  /** First lines on stdout, up to the one that reports it is ready. */
   readonly ready: string
-  /** Sends a signal to this process alone and gives its exit code. */
+  /** Sends a signal to this process alone and returns its exit code. */
   end(signal: NodeJS.Signals): Promise<number>
   /** The exit code, once it has ended by itself or by a signal. */
   readonly exited: Promise<number>
-  /** What it wrote to stdout after that; known once it has ended. */
+  /** The rest of stdout, once it has ended. */
   readonly stdout: Promise<string>
-  /** All that it wrote to stderr; known once it has ended. */
+  /** All of stderr, once it has ended. */
   readonly stderr: Promise<string>
-  /** What it has written to stderr by now. */
+  /** Returns stderr so far. */
   readonly said: () => string
 }
 
@@ -102,7 +102,7 @@ interface Chunks {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
 }
 
-/** The rest of a stream as text. @param hear is told of what came so far, each time */
+/** Returns the rest of a stream as text. @param hear gets the text so far, each time */
 async function readOn(reader: Chunks, hear: (text: string) => void = () => {}): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -114,7 +114,7 @@ async function readOn(reader: Chunks, hear: (text: string) => void = () => {}): 
   }
 }
 
-/** Starts a command that stays, and waits until it says on stdout that it is ready. */
+/** Starts a command that stays, and waits for its line on stdout that it is ready. */
 export async function startCoffer(
   args: readonly string[],
   options: RunOptions = {},

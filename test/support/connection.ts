@@ -1,9 +1,9 @@
 /**
- * A bare HTTP/1.1 client over one kept-alive connection: so little that it takes little from the
- * server beside it, and it knows when the last byte of an answer came.
+ * A bare HTTP/1.1 client over one kept-alive connection: it takes little time from the server
+ * beside it, and knows when the last byte of an answer came.
  *
- * One request at a time, without a second try. It takes answers with a length, in
- * chunks, or without a body.
+ * One request at a time, never retried. It takes answers with a length, in chunks, or without a
+ * body.
  * @module
  */
 import { readChunks } from './chunks.ts'
@@ -56,7 +56,7 @@ function requestBytes(method: string, path: string, question: Question): Buffer 
   )
 }
 
-/** The answer in these bytes; `undefined` while some of it is missing. */
+/** Parses the answer in these bytes; `undefined` if it is incomplete. */
 function parseAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined
@@ -80,7 +80,7 @@ interface Waiter {
   readonly asked: string
 }
 
-/** What one connection holds between two events of its socket. */
+/** State of a connection between two events of its socket. */
 interface Wire {
   received: Buffer
   unsent: Buffer
@@ -103,7 +103,7 @@ function receive(wire: Wire, chunk: Buffer): void {
   try {
     const answer = parseAnswer(wire.received)
     if (answer !== undefined) settle(wire, answer)
-    // The socket may use the memory of the chunk again.
+    // The socket may reuse the memory of the chunk.
     else if (wire.received === chunk) wire.received = Buffer.from(chunk)
   } catch (error) {
     settle(wire, error instanceof Error ? error : endedEarly('a whole answer'))
@@ -121,7 +121,7 @@ function end(wire: Wire): void {
   settle(wire, endedEarly(`the answer to ${waiter?.asked}: ${received.length} bytes of it came`))
 }
 
-/** One request over a connection of its own. @throws Error as `openConnection` and `ask` */
+/** Sends one request over its own connection. @throws Error as `openConnection` and `ask` */
 export async function askOnce(
   target: Target,
   ...asked: Parameters<Connection['ask']>

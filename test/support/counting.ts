@@ -1,12 +1,12 @@
 /**
- * What a request costs, without a stop watch: calls of the store and of the clock, digests made,
- * values opened.
+ * Measures the work of a request without a stop watch: calls of the store and of the clock, digests
+ * made, values opened.
  * @module
  */
 import type { KeyScope } from '../../src/crypto/keyring.ts'
 import type { Deps } from '../../src/deps.ts'
 
-/** How often each was done. A value that is sealed counts as an opened one. */
+/** Counts of each kind of work. Sealing a value counts as opening one. */
 export interface Work {
   readonly generation: number
   readonly find: number
@@ -21,11 +21,11 @@ const none: Work = { generation: 0, find: 0, page: 0, write: 0, digests: 0, open
 
 export interface Counted {
   readonly deps: Deps
-  /** What was done since the last time that this was asked. */
+  /** Returns the work since the last call. */
   readonly take: () => Work
 }
 
-/** The same store, keys and clock, whose use is counted. */
+/** Wraps store, keys and clock to count their use. */
 export function countWork(deps: Deps): Counted {
   const { store, keys, now } = deps
   let work = none

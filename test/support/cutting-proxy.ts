@@ -1,41 +1,41 @@
 /**
  * A TCP proxy between one vault and the database that cuts a connection amid its COMMIT.
  *
- * Transactions that only read are left alone: nothing of them can be lost.
+ * Read-only transactions pass: they have nothing to lose.
  * @module
  */
 /**
- * Before the database has the COMMIT; at once behind it, so that nobody knows what becomes of it;
- * after it is done, in place of the reply. Frozen, both ends stay open and nothing passes any more,
- * as where a machine is gone.
+ * Moment of the cut: before the database has the COMMIT; right after it was sent, so that its
+ * outcome is unknown; or after it is done, in place of the reply. `freeze` keeps both ends open and
+ * passes nothing any more, as if a machine were gone.
  */
 type Cut = 'before' | 'at' | 'after' | 'freeze'
 
-/** Where the database is. */
+/** Address of the database. */
 type Target = { readonly hostname: string; readonly port: number } | { readonly unix: string }
 
 export interface CuttingProxy {
   readonly port: number
-  /** The next COMMIT of a transaction that may write is cut. */
+  /** Cuts the next COMMIT of a transaction that may write. */
   arm(cut: Cut): void
   cuts(): number
-  /** COMMITs whose reply was there and was not passed on. */
+  /** COMMITs whose reply arrived and was not passed on. */
   landed(): number
-  /** Whether all that is sent is swallowed. */
+  /** True swallows everything that is sent. */
   mute(isMuted: boolean): void
   stop(): void
 }
 
 interface Wire {
-  /** For the database, and for the vault. */
+  /** Bytes for the database, and for the vault. */
   readonly waiting: Buffer[]
   readonly back: Buffer[]
   readsOnly: boolean
   isMuted: boolean
   isFrozen: boolean
-  /** The end of what came last, since a word may come in two pieces. */
+  /** End of the latest piece, since a word may be split between two. */
   tail: string
-  /** Under which COMMIT is prepared here. */
+  /** Name under which COMMIT is prepared on this connection. */
   commitName: string | undefined
   server: Bun.Socket<Wire> | undefined
   vault: Bun.Socket<Wire> | undefined
@@ -43,16 +43,16 @@ interface Wire {
 
 /** Source: PostgreSQL, "Message Formats": Parse gives a statement its name, Bind names it. */
 const preparing = /P[^]{4}([^\0]+)\0COMMIT\0/
-/** Of the simple protocol. */
+/** A COMMIT of the simple protocol. */
 const asked = /Q[^]{4}COMMIT\0/
-/** Of what may be cut in two between pieces. */
+/** Maximum length of text that may be split between pieces. */
 const tailBytes = 40
 const readOnly = /BEGIN[^\0]*READ ONLY/i
 const ended = /(?:COMMIT|ROLLBACK)\0/
-/** Of a COMMIT that gets no reply: the database is gone, too. */
+/** Time for a COMMIT to get its reply; then the database is gone, too. */
 const landMsMax = 5_000
 
-/** @returns what was not taken, which goes out on `drain` */
+/** @returns the bytes that were not taken, which are sent on `drain` */
 function pass(socket: Bun.Socket<Wire> | undefined, waiting: Buffer[], chunk?: Buffer): void {
   if (chunk !== undefined) waiting.push(Buffer.from(chunk))
   while (socket !== undefined && waiting[0] !== undefined) {
@@ -71,7 +71,7 @@ function endWire(wire: Wire): void {
   wire.server?.terminate()
 }
 
-/** What is armed, and which COMMIT it takes. */
+/** Applies the armed cut to the first COMMIT that it fits. */
 function makeCutter() {
   let armed: Cut | undefined
   let cuts = 0
@@ -143,7 +143,7 @@ function cutWire(wire: Wire, cut: Cut, chunk: Buffer): void {
   if (cut === 'before') return endWire(wire)
   pass(wire.server, wire.waiting, chunk)
   if (cut === 'at') {
-    // What was written goes out before the end.
+    // Written bytes go out before the end.
     wire.server?.end()
     wire.vault?.terminate()
     return

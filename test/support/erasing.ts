@@ -1,5 +1,5 @@
 /**
- * A vault whose deletes are listed, served while something is asked of it.
+ * Serves a vault that lists its deletes, while requests run.
  * @module
  */
 import { expect } from 'bun:test'
@@ -9,7 +9,7 @@ import { parseErasure, type Erasure } from '../../src/rules/erasures.ts'
 import { runCoffer, startCoffer } from './coffer-process.ts'
 import { temporaryFolder } from './folders.ts'
 
-/** In every token that is made. */
+/** Part of every token that is made. */
 export const secret = 'planted-4e17c0'
 
 const permissions = ['create', 'read', 'delete', 'update'].map(name => `token:${name}`)
@@ -26,7 +26,7 @@ interface Asked {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** @param key of an application that may do all with tokens, where none is given */
+/** @param key by default, of an application that may do all with tokens */
 export type Ask = (method: string, path: string, body?: object, key?: string) => Promise<Asked>
 
 export interface ListedVault {
@@ -34,11 +34,11 @@ export interface ListedVault {
   readonly masterKey: string
   readonly tenantId: string
   readonly managementKey: string
-  /** Of the application that may do all with tokens. */
+  /** Key of the application that may do all with tokens. */
   readonly reader: string
 }
 
-/** The options that say where a folder and its key are. */
+/** Options with the paths of a folder and its key. */
 export const placeOf = (
   { masterKey }: Pick<ListedVault, 'masterKey'>,
   data: string,
@@ -60,7 +60,7 @@ const askerAt =
   }
 
 /**
- * Serves a folder while something is asked of it.
+ * Serves a folder while requests run.
  * @param prefix a command put in front
  */
 export async function beside<T>(
@@ -101,7 +101,7 @@ export async function makeToken(ask: Ask, id: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** What is no line is `undefined`. */
+/** Parses each line; `undefined` for a broken one. */
 export const linesOf = (file: string): readonly (Erasure | undefined)[] =>
   readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseErasure)
 

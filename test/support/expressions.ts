@@ -19,7 +19,7 @@ const scopeOf = (data: Json, more: Partial<Scope> = {}): Scope => ({
   ...more,
 })
 
-/** As `evaluate`, from Json to Json. */
+/** Like `evaluate`, from Json to Json. */
 export const evaluateJson = (
   expression: string,
   data: Json,
@@ -27,7 +27,7 @@ export const evaluateJson = (
   more: Partial<Scope> = {},
 ): Json => evaluateTemplate(compileTemplate(expression, at, use), scopeOf(data, more))
 
-/** The value of an expression on plain data, again as a plain value. */
+/** Returns the value of an expression on plain data, again as a plain value. */
 export const evaluate = (
   expression: string,
   data: unknown = null,
@@ -35,18 +35,18 @@ export const evaluate = (
   more: Partial<Scope> = {},
 ): unknown => toPlain(evaluateJson(expression, fromPlain(data), use, more))
 
-/** The value of `{{ data | filters }}`. */
+/** Returns the value of `{{ data | filters }}`. */
 export const filter = (filters: string, data: unknown): unknown =>
   evaluate(`{{ data | ${filters} }}`, data)
 
-/** Expects that an expression is refused before it meets data, and not repeated. */
+/** Expects that an expression is refused when parsed, without an echo. */
 export const expectParseRefusal = (
   expression: string,
   use: TemplateUse = 'id',
   secrets: readonly string[] = [],
 ) => expectRefusal(() => compileTemplate(expression, at, use), [at], secrets)
 
-/** Expects that `{{ data | filters }}` is taken, and fails on this data without repeating it. */
+/** Expects that `{{ data | filters }}` parses, and fails on this data without an echo. */
 export const expectDataRefusal = (
   filters: string,
   data: unknown,

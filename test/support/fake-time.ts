@@ -1,6 +1,6 @@
 /**
- * Processes whose wall clock a test moves while they run, by libfaketime (hardening D6). What they
- * measure time spans with stays true.
+ * Processes whose wall clock a test moves while they run, by libfaketime (hardening D6). Their
+ * monotonic clock stays right.
  * @module
  */
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const librariesFolder = '/usr/lib'
 const libraryName = 'faketime/libfaketimeMT.so.1'
 
-/** `undefined` where it is not installed; the Debian package is `faketime`. */
+/** `undefined` if it is not installed; the Debian package is `faketime`. */
 export const fakeTimeLibrary: string | undefined = (
   existsSync(librariesFolder) ? readdirSync(librariesFolder) : []
 )
@@ -21,11 +21,11 @@ export const fakeTimeMissing = 'libfaketime is not installed: see the package fa
 export interface FakeTime {
   /** For each process that is to have this wall. */
   readonly env: Readonly<Record<string, string>>
-  /** Moves the wall, also of running processes, to so far ahead of the right one. */
+  /** Sets the wall that far ahead of the right time, also of running processes. */
   set(aheadMs: number): void
 }
 
-/** @param folder of its own, for the file that says what the wall shows */
+/** @param folder of its own, for the file with the offset */
 export function fakeTime(folder: string): FakeTime {
   const file = join(folder, 'wall')
   const set = (aheadMs: number) => {

@@ -1,21 +1,21 @@
 /**
- * A machine whose wall clock is wrong whenever a test says so, and the clock of a vault on it.
+ * A machine whose wall clock is wrong when a test says so, and the clock of a vault on it.
  * @module
  */
 import { makeClock, type Clock } from '../../src/server/process/clock.ts'
 import { clockStartHoldMs } from '../../src/limits/operation-limits.ts'
 
 export interface FakeMachine {
-  /** What is in the file of the mark. */
+  /** Contents of the mark's file. */
   text: string
-  /** How often it was written. */
+  /** Number of writes. */
   writes: number
-  /** When set, neither reading nor writing the mark works. */
+  /** If set, the mark can be neither read nor written. */
   isBroken: boolean
   readonly logged: [event: string, facts?: unknown][]
-  /** What the wall shows. */
+  /** Time that the wall shows. */
   readonly wall: () => number
-  /** What it would show had it never been moved. */
+  /** Time that it would show had it never been moved. */
   readonly right: () => number
   readonly elapsedMs: () => number
   /** Lets time go by. */
@@ -24,16 +24,16 @@ export interface FakeMachine {
   step(ms: number): void
   /** Sets the wall right. */
   correct(): void
-  /** From then on the wall stands still, until it is set right. */
+  /** Stops the wall until it is set right. */
   freeze(): void
-  /** A process that starts here: its clock. @param startHoldMs as of one that begins a vault */
+  /** Starts a process: its clock. @param startHoldMs as of one that begins a vault */
   start(startHoldMs?: number): Clock
 }
 
 export const fakeStartMs = Date.UTC(2030, 0, 1)
 
 export function fakeMachine(): FakeMachine {
-  // Not from 0 on and not in whole milliseconds, as a process finds them.
+  // Neither 0 nor a whole number of milliseconds, like the clock of a real process.
   let elapsedMs = 123.25
   let wallAheadMs = 0
   let frozenMs: number | undefined
@@ -89,20 +89,20 @@ export function fakeMachine(): FakeMachine {
   return machine
 }
 
-/** Both answers, less what a right wall would show. */
+/** Returns both readings, less the right time. */
 export const aheadOf = (machine: FakeMachine, clock: Clock) => ({
   now: clock.now() - machine.right(),
   settled: clock.settled() - machine.right(),
 })
 
-/** A machine that is right, and the clock of a vault on it. */
+/** Returns a machine with the right time, and the clock of a vault on it. */
 export function startRight() {
   const machine = fakeMachine()
   const clock = machine.start()
   return { machine, clock, ahead: () => aheadOf(machine, clock) }
 }
 
-/** Looks at the clock once a second, as the sweep does. */
+/** Reads the clock once a second, as the sweep does. */
 export function passLooking(machine: FakeMachine, clock: { settled(): number }, ms: number): void {
   for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
     machine.pass(Math.min(leftMs, 1_000))

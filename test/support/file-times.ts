@@ -1,6 +1,6 @@
 /**
- * What each test file takes, as a line of JSON in the file that `TEST_TIMES` names: the
- * table at the end of `npm test`.
+ * Records the time of each test file, as a line of JSON in the file that `TEST_TIMES` names, for
+ * the table at the end of `npm test`.
  * @module
  */
 import { afterAll } from 'bun:test'
@@ -11,7 +11,7 @@ export interface FileTime {
   /** Path from the root of the checkout. */
   readonly file: string
   readonly seconds: number
-  /** Of the processor, by it and by the processes that it started and that have ended. */
+  /** Processor time of the file and of the ended processes that it started. */
   readonly processorSeconds: number
 }
 
@@ -19,7 +19,7 @@ const root = resolve(import.meta.dir, '../..')
 const statistics = '/proc/self/stat'
 const ticksPerSecond = 100
 
-/** By `proc_pid_stat(5)`, which knows of children too; elsewhere of this process alone. */
+/** From `proc_pid_stat(5)`, which includes children; elsewhere of this process alone. */
 function processorSeconds(): number {
   if (!existsSync(statistics)) {
     const { user, system } = process.cpuUsage()

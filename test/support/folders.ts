@@ -1,5 +1,5 @@
 /**
- * Temporary folders that leave with the process that made them.
+ * Temporary folders that are removed with their process.
  *
  * Not with a test file: several files share one process, and a hook runs for the first of them.
  * @module
@@ -14,7 +14,7 @@ export function removeTemporaryFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-// Of a process that runs no tests; for one that does, see `after-all-tests.ts`.
+// For a process that runs no tests; for one that does, see `after-all-tests.ts`.
 process.on('exit', removeTemporaryFolders)
 
 export function temporaryFolder(): string {

@@ -1,15 +1,15 @@
 /**
- * A port for a program that must be told one, or for an address where nobody listens.
+ * A port for a program that must be given one, or for an address where nobody listens.
  * @module
  */
 
-/** Below those that the system gives to whatever asks for any (ip(7), `ip_local_port_range`). */
+/** Below the ports that the system assigns itself (ip(7), `ip_local_port_range`). */
 const portMin = 20_000
 const portMax = 32_000
 
 const pickPort = (): number => portMin + Math.floor(Math.random() * (portMax - portMin))
 
-/** Free a moment ago, and taken since by none that was given just any. */
+/** Free a moment ago, and never assigned by the system. */
 export function findPort(): string {
   for (;;) {
     const port = pickPort()

@@ -1,5 +1,5 @@
 /**
- * A vault in which six guesses of each kind in a minute are all that there are.
+ * A vault that allows six guesses of each kind per minute.
  * @module
  */
 import type { Settings } from '../../src/settings/settings.ts'

@@ -1,15 +1,15 @@
 /**
- * Names that somebody chose to make a structure slow, and ordinary ones beside them.
+ * Names chosen to make a hash table slow, and ordinary ones for comparison.
  *
- * The engine hashes texts by rapidhash with a fixed seed: it multiplies a part of the text,
- * combined with a constant, by the next part. Where the text holds that constant the product is
- * zero, whatever the other part and the seed: all such texts of one length collide, by all 24 bits
- * that are kept.
+ * The engine hashes texts by rapidhash with a fixed seed: it combines a part of the text with a
+ * constant and multiplies it by the next part. If the text holds that constant, the product is
+ * zero, for any other part and seed: all such texts of one length collide, in all 24 bits that are
+ * kept.
  * Source: rapidhash.h, `rapid_secret`; WebKit, `RapidHash.h`.
  * @module
  */
 
-/** `rapid_secret[1]` as UTF-16 units, of which none is a surrogate. */
+/** `rapid_secret[1]` as UTF-16 units, none of them a surrogate. */
 const constant = '\uacc9\u962e\u4b93\u8bb8'
 
 const base36 = (index: number, digits: number): string => index.toString(36).padStart(digits, '0')
@@ -32,8 +32,8 @@ export const namesOf = (kind: NameKind, count: number): string[] =>
   Array.from({ length: count }, (_, index) => hostileNames[kind](index))
 
 /**
- * The JSON text of a list of objects that have so many members each, all with different names.
- * @param bytesMax  of the text as UTF-8, which it comes near to
+ * Returns the JSON text of a list of objects with that many members each, all with different names.
+ * @param bytesMax  of the text as UTF-8, which it nearly reaches
  */
 export function printObjects(kind: NameKind, membersEach: number, bytesMax: number): string {
   const objects: string[] = []

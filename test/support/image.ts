@@ -1,7 +1,7 @@
 /**
- * The image as a container runs it, where there is no Docker: its root file system, mounted
- * read-only in a mount namespace, and the program in it by chroot, as the user and with the
- * environment that the Dockerfile gives.
+ * Runs the image without Docker as a container would: mounts its root file system read-only in a
+ * mount namespace, and runs the program in it by chroot, with the user and environment of the
+ * Dockerfile.
  * @module
  */
 import { chownSync, mkdirSync, readFileSync } from 'node:fs'
@@ -9,17 +9,17 @@ import { join, resolve } from 'node:path'
 
 const project = resolve(import.meta.dir, '../..')
 const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8')
-/** The last stage is what ships. */
+/** The last stage is the one that ships. */
 const shipped = dockerfile.slice(dockerfile.lastIndexOf('FROM '))
 
-/** What an instruction is given, each time that it stands there. */
+/** Returns the arguments of each use of an instruction. */
 export const instruction = (name: string): string[] =>
   [...shipped.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, value = '']) => value)
 
 const listOf = (name: string): string[] =>
   instruction(name).flatMap(value => JSON.parse(value) as string[])
 
-/** Root in a container of its own often may not. */
+/** Root in a container of its own may often not mount. */
 export const mayMount =
   process.platform === 'linux' &&
   process.getuid?.() === 0 &&
@@ -32,7 +32,7 @@ export function makeImageRoot(binary: string, folder: string): void {
   if (exitCode !== 0) throw new Error(stderr.toString())
 }
 
-/** Folders of the machine that stand for volumes, owned by the user of the image. */
+/** Folders of the machine in place of volumes, owned by the user of the image. */
 export function makeVolumes(parent: string) {
   const [uid = 0, gid = 0] = (instruction('USER')[0] ?? '').split(':').map(Number)
   const make = (name: string): string => {
@@ -45,8 +45,8 @@ export function makeVolumes(parent: string) {
 }
 
 /**
- * Nothing in a volume may be executed, and nothing elsewhere be written. `/proc` and `/dev` are as
- * every runtime of containers makes them.
+ * Volumes are mounted noexec, and all else is read-only. `/proc` and `/dev` are as every container
+ * runtime makes them.
  */
 const mounting = `set -e
 root=$1 user=$2
@@ -73,18 +73,18 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 
 export interface Image {
   readonly root: string
-  /** Folders of this machine by where they are mounted; `/key:ro` for one to be read alone. */
+  /** Folders of this machine by mount point; `/key:ro` for a read-only one. */
   readonly volumes: Readonly<Record<string, string>>
 }
 
-/** @returns a command that runs the image with arguments behind it, as `docker run` does */
+/** @returns a command that runs the image with these arguments, as `docker run` does */
 export function imageCommand({ root, volumes }: Image, args: readonly string[]): string[] {
   const mounts = Object.entries(volumes).flatMap(([target, source]) => {
     const [path = '', mode] = target.split(':')
     return [source, path, mode === undefined ? '' : `,${mode}`]
   })
   const mounted = [root, instruction('USER')[0] ?? '', ...mounts, '--']
-  // Who is killed takes along what it started in its namespace.
+  // Killing the command must also kill its namespace's processes.
   const isolated = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', mounting]
   const environment = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', ...instruction('ENV')]
   const given = args.length > 0 ? args : listOf('CMD')

@@ -1,6 +1,6 @@
 /**
- * A process of its own that reads bodies, and uses of each what is kept for later: the name of a
- * container, an expression, or a mask. Prints by how many bytes its heap grew:
+ * A process that reads bodies, and keeps a part of each: the name of a container, an expression, or
+ * a mask. Prints by how many bytes its heap grew:
  * `keep-names.ts <what>`.
  * @module
  */
@@ -41,7 +41,7 @@ if (use === undefined) throw new Error('usage: keep-names.ts container | express
 
 function readBodies(): void {
   for (let number = 0; number < bodies; number += 1) {
-    // JSON as well, without anything that a JSON string escapes.
+    // Valid JSON too, without characters that JSON escapes.
     const name = `[${String(number).padStart(20, ' ')}]`
     const text = JSON.stringify({ name, data: 'd'.repeat(3_900) })
     const body = parseJson(new TextDecoder().decode(Buffer.from(text))) as Map<string, Json>

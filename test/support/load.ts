@@ -1,6 +1,6 @@
 /**
- * Callers that go on while something happens to a server: busy and idle kept-alive connections, and
- * new ones for each request. Nobody asks twice for anything.
+ * Callers that keep sending while something happens to a server: on busy and idle kept-alive
+ * connections, and on new ones for each request. Nobody retries.
  * @module
  */
 import { openConnection, type Answer, type Connection, type Target } from './connection.ts'
@@ -9,7 +9,7 @@ export interface LoadFigures {
   requests: number
   connections: number
   slowestMs: number
-  /** What became of those that were not answered as they must be. */
+  /** Requests with a wrong answer or none. */
   readonly failures: string[]
 }
 
@@ -22,7 +22,7 @@ const busyMs = 1
 
 const endsHere = /\r\nconnection: close/i
 
-/** What each caller asks, again and again. @throws Error where the answer is a wrong one */
+/** Request that each caller repeats. @throws Error for a wrong answer */
 type Ask = (connection: Connection) => Promise<Answer>
 
 interface Load extends LoadFigures {
@@ -64,7 +64,7 @@ async function askOn(load: Load, pauseMs: number, isFresh: boolean) {
   connection?.close()
 }
 
-/** @returns what ends it, once every request that was begun has ended */
+/** @returns a function that ends it, once every open request has ended */
 export function beginLoad(target: Target, ask: Ask): () => Promise<LoadFigures> {
   const figures: LoadFigures = { requests: 0, connections: 0, slowestMs: 0, failures: [] }
   const load: Load = Object.assign(figures, { isOver: false, target, ask })

@@ -1,7 +1,7 @@
 /**
- * Sleeps in front of a word of a file's first page, as the engine does in front of its lock, until
- * it is woken: `bun lock-sleeper.ts FILE OFFSET`. Ends with code 0 when it was, and with 1 after a
- * minute. Source: futex(2).
+ * Sleeps on a word of a file's first page, as the engine does on its lock, until it is woken: `bun
+ * lock-sleeper.ts FILE OFFSET`. Exits with 0 when it was, and with 1 after a minute. Source:
+ * futex(2).
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'

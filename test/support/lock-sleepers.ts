@@ -1,5 +1,5 @@
 /**
- * Processes that sleep in front of a word of a lock file.
+ * Processes that sleep on a word of a lock file.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { until } from './until.ts'
 const script = join(import.meta.dir, 'lock-sleeper.ts')
 const futexNumber = process.arch === 'x64' ? '202' : '98'
 
-/** Whether the kernel says that it is in futex(2), to wait, and for other processes, too. */
+/** True if the process waits in futex(2), on a word shared between processes. */
 function sleeps(pid: number): boolean {
   const [number, , operation] = readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ')
   return number === futexNumber && operation === '0x0'

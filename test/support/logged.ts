@@ -1,5 +1,5 @@
 /**
- * A command that stays whose lines on stderr are read while it runs: they go to a file.
+ * A command that stays, whose stderr goes to a file that is read while it runs.
  * @module
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -10,12 +10,12 @@ import { temporaryFolder } from './folders.ts'
 export type Line = Readonly<Record<string, unknown>>
 
 export interface LogFile {
-  /** A command in front whose stderr is the file. */
+  /** A command in front that sends stderr to the file. */
   readonly prefix: readonly string[]
-  /** What systemd calls it in `JOURNAL_STREAM`, were it the journal's. */
+  /** The name that systemd would put in `JOURNAL_STREAM` for the journal. */
   readonly stream: string
   readonly text: () => string
-  /** Those that are whole. @throws SyntaxError for one that is no JSON */
+  /** Complete lines. @throws SyntaxError for one that is no JSON */
   readonly lines: () => readonly Line[]
 }
 
@@ -49,6 +49,6 @@ export async function startLogged(
   return { server: await startCoffer(args, { prefix, env }), lines }
 }
 
-/** The events among those that are asked for, in their order. */
+/** Returns the wanted events among the lines, in their order. */
 export const eventsIn = (lines: readonly Line[], ...events: readonly string[]): unknown[] =>
   lines.map(({ event }) => event).filter(event => events.includes(String(event)))

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** The digits with their check digit behind them. */
+/** Appends the check digit. */
 function withCheckDigit(digits: string): string {
   const sum = [...digits].toReversed().reduce((total, digit, at) => {
     const twice = at % 2 === 0 ? 2 * Number(digit) : Number(digit)
@@ -18,14 +18,14 @@ export interface MessyCsv {
   readonly text: string
   /** By customer. */
   readonly good: ReadonlyMap<string, { readonly number: string; readonly name: string }>
-  /** Lines that can be no token. */
+  /** Lines that cannot become tokens. */
   readonly badLines: readonly number[]
   readonly blankCount: number
 }
 
 const badNumber = '4242424242424241'
 
-/** Of each ten rows one is of each kind of trouble. */
+/** In each ten rows, one has each kind of trouble. */
 export function makeMessyCsv(count: number): MessyCsv {
   const rows = ['\ufeffCustomer;Full Name;Card No;Expiry']
   const good = new Map<string, { number: string; name: string }>()
@@ -58,7 +58,7 @@ export function makeMessyCsv(count: number): MessyCsv {
   return { text: rows.join('\r\n'), good, badLines, blankCount }
 }
 
-/** How its rows become cards. @param id whether customers are ids */
+/** Maps its rows to cards. @param id true if customers are ids */
 export const messyMap = (id: boolean): string =>
   JSON.stringify({
     type: 'card',

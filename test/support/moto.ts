@@ -15,14 +15,14 @@ export const motoMissing = 'moto is not installed: see scripts/install-s3-tools'
 export interface Moto {
   readonly url: string
   readonly makeBucket: (name: string) => Promise<void>
-  /** From now on credentials count: those of a new user who may do everything with S3. */
+  /** Turns authentication on, with credentials of a new user who may do everything with S3. */
   readonly guard: () => Promise<{ readonly id: string; readonly secret: string }>
-  /** Credentials do not count any more. */
+  /** Turns authentication off. */
   readonly open: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** As a client of AWS names the service that it asks; nobody looks at the rest of it. */
+/** An AWS client names its service so; the rest of the header is not checked. */
 const authorizationOf = (service: string): string =>
   `AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/${service}/aws4_request, ` +
   'SignedHeaders=host, Signature=any'

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as a client reads it; its schemas check what is sent and answered.
+ * The OpenAPI document as a client reads it; its schemas check requests and answers.
  * @module
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -42,7 +42,7 @@ export interface OpenApiDocument {
 }
 
 export interface Placed {
-  /** As `POST /tokens`. */
+  /** For example `POST /tokens`. */
   readonly at: string
   readonly method: string
   readonly path: string
@@ -65,7 +65,7 @@ export const operationsOf = ({ paths }: OpenApiDocument): readonly Placed[] =>
 
 const escape = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Every object that names its members has no others, so that what is not told is found. */
+/** Forbids undeclared members in every object with named ones, so that a test finds them. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value
@@ -76,10 +76,10 @@ function close(value: unknown): unknown {
   return isOpen ? { ...closed, additionalProperties: false } : closed
 }
 
-/** Tells what is wrong with a value by the schema at a place of the document. */
+/** Returns the faults of a value by the schema at a place of the document. */
 export type Check = (value: unknown, ...place: readonly string[]) => readonly unknown[]
 
-/** @param isClosed whether members that the document does not name are wrong */
+/** @param isClosed true if members that the document does not name are faults */
 export function checkerOf(document: OpenApiDocument, isClosed: boolean): Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)

@@ -1,6 +1,6 @@
 /**
- * The code blocks of a page, run as a reader runs them: with `coffer` on the path, and in an
- * application that has the package.
+ * Runs the code blocks of a page as a reader does: with `coffer` on the path, and in an application
+ * that has the package.
  * @module
  */
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -12,13 +12,13 @@ const root = resolve(import.meta.dir, '../..')
 
 export const readPage = (name: string): string => readFileSync(join(root, name), 'utf8')
 
-/** @param language as it stands behind the fence */
+/** @param language the word after the fence */
 export const blocksOf = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(
     ([, block = '']) => block.trim(),
   )
 
-/** A path on which `coffer` comes first, the one that is tested. */
+/** Returns a path on which the tested `coffer` comes first. */
 export function makePath(folder: string): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -28,7 +28,7 @@ export function makePath(folder: string): string {
   return `${bin}:${process.env['PATH']}`
 }
 
-/** A folder of an application that has the package and types of Bun. */
+/** Makes the folder of an application that has the package and the types of Bun. */
 export function makeApplication(): string {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'node_modules'))
@@ -61,6 +61,6 @@ export async function runIn(
   return { exitCode: await child.exited, stdout, stderr }
 }
 
-/** What a program prints by its own words: what stands as a comment behind each `console.log`. */
+/** Returns the output that a program announces, in comments after each `console.log`. */
 export const printedBy = (program: string): string =>
   [...program.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, text]) => `${text}\n`).join('')

@@ -1,5 +1,5 @@
 /**
- * PgBouncer in front of a PostgreSQL of tests, as a pool of transactions.
+ * PgBouncer in front of a PostgreSQL of tests, pooling by transaction.
  * @module
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { asPostgres, run, throughPort, type TestServer } from './postgres.ts'
 
 const program = '/usr/sbin/pgbouncer'
 
-/** `.ci/run` installs it; tests of it are skipped elsewhere. */
+/** Installed by `.ci/run`; elsewhere its tests are skipped. */
 export const isPgbouncerThere = existsSync(program)
 
 export interface Bouncer {
-  /** The same, through it. */
+  /** The same database, through it. */
   readonly through: (address: DatabaseAddress) => DatabaseAddress
   readonly stop: () => Promise<void>
 }
@@ -51,7 +51,7 @@ async function untilListens(port: string): Promise<void> {
   }
 }
 
-/** It refuses to be root, as the server does. */
+/** It refuses to run as root, as the server does. */
 export async function startPgbouncer(server: TestServer): Promise<Bouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-pgbouncer-'))
   const port = findPort()

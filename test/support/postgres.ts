@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL of Debian for tests: one server for a run, a schema for each test.
+ * Debian's PostgreSQL for tests: one server per run, one schema per test.
  * @module
  */
 import {
@@ -19,7 +19,7 @@ import { atEnd } from './at-end.ts'
 
 const versions = '/usr/lib/postgresql'
 
-/** Where its programs are; `undefined` where it is not installed. */
+/** Folder of its programs; `undefined` if it is not installed. */
 const postgresPrograms: string | undefined = existsSync(versions)
   ? readdirSync(versions)
       .toSorted((a, b) => Number(b) - Number(a))
@@ -27,19 +27,19 @@ const postgresPrograms: string | undefined = existsSync(versions)
       .find(folder => existsSync(join(folder, 'postgres')))
   : undefined
 
-/** The server runs as nobody that may do anything else: it refuses to be root. */
+/** The server runs as an unprivileged user: it refuses to run as root. */
 export const asPostgres = (command: readonly string[]): readonly string[] =>
   process.getuid?.() === 0
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', ...command]
     : command
 
-/** @throws Error with what it said */
+/** @throws Error with its output */
 export function run(command: readonly string[]): void {
   const { exitCode, stderr } = Bun.spawnSync([...command], { stdout: 'ignore', stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(`${command[0]}: ${stderr.toString()}`)
 }
 
-/** `.ci/run` installs it; tests of it are skipped elsewhere. */
+/** Installed by `.ci/run`; elsewhere its tests are skipped. */
 export const isPostgresThere = postgresPrograms !== undefined
 
 export interface TestServer {
@@ -54,14 +54,14 @@ export interface TestServer {
 
 const settings = ['listen_addresses=', 'fsync=off', 'max_connections=500', 'shared_buffers=64MB']
 
-/** What a test wants otherwise. */
+/** Deviations from the default server. */
 export interface ServerOptions {
-  /** Of loopback, where it listens too. */
+  /** Port of loopback to listen on as well. */
   readonly port?: string
   readonly settings?: readonly string[]
-  /** Who may connect how, before the administrator by the socket. */
+  /** Lines of pg_hba.conf, before the administrator's for the socket. */
   readonly hba?: readonly string[]
-  /** Where its folder is made, if not among temporary ones: on a small disk. */
+  /** Parent of its folder, instead of the temporary ones: on a small disk. */
   readonly parent?: string
   /** More flags of `initdb`. */
   readonly initdb?: readonly string[]
@@ -72,12 +72,12 @@ export interface ServerOptions {
 const initdbFlags = ['-U', 'postgres', '-A', 'trust', '--no-sync']
 const templates = resolve(import.meta.dir, '../../node_modules/.cache/coffer')
 
-/** @param data a folder that is not there yet, where the server's user may write */
+/** @param data a folder that does not exist yet, where the server's user may write */
 function runInitdb(programs: string, data: string, flags: readonly string[] = []): void {
   run(asPostgres([join(programs, 'initdb'), '-D', data, ...initdbFlags, ...flags]))
 }
 
-/** Keeps what `initdb` made for the servers to come; of those that run side by side, the first. */
+/** Keeps the output of `initdb` for later servers; among parallel ones, the first wins. */
 function keepTemplate(data: string, template: string): void {
   mkdirSync(templates, { recursive: true })
   const copy = mkdtempSync(`${template}-`)
@@ -90,7 +90,7 @@ function keepTemplate(data: string, template: string): void {
   rmSync(copy, { recursive: true })
 }
 
-/** As `initdb` makes it, which takes more of the processor than all else of a start. */
+/** `initdb` takes more processor time than the rest of a start, so its output is copied. */
 function copyTemplate(programs: string, data: string): void {
   const key = Bun.hash.crc32([programs, ...initdbFlags].join(' ')).toString(16)
   const template = join(templates, `postgres-${key}`)
@@ -173,13 +173,13 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
   }
 }
 
-/** The same by a port of loopback, in place of a socket: what stands there passes it on. */
+/** The same database by a port of loopback in place of a socket; a proxy there passes it on. */
 export function throughPort(address: DatabaseAddress, port: number): DatabaseAddress {
   const { path: _, ...rest } = address
   return { ...rest, hostname: '127.0.0.1', port }
 }
 
-/** One that follows another, and takes no writes. */
+/** Starts a read-only server that follows another. */
 export const startStandby = ({ folder: of }: TestServer): Promise<TestServer> =>
   startPostgres({
     make: data => {
@@ -189,7 +189,7 @@ export const startStandby = ({ folder: of }: TestServer): Promise<TestServer> =>
     },
   })
 
-/** All of a schema, as text. */
+/** Dumps a whole schema as text. */
 export async function dumpOf({ folder }: TestServer, schema: string): Promise<string> {
   const program = join(postgresPrograms ?? '', 'pg_dump')
   const words = ['-h', folder, '-U', 'postgres', '-n', schema, 'postgres']

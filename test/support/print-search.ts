@@ -1,7 +1,7 @@
 /**
- * Search tree to text. Law: parsing what is printed gives the same tree.
+ * Prints a search tree. Law: parsing the printed text gives the same tree.
  *
- * The text is not the one that was written: all values stand in quotes, and instants in ranges.
+ * The text may differ from the original: all values are quoted, and instants become ranges.
  * @module
  */
 import type { Clause, SearchTree } from '../../src/language/search-query.ts'
@@ -27,7 +27,7 @@ function printClause(clause: Clause): string {
   }
 }
 
-/** What binds less than its place stands in parentheses. */
+/** Adds parentheses around a part that binds less than its place. */
 const printPart = (tree: SearchTree): string =>
   'any' in tree || 'all' in tree ? `(${printSearch(tree)})` : printSearch(tree)
 

@@ -1,7 +1,7 @@
 /**
- * Tree to text. Law: parsing what is printed gives the same tree.
+ * Prints a template tree. Law: parsing the printed text gives the same tree.
  *
- * The text is not the one that was written: spacing, quotes and the form of a path step are chosen
+ * The text may differ from the original: spacing, quotes and the form of a path step are chosen
  * here. Stored expressions are returned as they came and never printed.
  * @module
  */
@@ -16,7 +16,7 @@ import type {
   Template,
 } from '../../src/language/expression/tree.ts'
 
-/** What a string must not hold bare; the rest, line feeds too, may stand in it as it is. */
+/** Escapes what a string must not hold bare; all else, even a line feed, stays as it is. */
 const printString = (text: string): string =>
   `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 

@@ -1,12 +1,12 @@
 /**
- * Refusals over HTTP: a problem document of the right status that repeats nothing of what was sent.
+ * Refusals over HTTP: a problem document with the right status and no echo of the request.
  * @module
  */
 import { expect } from 'bun:test'
 import type { Answer } from './vault.ts'
 
 /**
- * @param paths of `errors`, in any order; not looked at when absent
+ * @param paths of `errors`, in any order; not checked when absent
  * @param secrets that must not be in the answer
  */
 export function expectProblem(

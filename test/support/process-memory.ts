@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 
 const pageBytes = 4_096
 const entryBytes = 8
-/** Of an entry of the page map: the page is in memory, or in the swap. */
+/** Bits of a page map entry: the page is in memory, or in the swap. */
 const isThere = 0xc0
 const pagesAtOnce = 4_096
 
@@ -15,7 +15,7 @@ interface Region {
   readonly to: number
 }
 
-/** All that it may read itself, but the database: that holds what it holds on disk. */
+/** Returns all readable regions except the database, which shows nothing but its file. */
 function regionsOf(pid: number): Region[] {
   const line = /^([0-9a-f]+)-([0-9a-f]+) r\S+ \S+ \S+ \S+ *(.*)$/
   return readFileSync(`/proc/${pid}/maps`, 'latin1')
@@ -27,7 +27,7 @@ function regionsOf(pid: number): Region[] {
     })
 }
 
-/** Runs of pages that take memory, in pieces. The runtime maps many that never do. */
+/** Yields runs of pages that take memory, in pieces. The runtime maps many that never do. */
 function* runsOf(map: number, { from, to }: Region): Generator<Region> {
   const entries = Buffer.alloc(pagesAtOnce * entryBytes)
   for (let at = from; at < to; at += pagesAtOnce * pageBytes) {
@@ -41,7 +41,7 @@ function* runsOf(map: number, { from, to }: Region): Generator<Region> {
   }
 }
 
-/** Which of these bytes are in its memory. They are short, and lie within one page or run. */
+/** Returns those of these bytes that are in its memory. They must be short, within one run. */
 export function foundInMemoryOf<T extends Uint8Array>(pid: number, forms: readonly T[]): T[] {
   const found = new Set<T>()
   const memory = openSync(`/proc/${pid}/mem`, 'r')
@@ -62,6 +62,6 @@ export function foundInMemoryOf<T extends Uint8Array>(pid: number, forms: readon
   }
 }
 
-/** Whether the bytes are in its memory anywhere, as `foundInMemoryOf`. */
+/** Returns true if the bytes are anywhere in its memory, as in `foundInMemoryOf`. */
 export const isInMemoryOf = (pid: number, bytes: Uint8Array): boolean =>
   foundInMemoryOf(pid, [bytes]).length > 0

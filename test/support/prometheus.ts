@@ -1,5 +1,5 @@
 /**
- * A real Prometheus that scrapes one address, and what it answers to a query.
+ * A real Prometheus that scrapes one address, and its answers to queries.
  * @module
  */
 import { writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from './folders.ts'
 import { findPort } from './free-port.ts'
 
-/** Debian's package has both; `scripts/install-packaging-tools` takes them from it. */
+/** In Debian's package; `scripts/install-packaging-tools` takes them from it. */
 export const hasPrometheus = Bun.which('prometheus') !== null && Bun.which('promtool') !== null
 
 export interface Prometheus {
@@ -50,14 +50,14 @@ async function untilReady(address: string, ended: () => boolean): Promise<void> 
 
 /**
  * @param targets hosts and ports of listeners that have `/metrics`
- * @param rules   a file of rules, which it takes or does not start
+ * @param rules   a file of rules; if they are invalid, it does not start
  */
 export async function startPrometheus(
   targets: readonly string[],
   rules: string,
 ): Promise<Prometheus> {
   const folder = temporaryFolder()
-  // YAML takes all that is JSON.
+  // All JSON is YAML.
   const config = join(folder, 'prometheus.yml')
   writeFileSync(config, configOf(targets, rules))
   const listen = `127.0.0.1:${findPort()}`

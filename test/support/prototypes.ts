@@ -1,5 +1,5 @@
 /**
- * Whether anything was added to what all objects share (hardening I4).
+ * Detects members that were added to the prototypes of all objects (hardening I4).
  *
  * @module
  */
@@ -14,7 +14,7 @@ const shared: readonly (readonly [string, object])[] = [
 
 const before = shared.map(([, prototype]) => Reflect.ownKeys(prototype).length)
 
-/** @returns names of the prototypes that have other members than when this file was loaded */
+/** @returns names of the prototypes whose members changed since this file was loaded */
 export const pollutedPrototypes = (): readonly string[] =>
   shared
     .filter(([, prototype], index) => Reflect.ownKeys(prototype).length !== before[index])

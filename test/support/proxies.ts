@@ -1,5 +1,5 @@
 /**
- * HAProxy and nginx as `examples` sets them up, but for ports and paths.
+ * HAProxy and nginx as `examples` sets them up, except for ports and paths.
  * @module
  */
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,16 +11,16 @@ import { until } from './until.ts'
 
 export type ProxyName = 'haproxy' | 'nginx'
 
-/** Debian has them where only the path of root leads. */
+/** Debian installs them where only root's path leads. */
 const path = `${process.env['PATH']}:/usr/sbin`
 
-/** `scripts/install-packaging-tools` brings both. */
+/** `scripts/install-packaging-tools` installs both. */
 export const hasProxies = ['haproxy', 'nginx'].every(it => Bun.which(it, { PATH: path }) !== null)
 
 export interface Proxy {
   readonly pid: number
   readonly port: number
-  /** All that it writes is here; its temporary files in `temporary`. */
+  /** Folder of all its files, with temporary ones in `temporary`. */
   readonly folder: string
   readonly temporary: string
   readonly log: () => string
@@ -29,7 +29,7 @@ export interface Proxy {
 
 type Changes = Readonly<Record<string, string>>
 
-/** Each stands there, or the example has changed. */
+/** Each part must be there, or the example has changed. */
 function readExample(name: string, changes: Changes): string {
   let text = readFileSync(resolve(import.meta.dir, '../../examples', name), 'utf8')
   for (const [before, after] of Object.entries(changes)) {
@@ -39,9 +39,9 @@ function readExample(name: string, changes: Changes): string {
   return text
 }
 
-/** So little that an answer which its caller does not take has to be somewhere. */
+/** So small that an answer not read by its caller must be buffered elsewhere. */
 const sendBytes = 16_384
-/** A machine that is busy starts a vault in more than the minute of the examples. */
+/** A busy machine may need more than the minute of the examples to start a vault. */
 const answerSeconds = 600
 
 interface Places {
@@ -97,7 +97,7 @@ async function answers(port: number, tls: Bun.TLSOptions): Promise<boolean> {
 
 /**
  * @param vaultPorts of the two vaults that the examples name
- * @param changes    what stands in the place of other parts of the example
+ * @param changes    replacements of other parts of the example
  */
 export async function startProxy(
   name: ProxyName,

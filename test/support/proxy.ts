@@ -1,5 +1,5 @@
 /**
- * What stands between a program and a vault, and acts when a request comes by.
+ * A proxy between a program and a vault, which acts when a request passes.
  * @module
  */
 
@@ -8,7 +8,7 @@ export interface Proxy {
   readonly stop: () => Promise<void>
 }
 
-/** @param onRequest awaited before the vault is asked; what never resolves holds the request */
+/** @param onRequest awaited before the request is forwarded; if it never resolves, it holds it */
 export function startProxy(
   target: string,
   onRequest: (method: string, path: string) => Promise<void>,

@@ -10,7 +10,7 @@ const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
 const program = join(cache, 'coffer/clients-7.4.0-3.0.0/bin/pytest')
 const root = resolve(import.meta.dir, '../..')
 
-/** What the tests in other languages are run on. */
+/** Binary under test, for tests in other languages. */
 export const binary = process.env['COFFER_BINARY']
 export const binaryMissing = 'COFFER_BINARY names no binary'
 
@@ -19,8 +19,8 @@ export const pytestMissing =
   'the clients in Python are not installed: see scripts/install-client-tools'
 
 /**
- * What a program of another language gets: the binary by a name that is no setting of a vault, and
- * the environment around, in which compilers look for their caches.
+ * Environment of a program in another language: names the binary by a variable that is no setting
+ * of a vault, and keeps the rest, where compilers look for their caches.
  */
 export function environmentAbroad(): Readonly<Record<string, string | undefined>> {
   const { COFFER_BINARY: path = '', ...env } = process.env
@@ -28,7 +28,7 @@ export function environmentAbroad(): Readonly<Record<string, string | undefined>
 }
 
 export interface Results {
-  /** By name of the test: `passed`, `failed`, …, as pytest says it. */
+  /** By name of the test: `passed`, `failed`, …, as pytest reports it. */
   readonly outcomes: ReadonlyMap<string, string>
   readonly output: string
 }
@@ -51,5 +51,5 @@ export async function runPytest(file: string): Promise<Results> {
   return { outcomes, output: stdout + stderr }
 }
 
-/** `test_a_b` for `a b`; commas are left out. */
+/** Returns `test_a_b` for `a b`; drops commas. */
 export const pytestName = (name: string): string => `test_${name.replaceAll(/[, ]+/g, '_')}`

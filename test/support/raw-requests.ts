@@ -1,6 +1,6 @@
 /**
- * Requests of every kind as raw text, and their answers as text that can be compared: what a change
- * of the server or its framework must leave byte for byte, but for trace ids and dates.
+ * Requests of every kind as raw text, and their answers in comparable form: a change of the server
+ * or its framework must leave them equal byte for byte, except for trace ids and dates.
  * @module
  */
 import { urlBytesMax } from '../../src/limits/limits.ts'
@@ -142,7 +142,7 @@ const bodiesFor = (key: string): readonly Named[] => {
 const methods = ['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'POST']
 const methodTargets = ['/tokens', '/nowhere', '/applications/key', '/tokens/nobody']
 
-/** A request line by line, then its body. */
+/** Joins request lines, and adds the body. */
 const lines = (given: readonly string[], body = ''): string =>
   `${given.join('\r\n')}\r\n\r\n${body}`
 
@@ -174,7 +174,7 @@ function framesFor(key: string): readonly Named[] {
   ]
 }
 
-/** All of them, in the order in which they are sent. */
+/** All of them, in the order of sending. */
 function requestsFor(key: string): readonly Named[] {
   const ask = (method: string, target: string): Named => [
     `${method} ${target.slice(0, 60)}`,
@@ -190,14 +190,14 @@ function requestsFor(key: string): readonly Named[] {
   ]
 }
 
-/** Without what differs from one time to the next. */
+/** Removes the parts that vary with time. */
 const comparable = (text: string): string =>
   text
     .replaceAll(/^date: .*$/gim, 'date: -')
     .replaceAll(/^svc-trace-id: (?!mine).*$/gim, 'svc-trace-id: -')
     .replaceAll(/urn:trace:(?!mine)[^"]*/g, 'urn:trace:-')
 
-/** @returns each request's name and all that came back, up to the end of the connection */
+/** @returns by the request's name, all bytes received until the connection ended */
 export async function askAll(wire: Wire): Promise<Readonly<Record<string, string>>> {
   await wire.ask('POST', '/tokens', token({ id: 'order-1', metadata: { a: '1' } }))
   const answers: Record<string, string> = {}

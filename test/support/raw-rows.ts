@@ -1,6 +1,6 @@
 /**
- * Anyone who has the master key and looks at bytes: every row of a token that lies there, whatever
- * the engine thinks of the place.
+ * Reads bytes as a holder of the master key could: finds every row of a token in them, wherever it
+ * lies and even if the engine has freed the place.
  * @module
  */
 import type { Keys } from '../../src/crypto/keyring.ts'
@@ -8,7 +8,7 @@ import { ApiError } from '../../src/lib/errors.ts'
 import { unsealRow } from '../../src/records/seal-row.ts'
 import { readClearHeader } from '../../src/store/core/row.ts'
 
-/** A row begins with its format and how many parts it has: head, record, data. */
+/** A row begins with its format and the number of its parts: head, record, data. */
 const beginning = Buffer.from([2, 3])
 /** The checksum of the header comes between. */
 const headerAt = 6
@@ -27,11 +27,11 @@ function readParts(bytes: Buffer, from: number, count: number): Uint8Array[] {
 export interface RawRow {
   /** The data of a token, as JSON. */
   readonly text: string
-  /** The same as it lies there. */
+  /** Its ciphertext. */
   readonly sealed: Uint8Array
 }
 
-/** `undefined` where the bytes are no row that opens. */
+/** Returns `undefined` if the bytes are no row that opens. */
 function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined {
   try {
     const { clear } = readClearHeader(bytes, headerAt)
@@ -45,7 +45,7 @@ function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined
   }
 }
 
-/** Every row of a token in these bytes, at any place. */
+/** Finds every row of a token in these bytes, at any place. */
 export function openEveryRowIn(bytes: Buffer, keys: Keys, tenantId: string): RawRow[] {
   const found: RawRow[] = []
   for (let at = bytes.indexOf(beginning); at >= 0; at = bytes.indexOf(beginning, at + 1)) {

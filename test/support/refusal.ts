@@ -1,12 +1,12 @@
 /**
- * Refusals under test: each is a 400 and repeats nothing of what was sent.
+ * Refusals under test: each is a 400 without an echo of the request.
  * @module
  */
 import { expect } from 'bun:test'
 import { inspect } from 'node:util'
 import { ApiError } from '../../src/lib/errors.ts'
 
-/** Stands for a secret in refused input: `expectRefusal` fails where it comes back. */
+/** Stands for a secret in refused input: `expectRefusal` fails if it is repeated. */
 export const canary = 'c4n4ry-5e17'
 
 const thrownBy = (run: () => unknown): unknown => {
@@ -23,8 +23,8 @@ const textOf = (error: ApiError): string =>
   [error.message, JSON.stringify(error.fields), String(error), inspect(error.cause)].join('\n')
 
 /**
- * Expects an `invalid_request` with a message for exactly these paths, and no echo of the canary
- * or of `secrets`.
+ * Expects an `invalid_request` with a message for exactly these paths, and no echo of the canary or
+ * of `secrets`.
  */
 export const expectRefusal = (
   run: () => unknown,

@@ -1,5 +1,5 @@
 /**
- * Certificates that are changed again and again while callers go on.
+ * Replaces certificates again and again while callers keep sending.
  * @module
  */
 import { withoutWarnings } from './coffer-process.ts'
@@ -8,17 +8,17 @@ import { shakeHands, startTlsServer } from './tls-server.ts'
 import { until } from './until.ts'
 
 export interface Figures extends LoadFigures {
-  /** Handshakes after all have said so that showed the certificate of before. */
+  /** Handshakes that showed the old certificate after all workers had reported the new one. */
   readonly outdated: number
-  /** What the server wrote to stderr, without what a start and an end say. */
+  /** Lines of the server on stderr, without those of every start and end. */
   readonly lines: readonly string[]
 }
 
 const reloadsIn = (said: string): number => said.split('"event":"tls_reloaded"').length - 1
 
 /**
- * @param workers processes that serve, each of which says when it has the new certificate: the next
- *   one comes then
+ * @param workers processes that serve; the next certificate follows once each has reported the new
+ *   one
  */
 export async function reloadUnderLoad(reloads: number, workers: number): Promise<Figures> {
   const args = workers > 1 ? ['--workers', String(workers)] : []

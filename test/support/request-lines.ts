@@ -1,6 +1,6 @@
 /**
- * What the request log of a served vault must tell of an incident, and what it must not: the same
- * of one process, of several workers and over a database.
+ * Checks the request log of a served vault: the facts that an incident needs, and the absence of
+ * all else. The same for one process, several workers and a database.
  * @module
  */
 import { expect } from 'bun:test'
@@ -9,7 +9,7 @@ import { exchange, requestText } from './wire.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** What a caller planted in ids, paths, headers and data: no line may hold any of it. */
+/** Texts that a caller planted in ids, paths, headers and data: no line may hold any of them. */
 const marks = ['planted', '4242424242424242', 'order-"17"', 'évil', 'inject']
 
 const hostileId = 'planted order-"17" évil'
@@ -49,7 +49,7 @@ async function addApplication(manager: Asking, transform: string): Promise<Told>
   return { key: String(body['key']), id: String(body['id']), keyId }
 }
 
-/** Owes more than a second gives; of several workers the next request may meet another one. */
+/** Spends more than one second's rate; the next request may meet another worker. */
 async function spendRate(asking: Asking): Promise<void> {
   const many = Array.from({ length: 1_000 }, (_, n) => n)
   for (;;) {
@@ -101,7 +101,7 @@ function parseLines(text: string): readonly Line[] {
 }
 
 interface Vault {
-  /** How commands are told of the folder. */
+  /** Options that name the folder to commands. */
   readonly folder: readonly string[]
   readonly managerKey: string
   readonly more?: readonly string[]
@@ -120,7 +120,7 @@ interface Asked {
   readonly masked: Told
 }
 
-/** All that the lines are then expected of. */
+/** Sends all requests whose lines are then checked. */
 async function askAll(manager: Asking): Promise<Asked> {
   const { base } = manager
   const seer = await addApplication(manager, 'reveal')
@@ -185,7 +185,7 @@ function expectRefused(of: Find, digest: string): void {
     for (const line of refused) expect(line['client_address']).toMatch(/^(?:192|127|fe80)\b/)
     for (const line of refused) expect(line).not.toHaveProperty('shown')
   }
-  // Anyone who could have any id digested would find out of which token another line tells.
+  // If any id could be digested, a caller could match a log line to its token.
   for (const status of [401, 403, 429]) {
     for (const line of of('getToken', status)) expect(line).not.toHaveProperty('token_digest')
   }
@@ -193,7 +193,7 @@ function expectRefused(of: Find, digest: string): void {
   for (const line of of('getApplication', 404)) expect(line).not.toHaveProperty('object_id')
 }
 
-/** Starts, asks, and ends a vault, and looks at all lines of it. */
+/** Starts, queries and ends a vault, and checks all its lines. */
 export async function checkRequestLines(vault: Vault): Promise<void> {
   const { server, base } = await start(vault)
   const asked = await askAll({ base, keyFor: vault.managerKey })

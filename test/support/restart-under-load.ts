@@ -1,5 +1,5 @@
 /**
- * A vault that is ended and started again on the socket of its manager, while callers go on.
+ * Ends and starts a vault again on the socket of its manager, while callers keep sending.
  * @module
  */
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { temporaryFolder } from './folders.ts'
 import { askOwn, beginLoad, type LoadFigures } from './load.ts'
 import { hear, openListener, startService, untilTold } from './service-manager.ts'
 
-/** How often a caller asks at least, and more: each asks once while a server drains. */
+/** Each caller sends at least one request per drain. */
 const drainSeconds = 1
 
 interface Restarted extends LoadFigures {
-  /** What the processes wrote to stderr, without what a start says of its settings. */
+  /** Lines of the processes on stderr, without a start's remarks on its settings. */
   readonly lines: readonly string[]
   readonly exitCodes: readonly (number | null)[]
 }

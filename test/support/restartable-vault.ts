@@ -38,14 +38,14 @@ async function startOnSocket(words: readonly string[], listener: number): Promis
 export interface RestartableVault {
   readonly pid: () => number
   readonly start: () => Promise<void>
-  /** @throws Error where it did not end in order */
+  /** @throws Error if it did not end in order */
   readonly end: () => Promise<void>
   readonly kill: () => Promise<unknown>
-  /** Of the requests that processes had which have ended. */
+  /** Log lines of requests, from processes that have ended. */
   readonly requestLines: () => readonly Line[]
 }
 
-/** @param listener the socket that is handed to it; a port is among the words otherwise */
+/** @param listener the inherited socket; without it, a port is among the words */
 export function makeRestartable(words: readonly string[], listener?: number): RestartableVault {
   let log = ''
   let running: Started | undefined

@@ -1,5 +1,5 @@
 /**
- * Any search tree, over the words that a test gives.
+ * Random search trees, over the words that a test gives.
  * @module
  */
 import fc from 'fast-check'

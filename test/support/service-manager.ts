@@ -1,6 +1,6 @@
 /**
- * A service manager as systemd is one: it holds the listening socket of a service, starts processes
- * on it one after the other, and hears what they tell of themselves.
+ * A service manager like systemd: it holds the listening socket of a service, starts processes on
+ * it one after the other, and receives their notifications.
  * Source: sd_listen_fds(3), sd_notify(3).
  * @module
  */
@@ -31,7 +31,7 @@ function open(kind: number, address: Buffer): number {
   return socket
 }
 
-/** A socket that listens on a free port of loopback. */
+/** Opens a socket that listens on a free port of loopback. */
 export function openListener(): { readonly file: number; readonly port: number } {
   const address = Buffer.alloc(16)
   address.writeUInt16LE(inet, 0)
@@ -73,7 +73,7 @@ interface Given {
   readonly watchdogUsec?: number
 }
 
-/** Starts a service; its process id is the one that it was handed the socket for. */
+/** Starts a service, whose process id is the one named with the inherited socket. */
 export function startService(args: readonly string[], { listener, notify, watchdogUsec }: Given) {
   const command = ['sh', '-c', 'LISTEN_PID=$$ WATCHDOG_PID=$$ exec "$@"', 'sh']
   const child = Bun.spawn([...command, ...cofferCommand, ...args], {

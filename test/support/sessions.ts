@@ -29,7 +29,7 @@ export interface SessionKit {
   readonly authorizer: Application
   create(key?: string): Promise<NewSession>
   authorize(nonce: string, body: object, key?: string): Promise<Answer>
-  /** The key of a session with these grants. */
+  /** Opens a session with these grants and returns its key. */
   open(grants: object): Promise<string>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Statements of the documents: rows of tables whose first cell is an id.
+ * Statements of the documents: table rows whose first cell is an id.
  * @module
  */
 import { readPage } from './page.ts'

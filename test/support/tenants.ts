@@ -1,6 +1,6 @@
 /**
  * A second tenant in the store of a vault. No route makes one, so it is written with its first
- * application as those of a new vault are.
+ * application as for a new vault.
  * @module
  */
 import { uuidOf } from '../../src/lib/bytes.ts'

@@ -1,6 +1,6 @@
 /**
- * This machine with an empty layer above its disk, in a mount namespace: what a script installs and
- * writes there is gone with the layer. For root on Linux.
+ * This machine with an empty layer above its disk, in a mount namespace: everything that a script
+ * installs and writes there disappears with the layer. For root on Linux.
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ exec chroot "$1/merged" /bin/sh -eu /script
 const run = (folder: string) =>
   Bun.spawnSync(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', layering, 'layering', folder])
 
-/** Makes the layer and runs a script of `sh` there; stops at its first command that fails. */
+/** Makes the layer and runs a `sh` script there, which stops at its first failed command. */
 export function runOnThrowAwayMachine(script: string) {
   const folder = temporaryFolder()
   for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name))
@@ -27,7 +27,7 @@ export function runOnThrowAwayMachine(script: string) {
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
 }
 
-/** Root in a container of its own often may not mount. */
+/** Root in a container of its own may often not mount. */
 export const hasThrowAwayMachine =
   process.platform === 'linux' &&
   process.getuid?.() === 0 &&

@@ -1,5 +1,5 @@
 /**
- * A served vault with TLS, whose certificates can be put in the place of those before.
+ * A served vault with TLS, whose certificates can be replaced.
  * @module
  */
 import { copyFileSync, chmodSync } from 'node:fs'
@@ -42,13 +42,13 @@ export async function startTlsServer(...args: readonly string[]): Promise<TlsSer
 }
 
 export interface Shaken {
-  /** The name in the certificate of the server. */
+  /** Name in the certificate of the server. */
   readonly name: string
   readonly protocol: string | null
   readonly alpn: string | false | null
 }
 
-/** One handshake. @throws the error of the client, such as of a version that is refused */
+/** Makes one handshake. @throws the error of the client, for example for a refused version */
 export const shakeHands = (port: number, options: ConnectionOptions = {}): Promise<Shaken> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })

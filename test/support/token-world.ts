@@ -1,6 +1,6 @@
 /**
- * Small worlds of tokens, callers and searches in which everything meets everything, and the slow
- * twin of lists and searches: every question answered by looking at every token.
+ * Small worlds of tokens, callers and searches in which all combinations occur, and the slow twin
+ * of lists and searches: it answers every question by checking every token.
  * @module
  */
 import fc from 'fast-check'
@@ -52,7 +52,7 @@ export interface WorldToken {
   readonly record: TokenRecord
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
-  /** Whether the mask shows anything of the data, which is `1`. */
+  /** True if the mask shows any of the data, which is `1`. */
   readonly isShownMasked: boolean
 }
 
@@ -218,7 +218,7 @@ function holds(tree: SearchTree, token: WorldToken, transform: Transform): boole
   }
 }
 
-/** @param tokens newest first; `tree` undefined finds all that is visible */
+/** @param tokens newest first; `tree` undefined finds all visible ones */
 export const findSlowly = (
   tokens: readonly WorldToken[],
   grants: Grants,

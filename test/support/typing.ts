@@ -1,5 +1,5 @@
 /**
- * A shell with a terminal, into which somebody types.
+ * A shell with a terminal, for typing into.
  * @module
  */
 
@@ -7,7 +7,7 @@ const waitMs = 50
 const waitsMax = 2_000
 
 export interface Typing {
-  /** Types, and waits until the screen has shown what is expected since the call before. */
+  /** Types, and waits until the screen has shown the expected text since the last call. */
   readonly type: (text: string, expected: RegExp) => Promise<string>
   readonly stop: () => Promise<void>
 }

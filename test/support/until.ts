@@ -3,10 +3,10 @@
  * @module
  */
 
-/** It ends a wait for what never comes, and says nothing of how fast a machine is. */
+/** Ends a wait that would never end; no measure of the machine's speed. */
 const waitMsMax = 300_000
 
-/** Waits until it is so. @throws Error when it never is */
+/** Waits until it is true. @throws Error when it never is */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   msMax = waitMsMax,

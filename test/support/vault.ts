@@ -25,7 +25,7 @@ export interface Answer {
 export interface Ask {
   readonly key?: string
   readonly body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly raw?: string | Uint8Array
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -37,14 +37,14 @@ export interface TestVault {
   readonly tenantId: string
   readonly managementKey: string
   readonly folder: string
-  /** Every line that was logged, as text. */
+  /** Every log line, as text. */
   readonly logged: string[]
   ask(method: string, path: string, ask?: Ask): Promise<Answer>
-  /** Makes an application and gives its key. */
+  /** Makes an application and returns its key. */
   application(body: Readonly<Record<string, unknown>>): Promise<string>
 }
 
-/** For tests that ask more than anybody may who does not see data. */
+/** For tests beyond the guess budget of a caller who does not see data. */
 export const anyGuesses: Partial<Settings> = {
   searchGuessesPerMinuteMax: 0,
   createGuessesPerMinuteMax: 0,
@@ -79,13 +79,13 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
 /** There are thousands of these vaults: a reserve for each would fill the disk. */
 const takeNothing = () => false
 
-/** Whether the suite runs over a database of others in place of the engine that is embedded. */
+/** True if the suite runs over PostgreSQL instead of the embedded engine. */
 const isOverPostgres = process.env['COFFER_TEST_STORE'] === 'postgres'
 
 const openStore = (folder: string): Promise<Store> =>
   isOverPostgres ? openAt(folder) : openLmdbStore({ path: folder, allocate: takeNothing })
 
-/** The application over these parts, with its clock and what was made with the store. */
+/** Starts the application with these parts, a clock and a store. */
 function serve(
   deps: Deps,
   rest: Pick<TestVault, 'clock' | 'folder' | 'logged' | 'tenantId' | 'managementKey'>,
@@ -142,9 +142,8 @@ export async function openTestVault(
 }
 
 /**
- * Ends the vault and opens its folder again, as a process that starts does: all that stood in
- * memory is gone.
- * @param seed of the vault that is opened again
+ * Ends the vault and opens its folder again, as a new process would: everything in memory is lost.
+ * @param seed of the reopened vault
  */
 export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestVault> {
   await vault.deps.store.close()

@@ -1,8 +1,8 @@
 /**
  * Public test vectors, which lie beside the checkout: `<checkout>/../shared/vectors`.
  *
- * A clone on its own does not have them: its tests of vectors are skipped, and say so. Where `CI`
- * is set they must be there.
+ * A clone alone does not have them: its tests of vectors are skipped, with a message. If `CI` is
+ * set they must exist.
  * @module
  */
 import { describe } from 'bun:test'
@@ -13,13 +13,13 @@ const vectorsFolder = fileURLToPath(new URL('../../../shared/vectors/', import.m
 
 const absent = !existsSync(vectorsFolder) && process.env['CI'] === undefined
 
-/** `describe`, skipped with its reason in the name where the vectors are absent. */
+/** `describe`, skipped with its reason in the name if the vectors are absent. */
 export const describeVectors = (name: string, body: () => void): void => {
   if (absent) describe.skip(`${name} (skipped: no shared/vectors beside the checkout)`, () => {})
   else describe(name, body)
 }
 
-/** @returns the bytes of every file of the suite, in the order of their names */
+/** @returns the bytes of every file of the suite, ordered by name */
 export const readVectors = (suite: string): readonly (readonly [string, Uint8Array])[] => {
   const folder = `${vectorsFolder}${suite}/`
   return readdirSync(folder)

@@ -1,5 +1,5 @@
 /**
- * A listening vault as a hostile client sees it: raw bytes over a socket, answers as they came.
+ * A listening vault as a hostile client sees it: raw bytes over a socket, unparsed answers.
  * @module
  */
 import { expect } from 'bun:test'
@@ -19,23 +19,23 @@ export interface RawAnswer {
 
 export interface Received {
   readonly answers: readonly RawAnswer[]
-  /** Whether the server ended the connection. */
+  /** True if the server closed the connection. */
   readonly isClosed: boolean
-  /** All that came, as it came. */
+  /** All bytes received, unchanged. */
   readonly text: string
 }
 
 export interface Wire {
   readonly vault: TestVault
   readonly port: number
-  /** A private application that may do all to tokens, in the clear. */
+  /** Key of a private application that may do all to tokens, with plaintext. */
   readonly key: string
   /**
-   * Writes each piece, then waits for so many answers, or the end of the connection; a connection
-   * that the answer says is closed is waited for. With `expected` 0 it waits for silence.
+   * Writes each piece, then waits for that many answers, or the end of the connection; also waits
+   * for the end if an answer announces it. With `expected` 0 it waits for silence.
    */
   send(pieces: Pieces, expected?: number): Promise<Received>
-  /** One request with the key and a JSON body; headers that are given stand before those. */
+  /** Sends a request with the key and a JSON body; given headers come before those. */
   ask(
     method: string,
     target: string,
@@ -47,9 +47,9 @@ export interface Wire {
 
 type Pieces = string | Uint8Array | readonly (string | Uint8Array)[]
 
-/** How long nothing must come before it counts as no answer, where none is expected. */
+/** Silence that counts as no answer, if none is expected. */
 const silenceMs = 300
-/** For an answer that is expected: it ends a test that fails. */
+/** Bound of the wait for an expected answer: it ends a failing test. */
 const answerMsMax = 120_000
 
 function headersOf(lines: readonly string[]): Map<string, string> {
@@ -61,7 +61,7 @@ function headersOf(lines: readonly string[]): Map<string, string> {
   )
 }
 
-/** `undefined` while some of it is missing. */
+/** Returns `undefined` while the body is incomplete. */
 function readBody(text: string, from: number, headers: ReadonlyMap<string, string>) {
   if (headers.get('transfer-encoding') === 'chunked') {
     const read = readChunks(Buffer.from(text, 'latin1'), from)
@@ -71,7 +71,7 @@ function readBody(text: string, from: number, headers: ReadonlyMap<string, strin
   return text.length < to ? undefined : { body: text.slice(from, to), to }
 }
 
-/** Whole answers at the beginning of a text. Those to HEAD are not told from others. */
+/** Parses the whole answers at the beginning of a text. Cannot recognize those to HEAD. */
 export function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = []
   for (let rest = text; ;) {
@@ -147,7 +147,7 @@ export async function openWire(seed = 1, settings: Partial<Settings> = {}): Prom
   }
 }
 
-/** A request as text; `Host` and `Content-Length` are added where they are missing. */
+/** Prints a request; adds `Host` and `Content-Length` if they are missing. */
 export function requestText(
   method: string,
   target: string,
@@ -160,11 +160,11 @@ export function requestText(
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
-/** The JSON of an answer, whose body came byte by byte. */
+/** Parses the JSON of an answer, whose body is kept byte by byte. */
 export const jsonOf = ({ body }: RawAnswer): Readonly<Record<string, unknown>> =>
   JSON.parse(Buffer.from(body, 'latin1').toString('utf8'))
 
-/** All that an answer shows, headers too. */
+/** Everything that an answer shows, headers too. */
 function shownBy(received: Received | RawAnswer | undefined): string {
   if (received === undefined) return ''
   if ('text' in received) return received.text
@@ -172,8 +172,8 @@ function shownBy(received: Received | RawAnswer | undefined): string {
 }
 
 /**
- * What holds after every hostile request (hardening I1 and I3): a good request is
- * answered, and the canary is in no answer and in no line of the log.
+ * Invariants after every hostile request (hardening I1 and I3): a good request is answered, and the
+ * canary is in no answer and in no line of the log.
  */
 export async function expectUnharmed(wire: Wire, received?: Received | RawAnswer): Promise<void> {
   const good = await wire.send(requestText('GET', '/tokens', { 'SVC-API-KEY': wire.key }))

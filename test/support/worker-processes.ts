@@ -1,6 +1,6 @@
 /**
- * The workers of a running instance, as the kernel tells of them: their processes, and which of
- * them has which connections.
+ * Workers of a running instance, as the kernel shows them: their processes, and the connections of
+ * each.
  * @module
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -23,7 +23,7 @@ function childrenOf(parent: number): number[] {
   }
 }
 
-/** `undefined` for a process that is gone, and for one that is no worker yet. */
+/** Returns `undefined` for a process that is gone, or is no worker yet. */
 function indexOf(pid: number): number | undefined {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1')
@@ -34,7 +34,7 @@ function indexOf(pid: number): number | undefined {
   }
 }
 
-/** The process of each worker by its index. @param parent the process that started them */
+/** Returns the process of each worker by its index. @param parent the process that started them */
 export function workersOf(parent: number): Map<number, number> {
   const workers = new Map<number, number>()
   for (const pid of childrenOf(parent)) {
@@ -45,8 +45,8 @@ export function workersOf(parent: number): Map<number, number> {
 }
 
 /**
- * The process of one worker, to send it a signal: to number 0 it would go to all of the tests.
- * @throws Error where it does not run
+ * Returns the process of one worker, to signal it: a signal to process 0 would reach all tests.
+ * @throws Error if it does not run
  */
 export function workerOf(parent: number, index: number): number {
   const pid = workersOf(parent).get(index)
@@ -54,7 +54,7 @@ export function workerOf(parent: number, index: number): number {
   return pid
 }
 
-/** One that was ended and not yet reaped runs no more. */
+/** A process that ended but is not reaped yet counts as ended. */
 export function isRunning(pid: number): boolean {
   try {
     const state = /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
@@ -64,20 +64,20 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The process that has taken the place of one that has ended. */
+/** Returns the process that replaced an ended one. */
 export async function workerAfter(parent: number, index: number, before: number): Promise<number> {
   await until(() => ![undefined, before].includes(workersOf(parent).get(index)))
   return workersOf(parent).get(index) ?? before
 }
 
-/** What of a process is open: paths of files, and names like `socket:[7]`. */
+/** Returns the open files of a process: paths, and names like `socket:[7]`. */
 export function openFilesOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).flatMap(file => {
     try {
       return [readlinkSync(join(folder, file))]
     } catch {
-      // A descriptor may close while they are listed.
+      // A descriptor may close during the listing.
       return []
     }
   })
@@ -87,7 +87,7 @@ function socketsOf(pid: number): Set<string> {
   return new Set(openFilesOf(pid).flatMap(file => /^socket:\[(\d+)\]$/.exec(file)?.[1] ?? []))
 }
 
-/** How many connections to a port a process has. */
+/** Returns the number of a process's connections to a port. */
 export function countConnections(pid: number, port: number): number {
   const sockets = socketsOf(pid)
   const portText = port.toString(16).toUpperCase().padStart(4, '0')

@@ -1,7 +1,7 @@
 /**
- * One credential of every kind, for a table of who may do what.
+ * One credential of every kind, for the table of access.
  *
- * Rules cover `/pci/` and nothing else; conditions of sessions cover it too, or ids from `in-` on.
+ * Rules cover only `/pci/`; conditions of sessions cover it too, or ids from `in-` on.
  * @module
  */
 import { addTenant } from '../tenants.ts'
@@ -90,7 +90,7 @@ async function openSessions(kit: SessionKit) {
   }
 }
 
-/** Applications of another tenant that may do all there. */
+/** Applications of another tenant, with all rights there. */
 async function openStrangers(vault: TestVault) {
   const stranger = await addTenant(vault)
   const everywhere = rule('reveal', { container: '/' })
@@ -111,7 +111,7 @@ async function demand(vault: TestVault, method: string, path: string): Promise<v
   if (status >= 300) throw new Error(`${method} ${path}: ${text}`)
 }
 
-/** Credentials that held everything while they lived; the clock moves on past their end. */
+/** Credentials that had every right while they lived; the clock then passes their end. */
 async function openDead(vault: TestVault, kit: SessionKit) {
   const expiresAt = new Date(vault.clock.now() + minuteMs).toISOString()
   const expired = await vault.application({ ...all, expires_at: expiresAt })

@@ -7,10 +7,10 @@ import type { AccessKit } from './credentials.ts'
 
 export const places = ['in', 'out', 'move'] as const
 
-/** Of the target: covered by the rules, not covered, or covered and to be moved out. */
+/** Place of the target: covered by the rules, not covered, or covered and to be moved out. */
 export type Place = (typeof places)[number]
 
-/** Told from each other: `shown` is the plaintext, `masked` what the mask makes of it. */
+/** Distinguishable: `shown` is the plaintext, `masked` the output of the mask. */
 export const plaintext = '4242424242424242'
 export const masked = 'XXXXXXXXXXXX4242'
 
@@ -21,7 +21,7 @@ interface Asked extends Ask {
   readonly path: string
 }
 
-/** A request and the id of the token that it is about, if any. */
+/** A request, with the id of its token if it has one. */
 export interface Prepared {
   readonly request: Asked
   readonly id?: string
@@ -30,7 +30,7 @@ export interface Prepared {
 export interface Operation {
   readonly route: string
   readonly success: number
-  /** Whether the request has a body. */
+  /** True if the request has a body. */
   readonly hasBody: boolean
   readonly prepare: (kit: AccessKit, place: Place) => Promise<Prepared>
 }

@@ -1,8 +1,8 @@
 /**
- * Who may do what, as a table: one row an operation and a place, one column a live credential.
+ * The table of access: one row per operation and place, one column per live credential.
  *
- * A cell is a refused status, or what is shown: `m` masked data, `x` a token without data, `r` the
- * plaintext, `ok` a success that shows no token, `-` a success that leaves the token out.
+ * A cell is a refused status, or the visible result: `m` masked data, `x` a token without data, `r`
+ * the plaintext, `ok` a success that shows no token, `-` a success that leaves the token out.
  * Written from contract sections 2, 3, 11, 12 and 13; no dead credential may do anything.
  * @module
  */

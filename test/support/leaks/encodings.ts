@@ -1,5 +1,5 @@
 /**
- * A text as it could lie in a file or an answer, and the search for it.
+ * Encodings of a text that a file or an answer may hold, and a search for them.
  *
  * @module
  */
@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * What base64 makes of the text wherever it begins: without the characters at both ends, which the
- * bytes around it share.
+ * Returns the base64 of the text at one alignment, without the characters at both ends, which
+ * depend on the neighbouring bytes.
  */
 const base64At = (text: string, shift: number): string => {
   const whole = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
@@ -24,7 +24,7 @@ const utf16 = (text: string): Buffer[] => {
   return [little, Buffer.from(little).swap16()]
 }
 
-/** A number as a machine holds it: packed digits, integers and doubles of both orders. */
+/** Binary forms of a number: packed digits, integers and doubles of both byte orders. */
 function numbersOf(digits: string): Buffer[] {
   if (!/^[0-9]{13,18}$/.test(digits)) return []
   const integer = Buffer.alloc(8)
@@ -35,7 +35,7 @@ function numbersOf(digits: string): Buffer[] {
   return [...packed, ...[integer, double].flatMap(each => [each, Buffer.from(each).swap64()])]
 }
 
-/** One case of the text: raw, UTF-16, hex and base64 at every alignment, and back to front. */
+/** One case of the text: raw, UTF-16, hex and base64 at every alignment, and reversed. */
 function encodingsOfCase(text: string): Buffer[] {
   const reversed = [...text].reverse().join('')
   const base64 = [0, 1, 2].map(shift => base64At(text, shift))
@@ -49,11 +49,11 @@ function encodingsOfCase(text: string): Buffer[] {
   ]
 }
 
-/** Every form in which the text is looked for: as it is, in lower and in upper case. */
+/** Every form of the text that is searched for: as it is, in lower and in upper case. */
 export const encodingsOf = (text: string): readonly Buffer[] =>
   [...new Set([text, text.toLowerCase(), text.toUpperCase()])].flatMap(encodingsOfCase)
 
-/** Bytes that are a secret by themselves: raw, hex and base64 of one of their ends. */
+/** Forms of a secret that is bytes: raw, and hex and base64 of one of its ends. */
 export const encodingsOfBytes = (bytes: Uint8Array): readonly Buffer[] => {
   const raw = Buffer.from(bytes)
   const hex = raw.toString('hex')
@@ -61,7 +61,7 @@ export const encodingsOfBytes = (bytes: Uint8Array): readonly Buffer[] => {
   return [raw, ...[hex, hex.toUpperCase(), whole, urlSafe(whole)].map(each => Buffer.from(each))]
 }
 
-/** Every file below a folder, with its bytes; sockets are none. */
+/** Returns every file below a folder with its bytes, except sockets. */
 export const filesOf = (
   folder: string,
   without: readonly string[] = [],
@@ -73,10 +73,10 @@ export const filesOf = (
       return [path.slice(folder.length + 1), readFileSync(path)] as const
     })
 
-/** A secret by a name that may be printed. */
+/** Forms of each secret, by a name that may be printed. */
 export type Needles = ReadonlyMap<string, readonly Buffer[]>
 
-/** @returns where which secret is: `data.mdb: the first key, …ab12qzx7kvw9…` */
+/** @returns each find with its place: `data.mdb: the first key, …ab12qzx7kvw9…` */
 export const findLeaks = (
   places: readonly (readonly [name: string, bytes: Buffer])[],
   needles: Needles,

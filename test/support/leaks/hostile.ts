@@ -1,7 +1,7 @@
 /**
- * Bad requests out of a good one: a mark wherever it does not belong, in its path, query, headers,
- * method and at every place of its body. Of the right length and form otherwise, so that each gets
- * as far as it can.
+ * Makes bad requests from a good one: with a mark at each wrong place, in its path, query, headers,
+ * method and anywhere in its body. Length and form stay right, so that each request gets as far as
+ * it can.
  * @module
  */
 import { mark, numberOf } from './marks.ts'
@@ -9,7 +9,7 @@ import type { Sent } from './requests.ts'
 
 /** A request as it is written to a connection; `Content-Length` is added. */
 export interface Written {
-  /** What is wrong with it. */
+  /** The request's fault. */
   readonly fault: string
   readonly method: string
   readonly target: string
@@ -21,7 +21,7 @@ export type Keys = Readonly<Record<Sent['as'], string>>
 
 const jsonTypes: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
 
-/** The request as a client sends it. */
+/** Returns the request as a client sends it. */
 export function write({ method, target, as, body, headers }: Sent, keys: Keys): Written {
   const type = { 'Content-Type': jsonTypes[method] ?? 'application/json' }
   return {
@@ -33,7 +33,7 @@ export function write({ method, target, as, body, headers }: Sent, keys: Keys): 
   }
 }
 
-/** A JSON number that no mark can be part of. */
+/** A JSON number, which cannot contain a mark. */
 const cardNumber = Number(numberOf('a card number'))
 
 const wrongValues = (): readonly (readonly [string, unknown])[] => [
@@ -47,7 +47,7 @@ const wrongValues = (): readonly (readonly [string, unknown])[] => [
   ['a lone surrogate', `${mark()}\ud800`],
 ]
 
-/** All bodies with one place changed, and what was done there. */
+/** Yields all bodies with one place changed, and the change. */
 function* changedBodies(value: unknown): Generator<readonly [string, unknown]> {
   yield* wrongValues()
   if (typeof value !== 'object' || value === null) return
@@ -100,7 +100,7 @@ const keysOf = (key: string): readonly string[] => [
   mark().repeat(100),
 ]
 
-/** Headers that are looked at, and headers that are not. */
+/** Headers that the server reads, and headers that it does not. */
 const headers = (): readonly (readonly [string, string])[] => [
   ['SVC-IDEMPOTENCY-KEY', `${mark()} ${mark()}`],
   ['SVC-IDEMPOTENCY-KEY', mark().repeat(100)],
@@ -157,9 +157,9 @@ const methods = (): readonly string[] => [
   'QUERY',
 ]
 
-/** All bad requests out of a good one, with other marks each time. */
+/** Yields all bad requests from a good one, with new marks each time. */
 export function* hostileOf(sent: Sent, keys: Keys): Generator<Written> {
-  // A kept reply would answer before anything bad is looked at.
+  // With its key, a kept reply would be sent before the fault is seen.
   const { headers: _, ...rest } = sent
   const good = write(rest, keys)
   const text = String(good.body)

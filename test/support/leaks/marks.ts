@@ -1,17 +1,17 @@
 /**
- * Marks: texts that stand for secrets. All have one core, which nothing else has, so that one
- * search finds any of them; the number behind it tells which one it was.
+ * Marks: texts that stand for secrets. All share one core, found nowhere else, so that one search
+ * finds any of them; the number after it identifies the mark.
  * @module
  */
 
-/** Letters and digits alone, so that every field takes it; too long to come by chance. */
+/** Only letters and digits, so that every field accepts it; too long to occur by chance. */
 export const core = 'qzx7kvw9m3hj'
 
 let count = 0
 
 export const mark = (): string => `${core}${(count += 1)}`
 
-/** What has a form of its own, by a name that may be printed. */
+/** Secrets that need a form of their own, by a name that may be printed. */
 export const numbers: Readonly<Record<string, string>> = {
   'a card number': '4242424242424242',
   'a card number of 19 digits': '5589092000000000006',

@@ -1,13 +1,13 @@
 /**
- * One good request or more for every operation, with a mark in every field that takes a text.
+ * Good requests for every operation, with a mark in every field that takes a text.
  *
- * By operation id; the test holds it against the OpenAPI document, so that an operation or a member
- * that is new has to come here.
+ * By operation id; the test compares them with the OpenAPI document, so that a new operation or
+ * member must be added here.
  * @module
  */
 import { mark, numberOf } from './marks.ts'
 
-/** Who asks. */
+/** The caller. */
 type Credential = 'management' | 'private' | 'public'
 
 export interface Sent {
@@ -19,9 +19,9 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What requests need to be there. Each is made anew. */
+/** Makes the objects that requests need, each anew. */
 export interface World {
-  /** A token's id, of marks itself. */
+  /** The id of a new token, itself made of marks. */
   token(): Promise<string>
   application(): Promise<string>
   /** The id of a new key, and of its application. */

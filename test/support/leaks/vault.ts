@@ -1,5 +1,5 @@
 /**
- * A serving process that is sent marks, and what it has shown.
+ * A serving process that receives marks, and all its output.
  *
  * @module
  */
@@ -14,22 +14,22 @@ import { newToken, type Sent, type World } from './requests.ts'
 
 export interface Outcome {
   readonly request: Written
-  /** Missing where the server only closed the connection. */
+  /** Missing if the server just closed the connection. */
   readonly answer: RawAnswer | undefined
-  /** All that came. */
+  /** All bytes received. */
   readonly text: string
 }
 
 export interface LeakVault {
   readonly data: string
   readonly keys: Keys
-  /** Keys and nonces: what an answer shows once and nothing else ever again. */
+  /** Keys and nonces: shown once in an answer and never again. */
   readonly shownOnce: readonly string[]
   readonly world: World
   readonly ask: (request: Written) => Promise<Outcome>
-  /** A good request by its own credential. @throws Error unless it succeeds */
+  /** Sends a good request by its own credential. @throws Error unless it succeeds */
   readonly succeed: (sent: Sent, success: number) => Promise<Outcome>
-  /** Ends the process. @returns its exit code, and all that it wrote, also to its log */
+  /** Ends the process. @returns its exit code, and all its output with its log */
   readonly end: (
     signal: NodeJS.Signals,
   ) => Promise<{ exitCode: number; written: string; logged: string }>
@@ -54,7 +54,7 @@ const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
   name => `token:${name}`,
 )
 
-/** Sees everything in the clear. */
+/** Sees all plaintext. */
 const backend = () => ({
   name: mark(),
   type: 'private',
@@ -143,7 +143,7 @@ export interface Described {
   readonly schemas: Readonly<Record<string, unknown>>
 }
 
-/** The operations of the served document, and the schemas that they refer to. */
+/** Returns the operations of the served document, and the schemas that they refer to. */
 export async function readDescribed({ ask }: LeakVault): Promise<Described> {
   const request = { fault: 'none', method: 'GET', target: '/swagger/json', headers: {}, body: '' }
   const { answer } = await ask(request)

@@ -1,12 +1,12 @@
 /**
- * Runs before the command line of a test: makes a fault happen on SIGUSR2, or breaks what the
- * self-test is to find. Which one stands in `FAULT`, what it says in `FAULT_TEXT`.
+ * Runs before the command line of a test: causes a fault on SIGUSR2, or breaks something for the
+ * self-test to find. `FAULT` selects it, `FAULT_TEXT` is its text.
  * @module
  */
 import { EventEmitter } from 'node:events'
 const text = process.env['FAULT_TEXT'] ?? ''
 
-/** A message that looks like a stack in its second line. */
+/** A message whose second line looks like a stack. */
 const fault = () => new TypeError(`${text}\n    at ${text} (${text}.ts:1:1)`)
 
 const faults: Readonly<Record<string, () => void>> = {

@@ -1,6 +1,6 @@
 /**
- * What may be used only in its home, or nowhere: the clock, randomness, the environment, the
- * console, loose types, forgotten marks. Found in the syntax tree, never in the text.
+ * Features that may be used only in their home, or nowhere: the clock, randomness, the environment,
+ * the console, loose types, forgotten marks. Found in the syntax tree, never in the text.
  *
  * Source: docs/decisions.md, "House rules".
  * @module
@@ -18,7 +18,7 @@ import {
 
 interface Ban {
   readonly name: string
-  /** Where it is allowed, below `src`. Tests and scripts may use what they like. */
+  /** Paths below `src` that may use it. Tests and scripts may use anything. */
   readonly homes: readonly string[]
   /** `object.member`, as read, called or destructured. */
   readonly members: RegExp
@@ -68,7 +68,7 @@ const bans: readonly Ban[] = [
 /** `globalThis.Date.now` is `Date.now`. */
 const withoutGlobal = (text: string): string => text.replace(/^(?:globalThis|global|self)\./, '')
 
-/** What a node reads, as `object.member` texts. */
+/** Returns the members that a node reads, as `object.member` texts. */
 function membersOf(node: ts.Node): string[] {
   if (ts.isPropertyAccessExpression(node)) {
     return [withoutGlobal(`${node.expression.getText()}.${node.name.text}`)]
@@ -128,7 +128,7 @@ const checkLoose = (source: Source): string[] =>
 
 const mark = /@ts-(?:ignore|nocheck)|\b(?:TODO|FIXME)\b/
 
-/** Comments stand before a token: what lies between its full start and its start. */
+/** A comment lies between the full start of a token and its start. */
 function checkMarks(source: Source): string[] {
   if (!mark.test(source.text)) return []
   return tokensOf(source.ast).flatMap(node => {

@@ -1,5 +1,5 @@
 /**
- * Small projects that break one rule about content each, and neighbours that do not.
+ * Small projects that each break one rule about content, and neighbours that do not.
  * @module
  */
 import type { Sample } from './structure-samples.ts'
@@ -108,7 +108,7 @@ const banned: readonly Sample[] = [
 
 const hash = `sha512-${'a'.repeat(86)}==`
 
-/** A lock file, from what package.json asked for and what each package asks for. */
+/** Makes a lock file from the requests of package.json and of each package. */
 const lockOf = (wanted: object, needs: Readonly<Record<string, object>> = {}) => {
   const packages = Object.entries(needs).map(([key, of]) => [key, [`${key}@1.0.0`, '', of, hash]])
   return {

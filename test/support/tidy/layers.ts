@@ -1,6 +1,6 @@
 /**
- * Who may import whom: main → cli → server → app → features → http → deps → core → leaves, never
- * upward, never sideways between features, never in a ring; and which package has its home where.
+ * Allowed imports: main → cli → server → app → features → http → deps → core → leaves, never
+ * upward, never sideways between features, never in a ring; and the home of each package.
  *
  * Source: docs/decisions.md, "Code layout".
  * @module
@@ -14,7 +14,7 @@ interface Layer {
   readonly imports: readonly string[]
 }
 
-/** Pure: what is known of values, texts and rights. */
+/** Pure: knowledge of values, texts and rights. */
 const domainFolders = ['src/rules', 'src/language', 'src/lib/json']
 
 const core = ['records', 'store', 'crypto', 'settings', 'domain', 'leaves']
@@ -40,7 +40,7 @@ const layers: readonly Layer[] = [
     paths: ['src/coffer.ts', 'src/vault', 'src/http/documentation'],
     imports: ['http', 'features', 'deps', ...core, 'version'],
   },
-  // Bundled for browsers: it knows nothing of the server but its shapes, which are printed for it.
+  // Bundled for browsers: it shares only printed shapes with the server.
   { name: 'client', paths: ['src/client'], imports: [] },
   {
     name: 'elements in browsers',
@@ -56,7 +56,7 @@ const layers: readonly Layer[] = [
     imports: [],
   },
   { name: 'http', paths: ['src/http'], imports: ['deps', ...core] },
-  // deps.ts holds types alone: what a service is handed. So it stands below the features.
+  // deps.ts holds only types of what a service is given, so it is below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
   {
     name: 'records',
@@ -71,7 +71,7 @@ const layers: readonly Layer[] = [
   { name: 'leaves', paths: ['src/lib', 'src/limits'], imports: [] },
 ]
 
-/** Every other folder of src is a feature. Of the store a feature knows the contract only. */
+/** Every other folder of src is a feature. A feature knows only the contract of the store. */
 const featureImports = [
   'deps',
   'records',
@@ -88,7 +88,7 @@ function layerOf(path: string): Layer | undefined {
   const [, feature, file] = path.split('/')
   if (feature === undefined || file === undefined) return undefined
   const paths = [`src/${feature}`]
-  // Routes and filters are written in the words of HTTP; the rest of a feature knows none.
+  // Routes and filters may use HTTP; the rest of a feature may not.
   const transport = /(?:^|\/|-)(?:routes|filters)\.ts$/.test(path) ? ['src/http'] : []
   return { name: 'features', paths, imports: [...featureImports, ...transport] }
 }
@@ -107,7 +107,7 @@ function checkLayers(source: Source): string[] {
     .map(({ path }) => `${source.path}: ${from.name} may not import ${path}`)
 }
 
-/** Where a program begins: the binary, and what applications import. */
+/** Entry points: the binary, and the modules that applications import. */
 const entries = [
   'src/main.ts',
   'src/index.ts',
@@ -124,7 +124,7 @@ const entries = [
 interface Home {
   readonly packages: RegExp
   readonly paths: readonly string[]
-  /** Beside those. */
+  /** Further files beside those. */
   readonly files?: RegExp
   readonly except?: RegExp
 }
@@ -134,7 +134,7 @@ const routeFiles = /^src\/[a-z]+\/(?:.+-)?routes\.ts$/
 const homes: readonly Home[] = [
   { packages: /^lmdb$/, paths: ['src/store/lmdb'] },
   { packages: /^(?:sodium-native|@noble\/.*|shamir-secret-sharing)$/, paths: ['src/crypto'] },
-  // Routes are plugins of the framework; the rest of a feature knows none.
+  // Routes are plugins of the framework; the rest of a feature does not use it.
   {
     packages: /^elysia$/,
     paths: ['src/server/listen/app.ts', 'src/coffer.ts', 'src/http'],
@@ -162,12 +162,12 @@ const homes: readonly Home[] = [
 ]
 
 /**
- * What the domain may use: pure functions that hash (its `hmac` filter), and that know the numbers
- * and addresses of people.
+ * Imports that the domain may use: pure functions that hash (its `hmac` filter), and that know
+ * people's numbers and addresses.
  */
 const pureImports = /^(?:node:crypto|libphonenumber-js\/min|validator\/es\/lib\/\w+\.js)$/
 
-/** `@noble/hashes/sha2.js` is of the package `@noble/hashes`. */
+/** `@noble/hashes/sha2.js` belongs to the package `@noble/hashes`. */
 const packageOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -190,7 +190,7 @@ function checkPackages(source: Source): string[] {
 const importsOf = (project: Project): ReadonlyMap<string, readonly string[]> =>
   new Map(project.sources.map(({ path, imports }) => [path, imports.flatMap(to => to.path ?? [])]))
 
-/** The first ring found from each file that closes one, as `a → b → a`. */
+/** Returns the first ring found from each file that closes one, as `a → b → a`. */
 function findRings(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>()
   const rings: string[] = []

@@ -2,31 +2,31 @@
  * `bun.lock` as the tidy rules see it.
  *
  * Source: Bun's text lock file, version 2: `"key": ["name@version", address, info, hash]`, where a
- * key is the names of the packages around one and its own, and an empty address is the registry of
+ * key is the names of the enclosing packages and its own, and an empty address is the registry of
  * the machine that installs.
  * @module
  */
 import type { Project } from './project.ts'
 
-/** Folders of a package.json with a lock file: the project, and what its site is made with. */
+/** Folders of a package.json with a lock file: the project, and the tools of its site. */
 export const packageFolders = ['', 'scripts/site/'] as const
 
 export const lockPathOf = (folder: string): string => `${folder}bun.lock`
 
 type Versions = Readonly<Record<string, string>>
 
-/** What a package asks for, as package.json and the lock file both say it. */
+/** Dependencies of a package, in the form that package.json and the lock file share. */
 export interface Needs {
   readonly dependencies?: Versions
   readonly devDependencies?: Versions
   readonly optionalDependencies?: Versions
 }
 
-/** `id` is name and version, `hash` of the package as it is downloaded. */
+/** `id` is name and version, `hash` that of the downloaded package. */
 type LockedPackage = readonly [id: string, address: string, needs: Needs, hash: string]
 
 export interface Lock {
-  /** What package.json asked for when this was written. */
+  /** Requests of package.json when this was written. */
   readonly wanted: Needs
   readonly packages: ReadonlyMap<string, LockedPackage>
 }
@@ -42,7 +42,7 @@ export function readLock({ files }: Project, folder: string): Lock {
   return { wanted: workspaces?.[''] ?? {}, packages: new Map(Object.entries(packages ?? {})) }
 }
 
-/** The names in a key: `a/@b/c` is `@b/c` below `a`. */
+/** Names in a key: `a/@b/c` is `@b/c` below `a`. */
 export const namesIn = (key: string): readonly string[] => key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
 
 export const neededNames = (needs: Needs): readonly string[] =>

@@ -1,5 +1,5 @@
 /**
- * What names stand for. Source: docs/decisions.md, "House rules".
+ * Rules for names. Source: docs/decisions.md, "House rules".
  * @module
  */
 import ts from 'typescript'
@@ -14,7 +14,7 @@ const isExportedType = (node: ts.Statement): node is TypeDeclaration & { name: t
   node.name !== undefined &&
   node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
 
-/** The types of the interface are printed for the client, under the names that they have here. */
+/** The client's types are printed from the interface, under the names that they have here. */
 const isPrinted = ({ path }: Source): boolean => path === 'src/client/interface.ts'
 
 function checkTypes({ sources }: Project): string[] {
@@ -32,10 +32,10 @@ function checkTypes({ sources }: Project): string[] {
   )
 }
 
-/** Names that say what a file is to its folder. */
+/** Names that tell a file's role in its folder. */
 const namesOfFolders: readonly string[] = ['routes.ts', 'schema.ts', 'limits.ts', 'index.ts']
 
-/** Programs that are shipped apart: a name stands once in each, and once in the server. */
+/** Separate programs: a name is used once in each, and once in the server. */
 const programs = ['src/client/', 'src/elements/', 'src/testing/']
 
 function checkFileNames({ sources }: Project): string[] {

@@ -1,5 +1,5 @@
 /**
- * Small projects that break one rule about packages each, and neighbours that do not.
+ * Small projects that each break one rule about packages, and neighbours that do not.
  * @module
  */
 import type { Sample } from './structure-samples.ts'

@@ -1,14 +1,14 @@
 /**
- * What packages may do on the machine that installs them: nothing runs, and none reports home.
+ * Packages on the installing machine: none may run anything or report home.
  *
- * Bun installs what the lock file names and nothing else: so a package that only reports installs
- * is taken out of there, with the line that asks for it.
+ * Bun installs exactly what the lock file names: so a package that only reports installs is removed
+ * from there, with the line that requests it.
  * @module
  */
 import { lockPathOf, namesIn, neededNames, packageFolders, readLock } from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
-/** Packages that send where they are installed or used, by name. */
+/** Packages that report their installation or use, by name. */
 const telemetry = new RegExp(
   [
     '@scarf/scarf|posthog-(js|node)|mixpanel|universal-analytics|analytics-node|insight',
@@ -39,7 +39,7 @@ function findScripts({ files }: Project): string[] {
   const { trustedDependencies } = JSON.parse(files.get('package.json') ?? '{}') as {
     readonly trustedDependencies?: unknown
   }
-  // Without the list Bun trusts one of its own.
+  // Without the list, Bun trusts a list of its own.
   if (!Array.isArray(trustedDependencies) || trustedDependencies.length > 0) {
     found.push('package.json: Bun runs install scripts')
   }

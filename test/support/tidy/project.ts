@@ -1,7 +1,7 @@
 /**
  * The project as the tidy rules see it: every file, and the syntax tree of the TypeScript ones.
  *
- * Rules get a `Project` and never the disk, so that each of them can be tried on a small sample.
+ * Rules get a `Project` and never the disk, so that each can be tried on a small sample.
  * Source: docs/decisions.md, "House rules".
  * @module
  */
@@ -25,12 +25,12 @@ export interface Source {
 }
 
 export interface Project {
-  /** Path to text, TypeScript or not. */
+  /** Text by path, TypeScript or not. */
   readonly files: ReadonlyMap<string, string>
   readonly sources: readonly Source[]
 }
 
-/** `check` returns a line for each finding: the place and what is wrong there. */
+/** `check` returns a line for each finding: its place and the fault. */
 export interface Rule {
   readonly name: string
   readonly check: (project: Project) => readonly string[]
@@ -57,7 +57,7 @@ export function makeProject(files: ReadonlyMap<string, string>): Project {
   return { files, sources: typescript.map(([path, text]) => parseSource(path, text)) }
 }
 
-/** Paths below `root`, without what is installed, built or kept by git. */
+/** Paths below `root`, without anything installed, built or kept by git. */
 function listFiles(root: string, folder = ''): string[] {
   const entries = readdirSync(join(root, folder), { withFileTypes: true })
   return entries
@@ -71,7 +71,7 @@ function listFiles(root: string, folder = ''): string[] {
 export const readProject = (root: string): Project =>
   makeProject(new Map(listFiles(root).map(path => [path, readFileSync(join(root, path), 'utf8')])))
 
-/** Every node of a tree, parents first, but for tokens that say nothing by themselves. */
+/** Every node of a tree, parents first, without tokens that mean nothing by themselves. */
 export function nodesOf(node: ts.Node): ts.Node[] {
   const nodes: ts.Node[] = []
   const add = (each: ts.Node): void => {
@@ -82,13 +82,13 @@ export function nodesOf(node: ts.Node): ts.Node[] {
   return nodes
 }
 
-/** Every token of a tree: what comments stand before. */
+/** Every token of a tree, as comments precede tokens. */
 export const tokensOf = (node: ts.Node): ts.Node[] => {
   const children = node.getChildren()
   return children.length === 0 ? [node] : children.flatMap(tokensOf)
 }
 
-/** `path:line` of a node, for a finding. */
+/** Returns `path:line` of a node, for a finding. */
 export const placeOf = (source: Source, node: ts.Node): string => {
   const { line } = source.ast.getLineAndCharacterOfPosition(node.getStart(source.ast))
   return `${source.path}:${line + 1}`

@@ -1,5 +1,5 @@
 /**
- * How long functions, files and lines may be. Source: docs/decisions.md, "House rules".
+ * Bounds of functions, files and lines. Source: docs/decisions.md, "House rules".
  * @module
  */
 import ts from 'typescript'
@@ -40,7 +40,7 @@ const checkFunctions = ({ sources }: Project): string[] =>
     .filter(({ lines }) => lines > functionLinesMax)
     .map(({ place, lines }) => `${place}: function of ${lines} lines, at most ${functionLinesMax}`)
 
-/** Functions that are allowed but longer than wanted, longest first. */
+/** Functions that are longer than wanted but allowed, longest first. */
 export const listLongFunctions = ({ sources }: Project): readonly string[] =>
   sources
     .filter(({ path }) => path.startsWith('src/'))

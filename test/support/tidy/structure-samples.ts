@@ -1,10 +1,10 @@
 /**
- * Small projects that break one tidy rule each, and neighbours that do not.
+ * Small projects that each break one tidy rule, and neighbours that do not.
  * @module
  */
 
 export interface Sample {
-  /** The name of the rule that is tried. */
+  /** Name of the rule under test. */
   readonly rule: string
   readonly says: string
   readonly files: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /**
- * What every file must and must not say, and that the packages are pinned.
+ * Texts that every file must and must not have, and that the packages are pinned.
  * @module
  */
 import {
@@ -13,7 +13,7 @@ import {
 } from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
-/** What a file opens with: what it owns. A script may have its `#!` line first. */
+/** Docblock of a file, which tells what it owns. A script may have its `#!` line first. */
 const opening = /^(?:#!.*\n)?\/\*\*(?:(?!\*\/)[\s\S])*@module\b/
 
 const checkOpenings = ({ sources }: Project): string[] =>
@@ -21,7 +21,7 @@ const checkOpenings = ({ sources }: Project): string[] =>
     .filter(({ path, text }) => !path.endsWith('.test.ts') && !opening.test(text))
     .map(({ path }) => `${path}: does not open with a docblock that has @module`)
 
-/** Folders of one machine, and addresses that packages are downloaded from. */
+/** Folders of one machine, and addresses for downloading packages. */
 const local =
   /(?<![\w.}])\/(?:work|root|home\/\w+|Users\/\w+)\/|\bregistry\.[a-z]+[a-z.-]*\.[a-z]{2,}/
 
@@ -42,7 +42,7 @@ const pinned = (needs: Needs): Readonly<Record<string, string>> => ({
 const readManifest = ({ files }: Project, folder: string): Needs =>
   JSON.parse(files.get(`${folder}package.json`) ?? '{}') as Needs
 
-/** Also of a package that has another name here, beside another version of itself. */
+/** A package may have another name here, beside another version of itself. */
 const oneVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 const checkPins = (project: Project, folder: string): string[] =>
@@ -50,7 +50,7 @@ const checkPins = (project: Project, folder: string): string[] =>
     .filter(([, version]) => !oneVersion.test(version))
     .map(([name]) => `${folder}package.json: ${name} is not pinned to one version`)
 
-/** A package is looked for below the one that needs it, then below each that is around that. */
+/** A package is searched below the one that needs it, then below each enclosing one. */
 const isLocked = (packages: Lock['packages'], key: string, name: string): boolean =>
   ['', ...namesIn(key)].some((_, depth, names) =>
     packages.has([...names.slice(1, depth + 1), name].join('/')),
