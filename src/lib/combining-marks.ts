@@ -1,10 +1,10 @@
 /**
- * Long runs of combining marks, put in the order in which normalization wants them.
+ * Sorts long runs of combining marks into the order of normalization.
  *
- * Normalization moves each mark past those that belong behind it, one after the other, so a run of
- * marks takes the square of its length: 500 of them take 4 ms. What is in order takes no more than
- * any other text. Marks of two classes may change places, those of one class may not: what comes
- * out is canonically equivalent. Source: Unicode, section 3.11 (D108, D109); UAX #15.
+ * Normalization moves each mark past those that belong behind it, one by one, so a run of marks
+ * takes quadratic time: 500 of them take 4 ms. Sorted marks take no longer than any other text.
+ * Marks of different classes may change places, those of one class may not: the result is
+ * canonically equivalent. Source: Unicode, section 3.11 (D108, D109); UAX #15.
  * @module
  */
 
@@ -16,19 +16,19 @@ const markOfClass = [
   ...'\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0300\u0315\u035c\u035d\u0345',
 ]
 
-/** Shorter runs take less than to look at them does. */
+/** Shorter runs cost less than finding them would. */
 const longRunChars = 32
 const longRun = new RegExp(`[\\u0300-\\u{10ffff}]{${longRunChars},}`, 'u')
 const runs = /\p{M}{2,}/gu
 
-/** Whether normalization puts the second of two marks before the first. */
+/** Returns true if normalization puts the second of two marks before the first. */
 const changesPlaces = (first: string, second: string): boolean =>
   first !== second && (first + second).normalize('NFD').startsWith(second)
 
 const first = markOfClass[0] ?? ''
 const last = markOfClass.at(-1) ?? ''
 
-/** @returns of a mark that is decomposed, 0 where it keeps its place; else its class, from 1 */
+/** @returns the class of a decomposed mark, from 1; 0 if it keeps its place */
 function findRank(mark: string): number {
   if (!changesPlaces(last, mark) && !changesPlaces(mark, first)) return 0
   let [low, high] = [0, markOfClass.length]
@@ -45,7 +45,7 @@ interface Ranked {
   readonly rank: number
 }
 
-/** Of marks, of which Unicode has some 2,500: what each is made of. */
+/** Decompositions of marks, of which Unicode has some 2,500. */
 const partsOf = new Map<string, readonly Ranked[]>()
 
 function rankedParts(mark: string): readonly Ranked[] {
@@ -56,7 +56,7 @@ function rankedParts(mark: string): readonly Ranked[] {
   return parts
 }
 
-/** Those of a class stay as they are; nothing passes what keeps its place. */
+/** Marks of one class keep their order; no mark passes one that keeps its place. */
 function inOrder(run: string): string {
   let ordered = ''
   let waiting = new Map<number, string>()

@@ -1,5 +1,5 @@
 /**
- * A queue in which owners have turns: one of each, however many somebody has brought.
+ * A queue whose owners take turns: one item for each, however many one of them has added.
  * @module
  */
 

@@ -1,11 +1,11 @@
 /**
- * Work of which a process does one piece at a time. What becomes of a call that comes meanwhile is
- * where the four differ: it waits, shares the piece under way, shares the next one, or is refused.
+ * Work that runs once at a time in a process. The four differ in a call that comes meanwhile: it
+ * waits, shares the current run, shares the next one, or is refused.
  * @module
  */
 import type { MaybeLater } from './waiting.ts'
 
-/** Runs tasks one after the other, in the order in which they came; each fails by itself. */
+/** Runs tasks one after the other, in the order of their calls; each fails by itself. */
 export function serial(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return task => {
@@ -17,11 +17,11 @@ export function serial(): <T>(task: () => Promise<T>) => Promise<T> {
 
 interface SingleFlight<T> {
   (): Promise<T>
-  /** The run that is under way. */
+  /** The current run. */
   readonly running: () => Promise<T> | undefined
 }
 
-/** @returns what runs it, or shares the run that is under way */
+/** @returns a function that starts a run, or shares the current one */
 export function singleFlight<T>(run: () => MaybeLater<T>): SingleFlight<T> {
   let running: Promise<T> | undefined
   async function runOnce(): Promise<T> {
@@ -35,8 +35,8 @@ export function singleFlight<T>(run: () => MaybeLater<T>): SingleFlight<T> {
 }
 
 /**
- * For a run that takes all that waits when it begins: a call gets a run that began after it, which
- * all calls share that came by then.
+ * For a run that takes all waiting items when it begins: each call gets a run that begins after it,
+ * shared by all calls until then.
  */
 export function nextFlight<T>(run: () => Promise<T>): () => Promise<T> {
   const inTurn = serial()
@@ -49,8 +49,8 @@ export function nextFlight<T>(run: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * @param refusal of a call that comes while a task is under way
- * @throws what it makes
+ * @param refusal makes the error of a call during a running task
+ * @throws that error
  */
 export function exclusive(refusal: () => Error): <T>(task: () => Promise<T>) => Promise<T> {
   let isBusy = false

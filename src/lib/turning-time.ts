@@ -1,16 +1,16 @@
 /**
- * Time in which this process could do its work: only then can it say that another one does not.
+ * Time in which this process was able to work: only then can it judge that another one does not.
  *
- * A loop that is held, a process that was stopped, a machine that was paused: afterwards a timer is
- * long overdue, though what is waited for had no time either. So time is counted in ticks, each
- * of which counts for its own length at most, however long it took.
+ * After a blocked event loop, a stopped process or a paused machine, a timer is long overdue,
+ * although the awaited process had no time either. So time is counted in ticks, each of which
+ * counts for at most its own length, however long it took.
  * @module
  */
 import { turningTickMs } from '../limits/work-limits.ts'
 
 /**
  * @param waitMs  a multiple of `turningTickMs`
- * @returns what calls it off
+ * @returns a function that cancels it
  */
 export function afterTurning(waitMs: number, onPassed: () => void): () => void {
   let leftMs = waitMs

@@ -1,18 +1,18 @@
 /**
- * What is there at once, unless something had to be waited for: most requests wait for nothing but
- * their body and their commit, and each promise more costs about as much as an evaluated mask.
+ * Values that are often ready at once: most requests wait only for their body and their commit, and
+ * each further promise costs about as much as evaluating a mask.
  * @module
  */
 
 export type MaybeLater<T> = T | Promise<T>
 
-/** What follows, at once where nothing has to be waited for. */
+/** Calls `then` with the value: at once, unless it is a promise. */
 export const andThen = <T, R>(
   value: MaybeLater<T>,
   then: (value: T) => MaybeLater<R>,
 ): MaybeLater<R> => (value instanceof Promise ? value.then(then) : then(value))
 
-/** What `task` gives, or what `caught` makes of what it throws, at once or later. */
+/** Returns the result of `task`, or that of `caught` if it throws, at once or later. */
 export function orElse<T, R>(
   task: () => MaybeLater<T>,
   caught: (thrown: unknown) => MaybeLater<R>,

@@ -1,6 +1,6 @@
 /**
- * Long work: what one request may evaluate, and the turns in which all such work goes on, so that
- * it keeps no short request waiting.
+ * Long work: bounds the evaluations of a request, and runs all such work in turns, so that it keeps
+ * no short request waiting.
  * @module
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
@@ -15,24 +15,24 @@ import {
 import { makeFairQueue } from './fair-queue.ts'
 
 /*
- * Turns of long work: pieces of it hold the event loop one at a time, however many works there are,
- * and let others in between.
+ * Turns of long work: one piece at a time holds the event loop, however many works there are, and
+ * then others run.
  *
- * Nobody waits for long work as for a short request. So where short requests come while a piece
- * runs, the next one begins later, by a multiple of what that one took: of all who ask meanwhile,
- * few meet a piece. Where nobody comes, long work goes on at once. Credentials have turns: nobody
- * waits for more than one piece of each other one, however much work that has brought.
+ * Long work may wait longer than short requests. So if short requests arrive while a piece runs,
+ * the next piece is delayed by a multiple of its duration: of all requests meanwhile, few meet a
+ * piece. With no other requests, long work goes on at once. Credentials take turns: each waits for
+ * at most one piece of every other one, however much work that has brought.
  * Source: contract section 16 (`decision:`).
  */
 
 export interface Scheduler {
-  /** A request has come, which is one more to be let in. */
+  /** Notes that a request has come, which then runs before the next piece. */
   readonly noteRequest: () => void
-  /** How many have come so far. */
+  /** Number of requests so far. */
   readonly requests: () => number
   /** Resolves when one more piece of work for the credential at that ordinal may begin. */
   readonly next: (ordinal: number) => Promise<void>
-  /** Whether a piece of work for that credential waits for its turn. */
+  /** True if a piece of work for that credential is waiting for its turn. */
   readonly isWaiting: (ordinal: number) => boolean
 }
 
@@ -41,7 +41,7 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
   let requests = 0
   let isGivingTurns = false
 
-  /** @returns once the piece has ended, and what had come meanwhile was let in */
+  /** @returns once the piece has ended, and requests that came meanwhile have run */
   async function giveTurn(begin: () => void): Promise<void> {
     const requestsBefore = requests
     const startMs = elapsedMs()
@@ -77,13 +77,11 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
   }
 }
 
-/*
- * Pauses of long work: one bulk request must not keep all others waiting.
- */
+/* Pauses of long work: one bulk request must not keep all others waiting. */
 
 /**
- * @returns a function to call between two pieces of work; what it gives, if anything, is to be
- *   awaited: then it is time to let others in
+ * @returns a function to call between two pieces of work; if it returns a promise, await it to let
+ *   others run
  */
 export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
@@ -95,11 +93,11 @@ export function pauses(elapsedMs: () => number): () => Promise<void> | undefined
 }
 
 /*
- * The work of one request: what it may still evaluate, and when others have their turn.
+ * The work of one request: bounds its evaluations, and pauses it.
  *
- * The writer of expressions and masks decides how much work they are, so they are counted for all
- * of a request, and go on in the turns that all long work takes one at a time (`Scheduler`). Work
- * that takes long for another reason lets others in by time.
+ * The author of expressions and masks decides how much work they are, so their steps are counted
+ * over the whole request, and run in the turns that all long work shares (`Scheduler`). Work that
+ * is long for another reason pauses by time.
  */
 
 /** Counts the steps of all evaluations of one request. */
@@ -111,8 +109,7 @@ export interface StepMeter {
 export interface PacedWork {
   readonly meter: StepMeter
   /**
-   * To call before the first piece and between two of them; what it gives, if anything, is to be
-   * awaited.
+   * Call it before the first piece and between two of them; if it returns a promise, await that.
    */
   readonly pause: () => Promise<void> | undefined
 }
@@ -122,12 +119,12 @@ interface Paced {
   readonly turns: Scheduler
 }
 
-/** The credential that works, as the store knows it. */
+/** The working credential, as the store knows it. */
 interface Worker {
   readonly credential: { readonly ordinal: number }
 }
 
-/** @param stepsMax  what is beyond is refused; infinite where the request did not bring the work */
+/** @param stepsMax  beyond it, work is refused; infinite for work not caused by the request */
 export function makeWork(
   { elapsedMs, turns }: Paced,
   { credential }: Worker,
@@ -141,7 +138,7 @@ export function makeWork(
   return {
     meter,
     pause() {
-      // Short requests that come by the hundred would each do their first piece at once.
+      // Otherwise hundreds of short requests would each do their first piece at once.
       const isBehind = !isBegun && turns.isWaiting(ordinal)
       isBegun = true
       if (meter.stepsSpent - turnAt < turnStepsMax && !isBehind) return pause()
