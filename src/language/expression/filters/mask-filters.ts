@@ -34,6 +34,7 @@ const lengthRule = integerRule(0, revealCharsMax)
 /** Steps for each place of a preserved character, and for each character searched for. */
 const stepsPerPlace = 128
 const stepsPerSearch = 24
+const charsSoughtPerStep = 4
 
 /**
  * Hides the UTF-16 units of `text` from `start` to `end`, one mask character per code point.
@@ -48,6 +49,7 @@ export const hide = (
   preserved: readonly string[],
 ): string => {
   spendOnWalk(run, text)
+  spend(run, Math.ceil((preserved.length * (text.length - start)) / charsSoughtPerStep))
   // Next place of each preserved character: native searches, each over the text once.
   const next = preserved.map(character => text.indexOf(character, start))
   let hidden = text.slice(0, start)

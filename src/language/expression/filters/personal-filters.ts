@@ -3,7 +3,15 @@
  * Source: contract section 5, the masks of `name` and `phone`.
  * @module
  */
-import { demandText, indexAfter, indexBeforeLast, spendOnWalk, type FilterValue } from '../run.ts'
+import {
+  demandText,
+  indexAfter,
+  indexBeforeLast,
+  spend,
+  spendOnWalk,
+  type FilterValue,
+  type Run,
+} from '../run.ts'
 import type { FilterDefinition } from './definition.ts'
 import { hideMiddle, maskCharacter, overText } from './mask-filters.ts'
 
@@ -16,11 +24,16 @@ const initialOf = (word: string): string => {
   return `${isWholeName(first, word) ? maskCharacter : first}.`
 }
 
-const initialsIn = (text: string): string[] =>
-  text
-    .split(/\s+/)
-    .filter(word => word !== '')
-    .map(initialOf)
+const stepsPerWord = 128
+
+function initialsIn(text: string, run: Run): string[] {
+  const initialsOfWords: string[] = []
+  for (const [word] of text.matchAll(/\S+/g)) {
+    spend(run, stepsPerWord)
+    initialsOfWords.push(initialOf(word))
+  }
+  return initialsOfWords
+}
 
 /** Returns the initials of a text's words, or of those of an object's texts in their order. */
 export const initials: FilterDefinition = {
@@ -32,7 +45,7 @@ export const initials: FilterDefinition = {
     const words = texts.flatMap(value => {
       const text = demandText(value, run)
       spendOnWalk(run, text)
-      return initialsIn(text)
+      return initialsIn(text, run)
     })
     return words.join(' ')
   },

@@ -160,6 +160,12 @@ describe('bounds of an evaluation', () => {
           ]),
         ] as const,
     ),
+    ['taking initials', '{{ data | initials }}', 'a '.repeat(30_000)],
+    [
+      'keeping many characters',
+      `{{ data | reveal: 0, 0, 'X', '${[...Array(300).keys()].map(at => String.fromCharCode(0x4e00 + at)).join('')}' }}`,
+      half,
+    ],
     ['printing', '{{ data }}{{ data }}{{ data }}', Array.from({ length: 100_000 }, () => 1)],
     ['concatenating', `{{ data${' | concat: data'.repeat(16)} }}`, [half]],
     [
