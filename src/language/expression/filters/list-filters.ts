@@ -64,7 +64,8 @@ const isNewIn = (seen: TextMap<true>, text: string): boolean => {
 
 /** Exact numbers of equal value are one item; each array or object is an item of its own. */
 export const uniq = listFilter((list, run) => {
-  spend(run, list.length * stepsPerItem)
+  // Each is compared with some of those before it.
+  spend(run, Math.ceil(list.length * stepsPerItem * Math.log2(list.length + 1)))
   const seenTexts = new TextMap<true>()
   const seenNumbers = new TextMap<true>()
   const seenOthers = new Set<Json>()

@@ -128,6 +128,9 @@ describe('what a path reaches', () => {
 
 describe('bounds of an evaluation', () => {
   const half = 'a'.repeat(tokenDataBytesMax / 2)
+  const ideographs = Array.from({ length: 300 }, (_, at) => String.fromCharCode(0x4e_00 + at)).join(
+    '',
+  )
 
   // proves C6.19
   test('an output may be as large as the data of a token, and no larger', () => {
@@ -160,12 +163,13 @@ describe('bounds of an evaluation', () => {
           ]),
         ] as const,
     ),
-    ['taking initials', '{{ data | initials }}', 'a '.repeat(30_000)],
     [
-      'keeping many characters',
-      `{{ data | reveal: 0, 0, 'X', '${[...Array(300).keys()].map(at => String.fromCharCode(0x4e00 + at)).join('')}' }}`,
-      half,
+      'telling items apart',
+      '{{ data | uniq }}',
+      Array.from({ length: 20_000 }, (_, at) => `${'a'.repeat(20)}${at}`),
     ],
+    ['taking initials', '{{ data | initials }}', 'a '.repeat(30_000)],
+    ['keeping many characters', `{{ data | reveal: 0, 0, 'X', '${ideographs}' }}`, half],
     ['printing', '{{ data }}{{ data }}{{ data }}', Array.from({ length: 100_000 }, () => 1)],
     ['concatenating', `{{ data${' | concat: data'.repeat(16)} }}`, [half]],
     [
