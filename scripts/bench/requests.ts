@@ -42,7 +42,7 @@ export function tokenizeCards(
 export const readTokens = (key: string, ids: readonly string[]): readonly LoadRequest[] =>
   ids.map(id => ({ method: 'GET', path: `/tokens/${id}`, key }))
 
-/** 20 cards of the half of all tokens that are cards. */
+/** Lists 20 cards, of those with the pair that half of all tokens have. */
 export const listCards = (key: string, page = 1): LoadRequest => ({
   method: 'GET',
   path: `/tokens?type=card&metadata.${halfPair.name}=${halfPair.value}&size=20&page=${page}`,

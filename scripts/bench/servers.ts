@@ -47,7 +47,7 @@ const serverHeaders = ['connection', 'content-length', 'date']
 
 /**
  * Floor (a): a bare route of the framework that returns the same bytes and headers.
- * @param like  a vault's answer, which it gives to any request
+ * @param like  it gives the vault's answer to this request, to any request
  */
 export async function withElysiaFloor<T>(
   bench: Bench,

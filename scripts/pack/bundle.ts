@@ -92,7 +92,7 @@ export interface Place {
 const minified = (text: string): string =>
   new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(text)
 
-/** @throws Error if a line's indent, or a comment line, is part of a text */
+/** @throws Error if a line's indent, or a comment line, is part of a string literal */
 function compactLines(text: string, entry: string): string {
   const lines = text.replaceAll(/^ +|^\/\/ .*\n/gm, '')
   if (minified(lines) !== minified(text)) throw new Error(`${entry}: a text of several lines`)

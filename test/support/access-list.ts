@@ -15,7 +15,7 @@ const nobody = 0xffff_ffff
 const [owner, user, group, mask, others] = [1, 2, 4, 16, 32] as const
 
 /**
- * Gives a user the rights of the owner, and nobody else any.
+ * Gives the owner and a user the same rights, and nobody else any.
  * @param rights 4 to read, 2 to write, 1 to enter
  * @returns true if the file system keeps such lists
  */

@@ -8,7 +8,7 @@ import { temporaryFolder } from './folders.ts'
 import { askOwn, beginLoad, type LoadFigures } from './load.ts'
 import { hear, openListener, startService, untilTold } from './service-manager.ts'
 
-/** Each caller sends at least one request per drain. */
+/** Each caller sends at least once in this time, so also once while a server drains. */
 const drainSeconds = 1
 
 interface Restarted extends LoadFigures {

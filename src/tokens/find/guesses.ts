@@ -151,8 +151,8 @@ interface Creating {
 
 /**
  * Charges creates that deduplicate, and creates with a chosen id, before any look-up. A chosen id
- * that turns out to be taken is charged to the first budget as well, also if another token of the
- * same batch has it and neither is written. With no budget left, no id is looked up.
+ * that is found taken is charged to the first budget as well; if that fails an all-or-nothing
+ * batch, so are its other chosen ids. With no budget left, no id is looked up.
  * @returns charges that many chosen ids found taken, at most as many as were chosen
  * @throws ApiError as `spend`
  */
