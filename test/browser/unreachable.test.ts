@@ -74,7 +74,7 @@ describe.each(browserNames)('in %s', name => {
 test('in chrome, fields that the page moves are seen no more where the vault is gone', async () => {
   const page = await openShopPage('chrome', shop)
   const closing = await openVault()
-  await checkoutIn(page, closing, { timeoutMs: 2_000 })
+  await checkoutIn(page, closing, { timeoutMs: 6_000 })
   expect(await isSeen(page)).toBe(true)
   await closing.stop()
   await page.evaluate(() => {

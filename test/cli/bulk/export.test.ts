@@ -76,7 +76,9 @@ describe('coffer token export', () => {
     writeFileSync(key, `# a comment\n${identity}\n`, { mode: 0o600 })
     await using other = await startVault()
     const back = await run(other, ['import', out, '--identity', key])
-    expect([back.exitCode, back.stderr]).toEqual([0, ''])
+    // A slow machine is told how far it is.
+    const stderr = back.stderr.replaceAll(/^\d+ rows are in, 0 were rejected\n/gm, '')
+    expect([back.exitCode, stderr]).toEqual([0, ''])
     for (const id of ['card', 'exact', 'masked', 'hidden']) {
       expect(comparable(await bodyOf(other, id))).toBe(comparable(await bodyOf(vault, id)))
     }
