@@ -28,11 +28,11 @@ export const backupLateIntervalsMax = 2
 /** decision: parts of an upload; each is kept in memory, and resent if it was lost. */
 export const uploadPartBytes = 8 * 1024 * 1024
 export const uploadTriesMax = 3
-/** decision: a hundred pages of a list, which a service that is none may list without an end. */
+/** decision: a hundred pages of a list; something other than a bucket might list forever. */
 export const bucketEntriesMax = 100_000
-/** decision: more than parts and pages take, for what a bucket answers beside them. */
+/** decision: memory for answers of a bucket; more than parts and pages take. */
 export const bucketMemoryBytesMax = 256 * 1024 * 1024
-/** How often that is looked at: some 100 MB may come meanwhile. */
+/** Interval of checking it, in which some 100 MB may arrive. */
 export const bucketMemoryLookMs = 50
 
 // The list of erasures

@@ -157,7 +157,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   await look()
   // The first look includes opening a connection, so it is less precise.
   const markMs = await look()
-  // What fails is tried again with the next.
+  // A failed look is retried at the next interval.
   const lookAgain = singleFlight(() => look().catch(() => undefined))
   const timer = setInterval(lookAgain, bounds.clockMs).unref()
   let keeping: Promise<unknown> = Promise.resolve()

@@ -64,7 +64,7 @@ const isNewIn = (seen: TextMap<true>, text: string): boolean => {
 
 /** Exact numbers of equal value are one item; each array or object is an item of its own. */
 export const uniq = listFilter((list, run) => {
-  // Each is compared with some of those before it.
+  // Each item is compared with some earlier ones.
   spend(run, Math.ceil(list.length * stepsPerItem * Math.log2(list.length + 1)))
   const seenTexts = new TextMap<true>()
   const seenNumbers = new TextMap<true>()

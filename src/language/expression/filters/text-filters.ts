@@ -81,14 +81,14 @@ export const prepend = textsFilter(1, 0, (run, text, head) => {
 /** Steps for each place where text is found, cut or inserted. */
 const stepsPerPlace = 64
 
-/** Of a pattern: so much of it is sought natively. */
+/** Length of a pattern's beginning that the native search looks for. */
 const soughtChars = 4
 const stepsPerLikePlace = 24
 
 /**
- * The first place of a pattern from `start` on, or -1. The native search compares all of a pattern
- * at each place that begins and ends like it, and so takes the product of both lengths: it looks
- * for a short beginning here, and the rest is compared, and paid for, where that stands.
+ * Returns the first place of a pattern from `start` on, or -1. The native search compares a whole
+ * pattern at each place that begins and ends like it, which costs the product of both lengths: so
+ * it seeks only a short beginning, and at each match the rest is compared, and paid for.
  */
 const placeOf = (run: Run, text: string, pattern: string, start: number): number => {
   const head = pattern.slice(0, soughtChars)
