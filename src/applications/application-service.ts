@@ -90,7 +90,7 @@ export function endOfNewKey(
     return { expiresAt: { text: printInstantUtc(latestMs), epochMs: latestMs } }
   }
   if (asked.epochMs <= latestMs) return { expiresAt: asked }
-  throw invalid('expires_at', 'expected no later end than that of the key which makes this one')
+  throw invalid('expires_at', 'expected an end no later than that of the key that makes this one')
 }
 
 const absent = () => new ApiError('not_found', 'There is no such application.')
@@ -249,7 +249,7 @@ export async function anotherManagerStands(
   }
   throw new ApiError(
     'conflict',
-    'This is the last management application that can create applications.',
+    'This is the last management application that can create applications: create another first.',
   )
 }
 

@@ -66,7 +66,10 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
         : await startCoffer(['serve', '--data', data, '--socket', socket])
     const { apps, run } = commands(data)
     const [first] = await apps()
-    expectFailure(await run('app', 'delete', String(first?.id)), /last management application/)
+    expectFailure(
+      await run('app', 'delete', String(first?.id)),
+      /last management application .*: create another first/,
+    )
     const { application_id: id } = await json<{ application_id: string }>(run('app', 'create'))
     expect((await apps()).map(each => each.id)).toEqual([id, String(first?.id)])
     const added = await json<Record<string, string>>(

@@ -32,7 +32,10 @@ function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
   const walks = walksOf(store)
   const count = walks.get(credential) ?? 0
   if (count >= walksPerCredentialMax) {
-    throw new ApiError('too_many_requests', 'This credential has too many searches under way.')
+    throw new ApiError(
+      'too_many_requests',
+      'This credential has too many searches under way: wait until one of them has ended.',
+    )
   }
   walks.set(credential, count + 1)
   return () => {
