@@ -160,11 +160,14 @@ describe('coffer doctor', () => {
     ['strictMasks', false],
     ['corsOrigins', ['*']],
     ['requestsPerSecondMax', undefined],
+    ['trustedProxies', ['10.0.0.0/8', '0.0.0.0/0']],
+    ['trustedProxies', ['::/0']],
   ] satisfies [keyof Settings, unknown][])('warns of %s as %j', (name, weak) => {
     const careful: Settings = {
       ...defaultSettings,
       corsOrigins: ['https://shop.example'],
       requestsPerSecondMax: 1,
+      trustedProxies: ['127.0.0.1', '10.0.0.0/8', '::1', 'fc00::/7'],
     }
     const address = { host: '127.0.0.1', port: 1 }
     expect(weaknessesOf(careful, address)).toEqual([])

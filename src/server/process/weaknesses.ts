@@ -42,6 +42,15 @@ const ofOps = ({ ops }: Listeners): string | false =>
   !isLoopback(ops.host) &&
   'every caller who reaches --ops-host is told how much the vault does and holds, with no key'
 
+/** Bits of the widest networks that are nobody's on the internet: 10.0.0.0/8 and fc00::/7. */
+const ownNetworkBits = { four: 8, six: 7 }
+
+const isWide = (network: string): boolean => {
+  const [address = '', bits] = network.split('/')
+  const { four, six } = ownNetworkBits
+  return bits !== undefined && Number(bits) < (address.includes(':') ? six : four)
+}
+
 /** What is so by these settings: of what, and in which words. */
 const listOf = (settings: Settings): readonly (readonly [string, boolean, string])[] => [
   [
@@ -85,6 +94,11 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
       settings.chosenIdsPerMinuteMax,
     ].includes(0),
     'a caller who does not see data may guess at it without end',
+  ],
+  [
+    '--trusted-proxies',
+    settings.trustedProxies.some(isWide),
+    'a caller in so wide a network chooses by which address it is counted and logged: name proxies',
   ],
   [
     '--requests-per-second-max',
