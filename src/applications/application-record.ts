@@ -74,7 +74,7 @@ export function sealApplication(
   return seal(deps, record, header, version)
 }
 
-/** Returns true if the row is found by exactly the keys that its record names. */
+/** Returns true if the row has as many key digests as its record has keys. */
 export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): boolean =>
   uniques.length === 1 + record.keys.length
 

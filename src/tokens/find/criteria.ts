@@ -79,7 +79,7 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
     exactly({ unique: tokenUnique(keys, tenantId, wanted) }, ({ record }) => record.id === wanted)
   return {
     id,
-    /** Chosen ids are found by a shorter prefix, random ones only by testing each. */
+    /** Chosen ids are found by their longest stored prefix, random ones only by testing each. */
     idStart: (text: string): Bounds => {
       if (text === '') return every
       const prefix = longestPrefix(text)
