@@ -1,37 +1,36 @@
 /**
- * Room for what one request needs to be answered: rows that are read for it, what is opened of
- * them, and the answer itself until it was sent.
+ * Room that one request needs: for rows read for it, their opened values, and the answer itself.
  *
- * A caller who reads much says so before it is opened. Source: contract section 16 (`decision:`).
+ * A caller who reads much reserves the room first. Source: contract section 16 (`decision:`).
  * @module
  */
 import type { Row } from '../store/contract.ts'
 
 export interface Budget {
   /**
-   * So many bytes at a time. What was asked for before counts towards it.
-   * @throws ApiError `overloaded` where so many are not free
+   * Reserves this many bytes in all, including those reserved before.
+   * @throws ApiError `overloaded` if they are not free
    */
   readonly needs: (bytes: number) => void
 }
 
-/** How many tokens an answer shows, by how much of them: whole, masked, without their data. */
+/** Number of tokens that an answer shows whole, masked, or without their data. */
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
-/** Who asks, with the room of its request; absent where nobody bounds it, and nobody counts. */
+/** The caller, with the room of its request; absent if nothing bounds or counts the read. */
 export interface Budgeted {
   readonly room?: Budget | undefined
   readonly shown?: ShownCounts | undefined
 }
 
-/** To be called once it is known that the token is in the answer. */
+/** Call it once the token is known to be in the answer. */
 export function noteShown({ shown }: Budgeted, transform: keyof ShownCounts | undefined): void {
   if (shown !== undefined && transform !== undefined) shown[transform] += 1
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
-/** @throws ApiError `overloaded` where there is no room for all of them */
+/** @throws ApiError `overloaded` if there is no room for all of them */
 export function makeRoom({ room }: Budgeted, rows: readonly Row[]): void {
   room?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
 }

@@ -1,11 +1,11 @@
 /**
- * Cursors: where a walk through a list goes on, for a caller who walks the same list.
+ * Cursors: mark where a caller goes on with a walk through a list.
  *
- * A cursor is the ordinal of the last row that was shown, sealed in the scope of the tenant with
- * the question as associated data: it tells nothing, fits no other tenant and no other question,
- * and stays valid while rows come and go. Text: base64url of the sealed 6 bytes.
- * decision: it is not bound to the size of a page, nor to the credential, whose rules hold anew at
- * each step. Source: contract section 4.
+ * A cursor is the ordinal of the last row shown, sealed in the tenant's scope with the question as
+ * associated data: it reveals nothing, fits no other tenant or question, and stays valid while rows
+ * come and go. Text: base64url of the sealed 6 bytes.
+ * decision: it is bound neither to the page size nor to the credential, whose rules are checked
+ * again at each step. Source: contract section 4.
  * @module
  */
 import { utf8 } from '../lib/bytes.ts'
@@ -15,7 +15,7 @@ import { open, seal } from '../crypto/seal.ts'
 import { ApiError, invalid } from '../lib/errors.ts'
 
 const ordinalBytes = 6
-/** Cursors are sealed under one key, which is not of the keyring. */
+/** All cursors are sealed under one key, which is outside the keyring. */
 const keyNumber = 0
 
 /** @param question canonical text of what is listed; equal texts list the same */
@@ -34,7 +34,7 @@ export function sealCursor(
 
 function tryOpen(scope: KeyScope, question: string, text: string): Buffer | undefined {
   const sealed = Buffer.from(text, 'base64url')
-  // The decoder is lax: only the text that was given counts.
+  // The base64url decoder is lax, so only the canonical text is accepted.
   if (sealed.toString('base64url') !== text) return undefined
   try {
     return Buffer.from(open(() => scope.cursorKey, utf8(question), sealed))
@@ -46,8 +46,8 @@ function tryOpen(scope: KeyScope, question: string, text: string): Buffer | unde
 
 /**
  * @param at where the cursor stands in the request
- * @returns the ordinal that was sealed
- * @throws ApiError `invalid_request` for a text that is no cursor of this tenant and question
+ * @returns the sealed ordinal
+ * @throws ApiError `invalid_request` unless the text is a cursor of this tenant and question
  */
 export function unsealCursor(scope: KeyScope, question: string, text: string, at: string): number {
   const plaintext = tryOpen(scope, question, text)

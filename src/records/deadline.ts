@@ -1,5 +1,5 @@
 /**
- * Whether a row is expired, whether or not the sweep has removed it.
+ * Expiry of rows, whether or not the sweep has removed them.
  * @module
  */
 import type { RowHeader } from '../store/contract.ts'

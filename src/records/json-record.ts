@@ -1,6 +1,6 @@
 /**
- * Records that are kept as one sealed JSON text, in the installation's key scope: they are looked
- * up before a tenant is known. What a row is found by is its feature's to say.
+ * Records kept as one sealed JSON text, in the installation's key scope, as they are looked up
+ * before a tenant is known. Each feature decides by which uniques its rows are found.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
@@ -16,7 +16,7 @@ interface SealDeps {
 interface JsonRecord<T> {
   /** @param version 1 for a new record, one more with each change */
   readonly seal: (sealing: SealDeps, record: T, header: RowHeader, version: number) => NewRow
-  /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+  /** @throws ApiError `storage_corrupt` if the row is not as it was sealed */
   readonly open: (keys: Keys, row: Row) => T
 }
 

@@ -1,15 +1,15 @@
 /**
- * Turns: in one process, the writers of one row go one after the other.
+ * Turns: within one process, writers of the same row run one after the other.
  *
- * Only to spare them from failing each other over and over: that a write lands on what was read is
- * decided by the store, also against writers of other processes. Credentials have turns, so that
- * nobody waits for all the writes that another one has brought.
+ * This only spares them from failing each other again and again: the store decides whether a write
+ * still matches what was read, also against other processes. Credentials take turns, so that none
+ * waits for all the writes of another one.
  * @module
  */
 import { hexOf } from '../lib/bytes.ts'
 import { makeFairQueue, type FairQueue } from '../lib/fair-queue.ts'
 
-/** Of each row that is being written: who waits, by the ordinal of their credential. */
+/** Waiting writers of each row that is being written, by the ordinal of their credential. */
 const waitingFor = new Map<string, FairQueue<() => void>>()
 
 function beginNext(key: string, waiting: FairQueue<() => void>): void {
@@ -21,8 +21,8 @@ function beginNext(key: string, waiting: FairQueue<() => void>): void {
 }
 
 /**
- * Runs the task when no other one of the same digest is under way, whose end may be well or badly.
- * @param digest a unique of the row; keyed, so it is the row's own among all stores
+ * Runs the task once no other task with the same digest is running, even if that one failed.
+ * @param digest a unique of the row; keyed, so no other store has the same
  * @param owner  the ordinal of the credential on whose behalf it runs
  */
 export async function inTurn<T>(

@@ -1,10 +1,10 @@
 /**
- * Sealed rows: the one door between records and the blind store.
+ * Sealed rows: the only door between records and the blind store.
  *
- * The values of a row are sealed under one head that names scope and collection and the whole clear
- * header: a value moved to another row, tenant or place in its row, or under changed uniques, terms
- * or deadline, or an older version of itself, does not open, and none can be left out. Part 0 of a
- * row is the head, its values follow.
+ * All values of a row are sealed under one head, which names scope, collection and the whole clear
+ * header. So a value does not open in another row, tenant or position, under other uniques, terms
+ * or deadline, or in an older version, and none can be left out. Part 0 of a row is the head; its
+ * values follow.
  * @module
  */
 import { nonceBytes } from '../crypto/primitives.ts'
@@ -18,7 +18,7 @@ import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/core/row
 export type Collection =
   'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'code_key' | 'idempotency'
 
-/** Whose rows, and of what kind. */
+/** Scope and collection of the rows. */
 export interface RowSealer {
   readonly scope: KeyScope
   readonly collection: Collection
@@ -26,7 +26,7 @@ export interface RowSealer {
 
 const labels = new WeakMap<KeyScope, Map<Collection, Uint8Array>>()
 
-/** Scope and collection as bytes that end where the clear header begins, whatever their texts. */
+/** Encodes scope and collection so that their end is unambiguous, whatever their texts. */
 function labelOf({ scope, collection }: RowSealer): Uint8Array {
   let ofScope = labels.get(scope)
   if (ofScope === undefined) {
@@ -58,22 +58,22 @@ export function sealRow(
   return { ...row, parts }
 }
 
-/** A row whose head fits it; each value is opened when it is needed. */
+/** A row whose head has been verified; each value is opened when it is needed. */
 interface OpenRow {
   /**
    * @returns bytes that the caller owns
-   * @throws ApiError `storage_corrupt` when the value is not what was sealed for this row
+   * @throws ApiError `storage_corrupt` if the value is not the one sealed for this row
    */
   readonly value: (index: number) => Uint8Array
-  /** What is made of the bytes of a value, which are wiped then. */
+  /** Returns what `make` makes of the bytes of a value, which are then wiped. */
   readonly read: <T>(index: number, make: (bytes: Uint8Array) => T) => T
-  /** The same for a value that is UTF-8. */
+  /** Like `read`, for a UTF-8 value. */
   readonly text: (index: number) => string
 }
 
 const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
 
-/** @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere */
+/** @throws ApiError `storage_corrupt` if the row is not exactly as sealed, or was moved */
 export function unsealRow(
   sealer: RowSealer,
   { clear, parts, partCount = parts.length }: Pick<Glimpse, 'clear' | 'parts' | 'partCount'>,
@@ -95,8 +95,8 @@ export function unsealRow(
 }
 
 /**
- * All values of a row, in their order.
- * @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere
+ * Opens all values of a row, in order.
+ * @throws ApiError `storage_corrupt` if the row is not exactly as sealed, or was moved
  */
 export function unsealEveryValue(
   sealer: RowSealer,
@@ -107,8 +107,8 @@ export function unsealEveryValue(
 }
 
 /**
- * A row as it would be read, for what is opened in place of one that is not there. It is kept for
- * good, and its parts as copies: each would keep a slab of other values alive.
+ * A row as if read from the store: stands in for one that does not exist. It is kept for good, so
+ * its parts are copied: otherwise each would keep a slab of other values alive.
  */
 export const inNoStore = (row: NewRow): Row =>
   storedRow(0, { ...row, parts: row.parts.map(part => Uint8Array.from(part)) })

@@ -1,9 +1,9 @@
 /**
- * Walking over rows in steps, so that a long walk keeps no other request waiting.
+ * Walks over rows in steps, so that a long walk does not block other requests.
  *
- * Each step sees the store as it then is: a row that comes during the walk mostly is not met, since
- * it stands above, but where others write to the same database it may be; one that leaves is met or
- * not.
+ * Each step sees the store as it is then. A row added during the walk is usually not seen, since
+ * its ordinal is higher, but may be if other processes write to the same database; a removed row
+ * may or may not be seen.
  * @module
  */
 import { invalid } from '../lib/errors.ts'
@@ -12,20 +12,20 @@ import { makeRoom, type Budgeted } from './budgeted.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
 export interface Walk extends Budgeted {
-  /** Only rows with an ordinal below this one; all where it is absent. */
+  /** Only rows with an ordinal below this one; all rows if absent. */
   readonly before?: number | undefined
-  /** Rows whose deadline is at or before this instant are left out. */
+  /** Rows with a deadline at or before this instant are left out. */
   readonly nowMs: number
-  /** Rows that are read at once; who needs only a few of them asks for no more. */
+  /** Rows read at once; a caller that needs few should ask for no more. */
   readonly stepRows: number
-  /** Awaited after each row, when its reader has dealt with it: others may have their turn. */
+  /** Awaited after each row that was handled, so that others get their turn. */
   readonly pause: () => Promise<void> | undefined
 }
 
 /**
- * The rows of a query, newest first.
- * @throws ApiError `overloaded` where a step has no room, `invalid_request` instead of a walk that
- *   is longer than any answer is worth
+ * Yields the rows of a query, newest first.
+ * @throws ApiError `overloaded` if a step has no room, `invalid_request` if the walk reaches
+ *   `walkedRowsMax`
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,

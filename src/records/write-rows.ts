@@ -1,36 +1,36 @@
 /**
- * Read, decide, write once: the one pattern by which every feature changes the store.
+ * Read, decide, write once: the pattern by which every feature changes the store.
  * @module
  */
 import { ApiError } from '../lib/errors.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import type { Row, Change, Store } from '../store/contract.ts'
 
-/** Where a row stood when it was read. */
+/** Position and version of a row when it was read. */
 interface RowVersion {
   readonly ordinal: number
   readonly version: number
 }
 
-/** What an operation has done, as it is kept in JSON: ids and verdicts, never data. */
+/** Effect of an operation, as kept in JSON: ids and verdicts, never data. */
 export type Effect =
   string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
 
-/** On whose behalf is written: a write lands only while all these rows stand unchanged. */
+/** The writer's credential. A write is applied only if all these rows are unchanged since read. */
 export interface WriteContext {
   readonly credential: RowVersion
   readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]
-  /** What is to land in the same write as the operation, or both not at all. */
+  /** Changes that commit together with the operation, or not at all. */
   readonly along?: ((effect: Effect) => readonly Change[]) | undefined
 }
 
 /**
- * The credential of a write, or what it rests on, was changed or deleted meanwhile, so nothing was
- * written: authentication decides anew under what it holds now.
+ * The credential of a write, or a row it depends on, was changed or deleted meanwhile. Nothing was
+ * written: authenticate again, with the rights as they are now.
  */
 export class CredentialMoved extends Error {}
 
-/** The place of what was to land along was taken meanwhile, so nothing was written. */
+/** The place of a change from `along` was taken meanwhile, so nothing was written. */
 export class AlongTaken extends Error {}
 
 const requireRow = ({ ordinal, version }: RowVersion): Change => ({
@@ -39,10 +39,10 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
 })
 
 /**
- * Writes on behalf of a credential. Without changes only what lands along is written, if anything.
- * What lands along comes last: its rows have greater ordinals than those of the operation.
- * @param effectOf what the changes do; asked where something lands along with them
- * @returns whether it landed; `false` when a row moved or a unique was taken meanwhile
+ * Writes on behalf of a credential. Without changes, it writes only those of `along`, if any; these
+ * come last, so their rows have greater ordinals than those of the operation.
+ * @param effectOf returns the effect of the changes; called only if `along` is given
+ * @returns true if committed; false if a row changed or a unique was taken meanwhile
  * @throws CredentialMoved, AlongTaken
  */
 export async function writeAs(
@@ -60,14 +60,14 @@ export async function writeAs(
   return false
 }
 
-/** What is told of a write that others were always faster than. */
+/** The error for a write that lost to others every time. */
 export const changedByOthers = () =>
   new ApiError('conflict', 'This is being changed by others. Try again.')
 
 /**
- * Of a row that is told as done: a read may show what is on one machine alone, so it is written
- * that it stands.
- * @throws ApiError `conflict` where it stands no more
+ * Confirms a row before it is reported as done: a read may see what only one machine has, so a
+ * write makes sure that the row still stands.
+ * @throws ApiError `conflict` if it does not
  */
 export async function standing(store: Pick<Store, 'write'>, row: Row): Promise<Row> {
   const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
@@ -76,9 +76,9 @@ export async function standing(store: Pick<Store, 'write'>, row: Row): Promise<R
 }
 
 /**
- * Repeats read, decide and write until the write lands on what was read.
- * @param attempt gives its result when the write landed, `undefined` to be repeated
- * @throws ApiError `conflict` when others are always faster
+ * Repeats read, decide and write until the write matches what was read.
+ * @param attempt returns its result once the write is committed, `undefined` to retry
+ * @throws ApiError `conflict` if others are always faster
  */
 export async function untilWritten<T>(
   attempt: () => Promise<{ readonly result: T } | undefined>,

@@ -1,6 +1,6 @@
 /**
- * Lists of access beside owner and mode of a file: where there is one, the mode has what the list
- * gives at most in the place of the group, which may be to any user.
+ * Access control lists of files, beside owner and mode: if a file has one, the group bits of its
+ * mode are the most that the list grants, which may be to any user.
  * Source: acl(5); getxattr(2).
  * @module
  */
@@ -14,7 +14,7 @@ const getxattr = {
 
 const textOf = (text: string): Buffer => Buffer.from(`${text}\0`)
 
-/** What the platform, or the file system, does not tell is none. A link is followed. */
+/** Follows a link. If the platform or the file system cannot tell, there is no list. */
 export function hasAccessList(path: string): boolean {
   if (process.platform !== 'linux') return false
   const libc = findInLibc({ getxattr })

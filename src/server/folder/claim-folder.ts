@@ -1,6 +1,5 @@
 /**
- * How `coffer init` takes a folder: a new one, an empty one, or what an init has left that was cut
- * off.
+ * Claims a folder for `coffer init`: a new one, an empty one, or one left by an interrupted init.
  * @module
  */
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +13,7 @@ import { ownNamesIn } from './ignored-names.ts'
 import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
-/** All that a `coffer init` makes before its last step: files, and one folder. */
+/** Everything that `coffer init` makes before its last step: files, and one folder. */
 const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'master.kdf', 'store']
 
 function isUnfinished(folder: string, name: string): boolean {
@@ -24,8 +23,8 @@ function isUnfinished(folder: string, name: string): boolean {
 }
 
 /**
- * Whether a folder is what an init has left that was cut off, or is under way. The stamp under its
- * first name is the first thing that it writes, so a vault that has lost its stamp is none.
+ * True if an init in this folder was interrupted or is under way. An init first writes the stamp
+ * under its temporary name, so a vault that lost its stamp is not taken for one.
  */
 function isCutOff(folder: string): boolean {
   const names = ownNamesIn(folder)
@@ -40,10 +39,10 @@ function assertFree(folder: string): void {
   throw lostStampOf(folder) ?? new CommandFailure(taken)
 }
 
-/** @throws CommandFailure for one of another user's that `coffer serve` would refuse */
+/** @throws CommandFailure for another user's folder that `coffer serve` would refuse */
 function closeToOthers(folder: string): void {
   const uid = process.geteuid?.()
-  // A volume may be of root, and this process in its group.
+  // Root may own a volume, with this process in its group.
   const isAnothers = uid !== undefined && uid !== 0 && statSync(folder).uid !== uid
   if (!isAnothers) return chmodSync(folder, ownerOnlyFolder)
   if (!isOpenToOthers(folder, uid)) return
@@ -51,15 +50,15 @@ function closeToOthers(folder: string): void {
 }
 
 /**
- * Makes a folder that is this process's and holds nothing: what a cut-off init has left is removed,
- * of which nobody can have used anything.
- * @returns the open file of its lock
+ * Makes an empty folder that belongs to this process. Leftovers of an interrupted init are removed:
+ * nobody can have used them.
+ * @returns the open lock file
  */
 export function claimFolder(folder: string): number {
   mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
   assertFree(folder)
   closeToOthers(folder)
-  // From here on what is in the folder is of this call: another one does not get the lock.
+  // The lock makes the contents of the folder this call's own: no other call gets it.
   const file = lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
   assertFree(folder)
   for (const name of ownNamesIn(folder)) {

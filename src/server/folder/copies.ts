@@ -1,8 +1,8 @@
 /**
- * Every copy of a vault that a command may leave: whole databases, which hold what is deleted and
- * retired later.
+ * Every copy of a vault that a command may leave: whole databases, which still hold data that is
+ * deleted or retired later.
  *
- * | Where | Of |
+ * | Place | Copy made by |
  * |---|---|
  * | `compacting` in the data folder | `compact`, `move --to folder` |
  * | `uploading` in the data folder | a backup into a bucket |
@@ -12,7 +12,7 @@
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
  * | the database that `store/database.left` names | a `move` out of it, or one cut off |
- *
+ * A copy elsewhere is noted in the data folder for as long as it exists, in a `copy-` file each.
  * What lies elsewhere is noted in the data folder while it is there, in a file `copy-` each.
  * @module
  */
@@ -26,11 +26,11 @@ import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.
 import { lookAtStaging } from './staging-mark.ts'
 
 export interface FoundCopy {
-  /** Of a file or a folder; of a database, the file that names it. */
+  /** Path of a file or folder; for a database, of the file that names it. */
   readonly path: string
   /**
-   * `held`: a process works on it, or this user may not look. `left`: none does. `kept`: an
-   * operator was told to remove it.
+   * `held`: a process works on it, or this user may not look. `left`: no process works on it.
+   * `kept`: an operator was told to remove it.
    */
   readonly state: 'held' | 'left' | 'kept'
 }
@@ -40,20 +40,20 @@ const notePattern = /^copy-[0-9a-f]{16}$/
 const noteOf = (data: string, path: string): string =>
   join(data, `copy-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`)
 
-/** Says in a data folder that a copy of it is made at a path, before anything is there. */
+/** Notes in a data folder that a copy of it is about to be made at a path. */
 export const noteCopy = (data: string, path: string): void =>
   replaceFile(noteOf(data, path), `${path}\n`)
 
 export const forgetCopy = (data: string, path: string): void => removeFile(noteOf(data, path))
 
-/** What no process of coffer has written names nothing. */
+/** A note that coffer did not write names nothing. */
 function readNote(note: string): string | undefined {
   if (statsAt(note)?.isFile() !== true) return undefined
   const path = readRegular(note, copyNoteBytesMax)?.toString('utf8').trim()
   return path?.startsWith('/') === true ? path : undefined
 }
 
-/** Folders of processes that may be at work. */
+/** Folders in which processes may be at work. */
 function stagingOf(data: string): readonly string[] {
   const notes = readdirSync(data).filter(name => notePattern.test(name))
   const noted = notes.flatMap(name => readNote(join(data, name)) ?? [])
@@ -88,20 +88,20 @@ const compactingIn = (data: string): readonly FoundCopy[] => {
   return statsAt(path) === undefined ? [] : [{ path, state: 'left' }]
 }
 
-/** All of them that are there, and nothing changes. */
+/** Lists the copies that exist, and changes nothing. */
 export const findCopies = (data: string): readonly FoundCopy[] => [
   ...compactingIn(data),
   ...lookAt(data, false),
   ...keptIn(data),
 ]
 
-/** As `findCopies`, while a server may run: removes what no process holds, and is not kept. */
+/** Like `findCopies`, beside a running server: removes copies that are neither held nor kept. */
 export const clearCopies = (data: string): readonly FoundCopy[] => [
   ...lookAt(data, true),
   ...keptIn(data),
 ]
 
-/** As `clearCopies`, for the holder of the folder's lock. */
+/** Like `clearCopies`, for the holder of the folder's lock. */
 export function clearLeftCopies(data: string): readonly FoundCopy[] {
   const compacting = compactingIn(data)
   removeFolder(pathsOf(data).compacting)

@@ -1,8 +1,7 @@
 /**
- * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
- * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on.
- * While it is served, `control` is there, a socket; what commands make there, and may leave, is
- * listed in `copies.ts`.
+ * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither (`key-source.ts`),
+ * `lock`, `store` with the database, and `clock` once it was served. While it is served it has a
+ * socket, `control`. Copies that commands make there, and may leave, are listed in `copies.ts`.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'
@@ -40,40 +39,40 @@ import {
 } from '../keys/key-source.ts'
 import { openWithEither } from '../keys/next-master-key.ts'
 
-/** The file whose lock is that of a data folder. */
+/** Path of the lock file of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
 
 export interface FolderOptions extends KeyOptions, DatabaseOptions {
   readonly data: string
 }
 
-/** Of the options of a command, those that say which folder and where its key is. */
+/** Picks the options that name the folder and the place of its key. */
 export const folderOf = (options: FolderOptions): FolderOptions => ({
   data: options.data,
   ...keyOptionsOf(options),
 })
 
-/** Where a data folder has its key, and what a passphrase takes. */
+/** Paths of the key and of the derivation file of a passphrase in a data folder. */
 export function keyPlacesOf(data: string): Required<KeyPlaces> {
   const { masterKey: file, derivation } = pathsOf(data)
   return { file, derivation }
 }
 
-/** Opening a missing database would make a new one, and hide that the tokens are gone. */
+/** Opening a missing database would create a new one, and hide the loss of the tokens. */
 export function checkDatabase(folder: string): void {
   if (isInDatabase(folder)) return
   const database = join(pathsOf(folder).store, 'data.mdb')
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
   }
-  // The engine follows a link, and cuts and writes what it finds there.
+  // The engine follows a link, and truncates and writes the file it finds.
   assertRegular(join(pathsOf(folder).store, 'lock.mdb'))
 }
 
 /**
- * Looks at a data folder without opening it, so a process that serves it is not disturbed.
+ * Checks a data folder without opening it, so that a process serving it is not disturbed.
  * @returns the master key
- * @throws CommandFailure when stamp, database or master key are missing or not what they must be
+ * @throws CommandFailure if stamp, database or master key are missing or invalid
  */
 export function checkFolder(options: FolderOptions): Uint8Array {
   const { data } = options
@@ -82,28 +81,28 @@ export function checkFolder(options: FolderOptions): Uint8Array {
   return obtainMasterKey(options, keyPlacesOf(data))
 }
 
-/** What is where in a data folder. */
+/** Paths in a data folder. */
 export interface FolderPlaces {
   readonly data: string
-  /** The folder of the database. */
+  /** Folder of the database. */
   readonly store: string
-  /** Where the clock of a serving process keeps its mark; there may be nothing yet. */
+  /** File in which the clock of a serving process keeps its mark; it may not exist yet. */
   readonly clock: string
-  /** Where a serving process listens for those who run it. */
+  /** Socket on which a serving process listens for its operators. */
   readonly control: string
-  /** Where a new file of the database is made; there is nothing, or what a killed process left. */
+  /** Path of a new database file while it is made; otherwise empty, or left by a killed process. */
   readonly compacting: string
 }
 
-/** A data folder that nothing seems to be wrong with. */
+/** A data folder that has passed the checks. */
 export interface FoundFolder extends FolderPlaces {
-  /** Zeros once the keys were opened with it. */
+  /** Zeroed once the keyring was opened with it. */
   readonly masterKey: Uint8Array
-  /** Where it was read, if it was. */
+  /** File that it was read from, if any. */
   readonly masterKeyFile?: string
 }
 
-/** A data folder that is this process's until it ends, and that of those it hands the lock to. */
+/** A data folder that this process, and those it hands the lock to, hold until they end. */
 export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
 }
@@ -113,11 +112,11 @@ export function placesOf(data: string): FolderPlaces {
   return { data, store, clock, control, compacting }
 }
 
-/** Where the master key of a data folder is; `undefined` where it is in no file. */
+/** Path of the master key of a data folder; `undefined` if it is in no file. */
 export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
   keyFileOf(options, keyPlacesOf(options.data))
 
-/** The path of the control socket of a data folder. */
+/** Path of the control socket of a data folder. */
 export const controlOf = (data: string): string => pathsOf(data).control
 
 /** @throws CommandFailure as `checkFolder` */
@@ -128,49 +127,49 @@ export function findFolder(options: FolderOptions): FoundFolder {
   return { ...placesOf(options.data), masterKey, ...read }
 }
 
-/** @throws CommandFailure as `checkFolder`, and when another process has the folder */
+/** @throws CommandFailure as `checkFolder`, and if another process holds the folder */
 export function lockDataFolder(options: FolderOptions): LockedFolder {
   const { data } = options
   checkFolder(options).fill(0)
   try {
     const lockFile = lockFolder(data)
-    // The holder of the lock before may have put another master key in the place of the one before.
+    // The previous holder of the lock may have replaced the master key.
     return { ...findFolder(options), lockFile }
   } catch (error) {
     throw explained(data, error)
   }
 }
 
-/** Removes what commands have left that were killed. Only who has the lock may. */
+/** Removes what killed commands have left. Only the holder of the lock may call it. */
 export const clearLeftovers = ({ data }: LockedFolder): readonly FoundCopy[] =>
   clearLeftCopies(data)
 
-/** @param file an open file, which the process that locked the folder has handed on */
+/** @param file an open file, handed on by the process that locked the folder */
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
   hasLock(file, pathsOf(data).lock)
 
-/** How a store is to be used. */
+/** Options for opening a store. */
 export interface StoreUse extends DatabaseUse {
-  /** Told when the store can no longer write. */
+  /** Called when the store can no longer write. */
   readonly onFailure: (cause: unknown) => void
-  /** Told once when the newest rows were damaged, which `coffer verify` then looks at. */
+  /** Called once if the newest rows were damaged, which `coffer verify` then examines. */
   readonly onDamage?: () => void
-  /** How many of the instance may have it open; of several, one has checked it before. */
+  /** Number of processes that may open it; with several, one has checked it before. */
   readonly processes?: number
-  /** For readers alone: what is in the folder may be for nobody to write. */
+  /** For readers only: nobody may be able to write to the folder. */
   readonly readOnly?: boolean
   /** Source: `Settings`. */
   readonly foldRows?: number
-  /** Of a database, in place of the one that the folder remembers. */
+  /** File with the database password, in place of the one the folder remembers. */
   readonly passwordFile?: string | undefined
   /**
-   * Whether who had it open before was killed, as a damaged page kills a process: then all pages
-   * are looked at. Where it is left out, a control socket that is there says so.
+   * True if the previous process was killed, as by a damaged page: then all pages are checked. If
+   * left out, an existing control socket says so.
    */
   readonly wasKilled?: boolean
 }
 
-/** What is told of a database that cannot be opened, or copied. */
+/** The error for a database that cannot be opened or copied. */
 export function damagedIn(data: string, { message }: ApiError): CommandFailure {
   const advice = 'see coffer verify, then restore it from a backup'
   return new CommandFailure(`the database in ${data} is damaged: ${message}: ${advice}`)
@@ -210,7 +209,7 @@ async function ringOrClosed(
 }
 
 /**
- * The master key is needed this once, and wiped.
+ * Opens the keyring with the master key, which is needed only here, and wiped.
  * @throws CommandFailure, with the store closed
  */
 async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
@@ -225,7 +224,7 @@ async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyrin
 }
 
 /**
- * For who only reads: what opens the keyring is wiped as well.
+ * For readers only: the key that opens the keyring is wiped as well.
  * @throws CommandFailure, with the store closed
  */
 export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<Keys> {
@@ -235,21 +234,21 @@ export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<K
 }
 
 export interface OpenedFolder {
-  /** Takes nothing that was sealed under an older keyring. */
+  /** Refuses writes sealed under an older keyring. */
   readonly store: OperatedStore
-  /** Where the store is in a database of others: what is asked of that alone. */
+  /** Operations that only a store in a shared database has. */
   readonly database?: Pick<
     PostgresStore,
     'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'isFull' | 'databaseFigures'
   >
-  /** The folder of its files. */
+  /** Folder of the store's files. */
   readonly storeFolder: string
   readonly ring: LiveKeyring
   readonly keys: Keys
-  /** Where the master key was read; `undefined` where it was in no file. */
+  /** File that the master key was read from; `undefined` if it was in no file. */
   readonly masterKeyFile: string | undefined
   readonly clockFile: string
-  /** The path of the control socket. */
+  /** Path of the control socket. */
   readonly control: string
 }
 
@@ -270,7 +269,7 @@ function openedOf(
 }
 
 /**
- * Opens a data folder that is this process's, or was handed on to it.
+ * Opens a data folder that this process has locked, or whose lock was handed on to it.
  * @throws CommandFailure with nothing written, and the store closed
  */
 export async function openFound(folder: FoundFolder, use: StoreUse): Promise<OpenedFolder> {
@@ -279,7 +278,7 @@ export async function openFound(folder: FoundFolder, use: StoreUse): Promise<Ope
 }
 
 /**
- * As `openFound`, by the key that seals the keyring.
+ * Like `openFound`, with the key that seals the keyring.
  * @param keyringKey as `openRingUnder` takes it
  */
 export async function openUnder(
@@ -306,7 +305,7 @@ export async function openDataFolder(options: FolderOptions, use: StoreUse): Pro
 }
 
 /**
- * Opens a data folder for a worker: the process that started it has the lock and has handed it on.
+ * Opens a data folder for a worker: the process that started it holds the lock and handed it on.
  * @throws CommandFailure
  */
 export async function joinDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {

@@ -1,5 +1,5 @@
 /**
- * Room on the disk: asked for before something large is written, and told of where it ran out.
+ * Disk space: checked before a large write, and reported if it runs out.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -8,20 +8,20 @@ import { dirname } from 'node:path'
 import { freeBytesAt } from '../../store/lmdb/write/write-group.ts'
 import { CommandFailure } from '../process/failure.ts'
 
-/** What is to be written. */
+/** A planned write. */
 export interface DiskNeed {
-  /** A folder of the disk; where it is not there yet, the one that it will be in counts. */
+  /** A folder on the disk; if it does not exist yet, its nearest existing parent is checked. */
   readonly folder: string
   readonly bytes: number
-  /** Such as `a backup`. */
+  /** Name of the write, such as `a backup`. */
   readonly what: string
 }
 
 const { ENOSPC, EDQUOT } = constants.errno
-/** Of the system, and of the engine, which gives the number alone. */
+/** Codes of the system, and of the engine, which gives only the number. */
 const outOfRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', ENOSPC, EDQUOT]
 
-/** Whether a disk was full, or what its user may take of it; also as a cause. */
+/** True if the error, or its cause, is a full disk or the user's exceeded quota on it. */
 export const isOutOfRoom = (error: unknown): boolean =>
   error instanceof Error &&
   (('code' in error && outOfRoom.includes(error.code)) || isOutOfRoom(error.cause))
@@ -43,15 +43,15 @@ function missing({ folder, bytes, what }: DiskNeed, freeBytes: number, cause?: u
     : new CommandFailure(`the disk, or a quota, was full ${where}`, 1, cause)
 }
 
-/** @throws CommandFailure that says where room is missing, and how much is needed and free */
+/** @throws CommandFailure that names the disk, and how much space is needed and free */
 export function assertRoom(room: DiskNeed): void {
   const freeBytes = freeBytesOf(room)
   if (freeBytes < room.bytes) throw missing(room, freeBytes)
 }
 
 /**
- * Does what needs room, which leaves none of it where it fails.
- * @throws CommandFailure as `assertRoom`, also where room ran out meanwhile; what the task throws
+ * Runs a task that needs space, and that leaves nothing behind if it fails.
+ * @throws CommandFailure as `assertRoom`, also if space ran out meanwhile; the errors of the task
  */
 export async function withRoom<T>(room: DiskNeed, task: () => Promise<T>): Promise<T> {
   assertRoom(room)

@@ -1,10 +1,10 @@
 /**
- * The list of erasures: a file to which every delete of a token is added before it is answered, so
- * that a restore of an older backup can erase those tokens again.
+ * The list of erasures: each delete of a token is added to this file before it is answered, so that
+ * a restore of an older backup can erase those tokens again.
  *
- * Lines of deletes at once are written and flushed together. A line comes after the commit of its
- * delete: one that stands in the list has happened, and a restore never erases what was not
- * deleted. While a line could not be written, no further token is deleted.
+ * Lines of concurrent deletes are written and flushed together. A line follows the commit of its
+ * delete: every delete in the list has happened, so a restore never erases a token that was not
+ * deleted. After a failed write, no token is deleted until a write succeeds.
  * Source: docs/decisions.md, "The list of erasures".
  * @module
  */
@@ -33,15 +33,15 @@ import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-
 import { elapsedMs } from '../process/system.ts'
 
 export interface ErasureLog extends Erasures {
-  /** Writes what waits, once more. */
+  /** Tries once more to write the waiting lines. */
   readonly end: () => Promise<void>
 }
 
 const flush = promisify(fsync)
 
 /*
- * Several processes add to the file in turn: one that finds no room takes away what it has written
- * of a line. Source: flock(2).
+ * Several processes append to the file in turn: one that runs out of space truncates its partial
+ * line. Source: flock(2).
  */
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 const lockExclusiveNow = 2 | 4
@@ -63,13 +63,13 @@ async function whileLocked(file: number, write: () => void): Promise<void> {
 
 const lineEnd = 10
 
-/** A machine that lost its power may have left a piece of a line, which no other is to touch. */
+/** A power failure may have left a partial line, to which no other may be appended. */
 function isInLine(file: number, size: number): boolean {
   const last = new Uint8Array(1)
   return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== lineEnd
 }
 
-/** @throws the system's own error, with the file as it was */
+/** @throws the system's own error, with the file unchanged */
 function writeLines(file: number, lines: string): void {
   const { size } = fstatSync(file)
   const bytes = Buffer.from(isInLine(file, size) ? `\n${lines}` : lines)
@@ -82,9 +82,9 @@ function writeLines(file: number, lines: string): void {
 }
 
 /**
- * The file is opened anew each time, so that it may be moved away: another one is begun then.
- * @param known the inode of the one that this process has found in its folder before
- * @returns that of this one
+ * Opens the file anew each time, so that it may be moved away: then a new one is begun.
+ * @param known the inode of the file that this process last synced the folder for
+ * @returns the inode of this file
  */
 async function append(path: string, lines: string, known: number | undefined): Promise<number> {
   const file = openToAppend(path)
@@ -104,16 +104,16 @@ const full = new Set(['ENOSPC', 'EDQUOT'])
 const failureOf = (error: unknown, message: string): ApiError =>
   new ApiError(full.has(systemCodeOf(error) ?? '') ? 'storage_full' : 'unavailable', message)
 
-/** What the log says; of a file that may not be written to there is no code of the system. */
+/** Cause for the log; a file that may not be written to has no system code. */
 const causeOf = (error: unknown): string =>
   systemCodeOf(error) ?? (error instanceof CommandFailure ? 'no_own_regular_file' : 'unknown')
 
 const notDeleted = 'The list of erasures cannot be written, so nothing was deleted.'
 const notListed = 'The token is deleted, and the list of erasures could not be written.'
 
-/** @param path of a file that `prepareErasureLog` has found good */
+/** @param path of a file that `prepareErasureLog` has accepted */
 export function makeErasureLog(path: string, log: Log): ErasureLog {
-  /** Lines that are not on disk, oldest first. */
+  /** Lines that are not yet on disk, oldest first. */
   const waiting: string[] = []
   let hasFailed = false
   let known: number | undefined
@@ -162,15 +162,15 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
 }
 
 /*
- * Whether a file can be such a list.
+ * Checks whether a file can be the list of erasures.
  */
 
 const unusable = (path: string, why: string) =>
   new CommandFailure(`--erasure-log: ${path} ${why}`, usageExitCode)
 
 /**
- * Changes nothing.
- * @param data the data folder, which may not be there yet
+ * Checks the file, and changes nothing.
+ * @param data the data folder, which may not exist yet
  * @throws CommandFailure with a line that says what to do
  */
 export function assertErasureLog(path: string, data: string): void {
@@ -184,14 +184,14 @@ export function assertErasureLog(path: string, data: string): void {
     throw unusable(path, 'is in the data folder, with which it would be lost: name one elsewhere')
   }
   assertRegular(path)
-  // A user who writes to it says what a restore erases.
+  // A user who can write to it decides what a restore erases.
   const found = statsAt(path)
   if (found === undefined || !isForOthersToo(found)) return
   throw unusable(path, 'is open to others than its owner: chmod 600 it')
 }
 
 /**
- * Makes the file where it is not there, so that a start tells what the first delete would.
+ * Makes the file if it is missing, so that a start reports what would fail the first delete.
  * @throws CommandFailure
  */
 export function prepareErasureLog(path: string, data: string): void {

@@ -1,5 +1,5 @@
 /**
- * Who may write the files of a vault, and the folders on the way to them.
+ * Finds out who may write the files of a vault, and the folders on the way to them.
  * @module
  */
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
@@ -11,18 +11,18 @@ import { CommandFailure } from '../process/failure.ts'
 import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
 
 /*
- * The way to a file: every folder and symbolic link that the system passes to get there.
+ * The path to a file: every folder and symbolic link that the system passes to reach it.
  *
  * A user who may write any of them decides what is found at its end.
  */
 
-/** One place on the way, as it is itself: a link is not followed. */
+/** One place on the path; a link is not followed. */
 interface PathPlace {
   readonly path: string
   readonly stats: Stats
 }
 
-/** What cannot be looked at is told of where it is opened. */
+/** A place that cannot be inspected is reported later, when it is opened. */
 function placeAt(path: string): PathPlace | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -35,8 +35,8 @@ function placeAt(path: string): PathPlace | undefined {
 const namesIn = (path: string): string[] => path.split('/').filter(name => name !== '')
 
 /**
- * From the root to what the path leads to; it ends before the first place that is not there.
- * @returns `end` is absent where nothing is at the end
+ * Walks from the root to the target of the path, up to the first place that does not exist.
+ * @returns `end` is absent if the target does not exist
  */
 function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly end?: PathPlace } {
   const passed: PathPlace[] = []
@@ -65,11 +65,11 @@ function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly 
 }
 
 /*
- * Whom the files of a vault belong to, and who may write them: a vault that others may write is
- * theirs as much as its owner's, so `coffer serve` refuses it.
+ * Owners and writers of a vault's files: `coffer serve` refuses a vault that others may write, as
+ * it is theirs as much as its owner's.
  *
- * By owners, mode bits and the members of groups. What a list of access beside them gives to others
- * shows in the bits of the group: then those are of others too.
+ * Owners, mode bits and group members decide. An access control list shows in the group bits of the
+ * mode: then these bits grant to others too.
  */
 
 const root = 0
@@ -90,12 +90,12 @@ const namesInFolder = [
   'store/database.left',
 ]
 
-/** In a folder such as `/tmp` nobody but its owner may remove or replace a file. */
+/** In a folder such as `/tmp` only the owner of a file may remove or replace it. */
 const isSharedPlace = ({ stats }: PathPlace): boolean =>
   stats.isDirectory() && (stats.mode & sticky) !== 0
 
 /**
- * Whether somebody else may write it. The mode of a link says nothing: its folder and its owner
+ * True if somebody else may write it. The mode of a link does not matter: its folder and owner
  * decide where it leads.
  */
 function isOpen({ path, stats }: PathPlace, uid: number, files: GroupFiles): boolean {
@@ -105,13 +105,13 @@ function isOpen({ path, stats }: PathPlace, uid: number, files: GroupFiles): boo
   return hasAccessList(path) || !isGroupOf(stats.gid, uid, files)
 }
 
-/** Whether others than a user and root may write what is at a path. */
+/** True if anybody but this user and root may write the file or folder at a path. */
 export function isOpenToOthers(path: string, uid: number): boolean {
   const place = placeAt(realpathSync(path))
   return place !== undefined && isOpen(place, uid, readGroupFiles())
 }
 
-/** What is said of a place that others than a user and root may change, or own. */
+/** Describes a place that anybody but this user and root may change, or owns. */
 function complaintOf(
   { path, stats }: PathPlace,
   uid: number,
@@ -125,10 +125,10 @@ function complaintOf(
 }
 
 /**
- * What others than a user and root may change of a single file: itself, and who owns what lies on
- * the way to it. Whether a folder there is open is not looked at: that of a mounted ConfigMap is of
- * mode 777, and nobody can write it all the same.
- * @returns one line; `undefined` where there is no such file, as of a pipe
+ * Describes how users other than this one and root may change a single file: by its mode, or as
+ * owner of a place on its path. Open folders on the path are not reported: those of a mounted
+ * ConfigMap have mode 777, and still nobody can write them.
+ * @returns one line; `undefined` if it is no regular file, such as a pipe
  */
 export function findForeignFile(path: string, uid: number): string | undefined {
   const { passed, end } = wayTo(path)
@@ -142,14 +142,14 @@ export function findForeignFile(path: string, uid: number): string | undefined {
 }
 
 export interface ServedFiles extends FolderOptions {
-  /** Of the settings, which may say where the vault and its key are. */
+  /** The settings file, which may name the places of the vault and its key. */
   readonly configFile?: { readonly path: string }
 }
 
 /**
- * What others than a user and root may change of a vault, one line each: of its files, of its
- * folder, of all that lies on the way to them, where links lead as well, and of its settings.
- * @param uid of who serves it
+ * Describes, one line each, how users other than this one and root may change a vault: its files,
+ * its folder, the places on the paths to them, also through links, and its settings.
+ * @param uid of the user who serves it
  */
 export function findWritableByOthers(
   { data, masterKeyFile, configFile }: ServedFiles,
@@ -170,7 +170,7 @@ export function findWritableByOthers(
   return [...lines]
 }
 
-/** @throws CommandFailure with the first of them, where the platform knows users */
+/** @throws CommandFailure with the first finding, if the platform has users */
 export function assertOwnFiles(options: ServedFiles): void {
   const uid = process.geteuid?.()
   const [found] = uid === undefined ? [] : findWritableByOthers(options, uid)

@@ -1,9 +1,9 @@
 /**
- * A data folder whose store is in a database of others: the file `store/database` says which one,
- * as JSON `{"url": …, "password_file": …}`. The password is never in it.
+ * A data folder whose store is in a shared database: the file `store/database` names it, as JSON
+ * `{"url": …, "password_file": …}`. It never holds the password.
  *
- * The folder is then what one machine needs to serve: the lock, the control socket, and the master
- * key where none of the options names another place of it. Others serve the same database from
+ * The folder then holds only what one machine needs to serve: the lock, the control socket, and the
+ * master key unless an option names another place. Other machines serve the same database from
  * folders of their own.
  * @module
  */
@@ -33,9 +33,9 @@ import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
 import { elapsedMs, randomBytes, wallMs } from '../process/system.ts'
 
-/** What commands are told of it. */
+/** Database options of commands. */
 export interface DatabaseOptions {
-  /** A URL of PostgreSQL. */
+  /** A PostgreSQL URL. */
   readonly store?: string
   readonly storePasswordFile?: string
 }
@@ -45,13 +45,13 @@ const moverBytes = 16
 const placeSchema = Type.Object({
   url: Type.String(),
   password_file: Type.Optional(Type.String()),
-  /** While the vault moves into this folder: what the database knows the folder by. */
+  /** While the vault moves into this folder: the id by which the database knows the folder. */
   mover: Type.Optional(Type.String({ pattern: '^[0-9a-f]{32}$' })),
 })
 
 type DatabasePlace = Static<typeof placeSchema>
 
-/** A URL with no password, so that two of them can be compared. */
+/** Removes the password of a URL, so that two URLs can be compared. */
 function withoutPassword(text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)
@@ -59,7 +59,7 @@ function withoutPassword(text: string): string {
   return url.href
 }
 
-/** More than once, and by each process that serves: a pipe would give it to the first alone. */
+/** Each serving process reads it, more than once: a pipe would give it only to the first. */
 function readPassword(file: string): string {
   let bytes: Buffer | undefined
   try {
@@ -72,7 +72,7 @@ function readPassword(file: string): string {
   throw new CommandFailure(`the file of --store-password-file: ${expected}`)
 }
 
-/** The environment alone may bring one in the URL: arguments are for every user to read. */
+/** Only the environment may put the password into the URL: every user can read arguments. */
 function passwordOf(url: string, file: string | undefined): string | undefined {
   if (file !== undefined) {
     return readPassword(file)
@@ -86,7 +86,7 @@ function passwordOf(url: string, file: string | undefined): string | undefined {
   }
 }
 
-/** @throws CommandFailure that repeats nothing of the URL */
+/** @throws CommandFailure, which repeats nothing of the URL */
 function addressOf(url: string, file: string | undefined): DatabaseAddress {
   const password = passwordOf(url, file)
   try {
@@ -99,13 +99,13 @@ function addressOf(url: string, file: string | undefined): DatabaseAddress {
   }
 }
 
-/** @param store the folder of the store */
+/** @param store the store folder */
 export const isStoreInDatabase = (store: string): boolean => existsSync(join(store, 'database'))
 
-/** Whether the store of a data folder is in a database. */
+/** True if the store of a data folder is in a database. */
 export const isInDatabase = (data: string): boolean => isStoreInDatabase(pathsOf(data).store)
 
-/** @throws CommandFailure for what only a store of the folder's own can do */
+/** @throws CommandFailure if the store is in a database, for operations that this cannot do */
 export function assertOwnStore(data: string, instead: string): void {
   if (isInDatabase(data)) throw new CommandFailure(`the vault is in a database: ${instead}`)
 }
@@ -131,24 +131,24 @@ function readPlace(data: string): DatabasePlace {
 const writePlace = (data: string, place: DatabasePlace): void =>
   replaceFile(pathsOf(data).database, `${JSON.stringify(place)}\n`)
 
-/** The file that a folder remembers for the password. @throws CommandFailure */
+/** Path of the password file that a folder remembers. @throws CommandFailure */
 export const passwordFileOf = (data: string): string | undefined =>
   isInDatabase(data) ? readPlace(data).password_file : undefined
 
-/** @param passwordFile in place of the one that is written there. @throws CommandFailure */
+/** @param passwordFile replaces the one that the folder names. @throws CommandFailure */
 export function readDatabase(data: string, passwordFile?: string): DatabaseAddress {
   const { url, password_file: file } = readPlace(data)
   return addressOf(url, passwordFile ?? file)
 }
 
-/** Whether a folder is of the database of this URL. @throws CommandFailure */
+/** True if a folder belongs to the database with this URL. @throws CommandFailure */
 export const isOfDatabase = (data: string, url: string): boolean =>
   readPlace(data).url === withoutPassword(url)
 
-/** Whether a move into this folder has begun. @throws CommandFailure */
+/** True if a move into this folder has begun. @throws CommandFailure */
 export const isMover = (data: string): boolean => readPlace(data).mover !== undefined
 
-/** What the database knows a folder by that takes the vault; it is kept until that is done. */
+/** The database's id of a folder that takes the vault, kept until the move is done. */
 export function moverOf(data: string): Uint8Array {
   const place = readPlace(data)
   if (place.mover !== undefined) return bytesOfHex(place.mover)
@@ -157,7 +157,7 @@ export function moverOf(data: string): Uint8Array {
   return mover
 }
 
-/** @throws CommandFailure where the folder is of another database, or the URL is none */
+/** @throws CommandFailure if the folder belongs to another database, or the URL is invalid */
 export function assertSameDatabase(data: string, { store }: DatabaseOptions): void {
   if (store === undefined) return
   if (!isInDatabase(data)) {
@@ -181,7 +181,7 @@ export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
   return addressOf(url, file)
 }
 
-/** From here on the folder goes by the file that is given. @throws CommandFailure */
+/** Makes the folder remember the given password file. @throws CommandFailure */
 function rememberPassword(data: string, { storePasswordFile }: DatabaseOptions): void {
   if (storePasswordFile === undefined || !isInDatabase(data)) return
   const known = readPlace(data)
@@ -196,13 +196,13 @@ function rememberPassword(data: string, { storePasswordFile }: DatabaseOptions):
   }
 }
 
-/** Of a folder that is there: what is given counts. @throws CommandFailure */
+/** Applies the given options to an existing folder. @throws CommandFailure */
 export function rejoinDatabase(data: string, options: DatabaseOptions): void {
   assertSameDatabase(data, options)
   rememberPassword(data, options)
 }
 
-/** @returns the address, once it is written. @throws CommandFailure */
+/** @returns the address, once it is on disk. @throws CommandFailure */
 export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
   const { url, file } = placeOf(options)
   const address = addressOf(url, file)
@@ -210,7 +210,7 @@ export function writeDatabase(data: string, options: DatabaseOptions): DatabaseA
   return address
 }
 
-/** Says in a folder which database gets a copy of what is in it, before it does. */
+/** Notes in a folder which database is about to get a copy of its vault. */
 export const noteDatabase = (data: string, options: DatabaseOptions): void =>
   replaceFile(pathsOf(data).databaseLeft, `${JSON.stringify({ url: placeOf(options).url })}\n`)
 
@@ -224,7 +224,7 @@ const advice: Readonly<Record<DatabaseError['kind'], string>> = {
   other: 'said something that is not known',
 }
 
-/** Where the database has said more. Source: PostgreSQL, "Error Codes". */
+/** Advice if the database gave an SQLSTATE. Source: PostgreSQL, "Error Codes". */
 const adviceByState: Readonly<Record<string, string>> = {
   '25006': 'takes no writes: it is a standby, or set to be read alone',
   '08P01': 'refuses the settings of a session: behind PgBouncer add pgbouncer=true to its URL',
@@ -254,7 +254,7 @@ function adviceOf(error: unknown): string | undefined {
   return error.kind === 'conflict' ? error.message : vaultFaults[error.kind]
 }
 
-/** One line for a person, of whatever a database said. */
+/** Turns an error of a database into one line for a person. */
 export function explainDatabase(address: DatabaseAddress, error: unknown): unknown {
   if (error instanceof CommandFailure) return error
   const said = adviceOf(error)
@@ -264,7 +264,7 @@ export function explainDatabase(address: DatabaseAddress, error: unknown): unkno
   return new CommandFailure(`${line}${isSentence ? ':' : ''} ${said}`, 1, error)
 }
 
-/** Of the options of a command, those that say which database. */
+/** Picks the options that name the database. */
 export const databaseOf = ({ store, storePasswordFile }: DatabaseOptions): DatabaseOptions => ({
   ...(store === undefined ? {} : { store }),
   ...(storePasswordFile === undefined ? {} : { storePasswordFile }),
@@ -275,7 +275,7 @@ export interface DatabaseUse {
   readonly onFoldTrouble?: ((state: string | undefined) => void) | undefined
 }
 
-/** What is logged of a database that is served. */
+/** Logs events of a served database. */
 export const databaseUse = (log: Log): DatabaseUse => ({
   onSkew: (skewMs, isRight) =>
     isRight ? log('clock_right') : log('clock_off', { ahead_ms: Math.round(skewMs) }),
@@ -306,9 +306,9 @@ async function prepare(pool: Pool, address: DatabaseAddress): Promise<boolean> {
 }
 
 /**
- * Tables for a new vault, which are made where there are none.
- * @returns what takes them away again, where this made them
- * @throws CommandFailure where there is a vault
+ * Prepares tables for a new vault, and creates them if missing.
+ * @returns a function that drops them again, if this call created them
+ * @throws CommandFailure if there is a vault
  */
 export async function prepareDatabase(
   address: DatabaseAddress,

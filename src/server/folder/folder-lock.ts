@@ -1,10 +1,10 @@
 /**
- * The lock of a data folder, and how its holder learns that it has the folder no more.
+ * The lock of a data folder, and how its holder notices that it has lost the folder.
  *
- * A lock file that was removed or replaced keeps nobody out, so the folder itself is locked beside
- * it; the file is what a process can hand on. Where the folder, the lock file or the database was
- * removed or replaced, the holder would go on acknowledging writes that nobody finds again: it
- * looks at them again and again. decision: as PostgreSQL does with postmaster.pid.
+ * A lock file that was removed or replaced keeps nobody out, so the folder itself is locked too;
+ * only the file can be handed on to another process. If the folder, the lock file or the database
+ * is removed or replaced, the holder would go on acknowledging writes that are lost, so it checks
+ * them regularly. decision: as PostgreSQL does with postmaster.pid.
  * @module
  */
 import { statSync } from 'node:fs'
@@ -15,9 +15,9 @@ import { holdFolder, lockInstance, lockUnwritable } from './instance-lock.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
 /**
- * Locks the folder of a vault until this process has ended.
- * @returns the open file of the lock
- * @throws CommandFailure when another process has it
+ * Locks the folder of a vault until this process ends.
+ * @returns the open lock file
+ * @throws CommandFailure if another process holds it
  */
 export function lockFolder(data: string): number {
   const time = { elapsedMs, sleep }
@@ -25,14 +25,14 @@ export function lockFolder(data: string): number {
   return lockInstance(pathsOf(data).lock, time)
 }
 
-/** As `lockFolder`, of a folder that this process may not write to. */
+/** Like `lockFolder`, for a folder that this process may not write to. */
 export function lockUnwritableFolder(data: string): void {
   const time = { elapsedMs, sleep }
   holdFolder(data, time)
   lockUnwritable(pathsOf(data).lock, time)
 }
 
-/** Which file or folder is at a path; `undefined` where there is none. */
+/** Identity (device and inode) of the file at a path; `undefined` if there is none. */
 export function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
@@ -42,20 +42,20 @@ export function identityOf(path: string): string | undefined {
   }
 }
 
-/** The code is that of a file which is not the one by that name any more. Source: errno(3). */
+/** ESTALE: the path no longer leads to the file that was opened. Source: errno(3). */
 const lost = (path: string): Error =>
   Object.assign(new Error(`${path} was removed or replaced`), { code: 'ESTALE' })
 
 /**
- * Watches over a folder that this process has locked. It keeps no process alive.
- * @param onLost told once when its lock or its database was removed or replaced
- * @returns what ends it
+ * Watches a folder that this process has locked. It does not keep the process alive.
+ * @param onLost called once, when the lock or the database was removed or replaced
+ * @returns a function that ends the watch
  */
 export function watchFolder(data: string, onLost: (cause: unknown) => void): () => void {
   const { lock, store } = pathsOf(data)
   const files = [lock, join(store, 'data.mdb')]
     .map(path => ({ path, identity: identityOf(path) }))
-    // A vault whose store is in a database of others has no such file.
+    // If the store is in a database, there is no such file.
     .filter(({ identity }) => identity !== undefined)
   const timer = setInterval(() => {
     const gone = files.find(({ path, identity }) => identityOf(path) !== identity)

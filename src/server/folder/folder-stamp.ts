@@ -1,8 +1,8 @@
 /**
- * The stamp of a data folder, and the places of what is in it.
+ * The stamp of a data folder, and the paths in it.
  *
- * The stamp is written last by what makes a folder, and read first by everything else, so that no
- * folder of another format is ever opened.
+ * Commands that make a folder write the stamp last, and all others read it first, so that no folder
+ * of another format is ever opened.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { isOutOfRoom } from './disk-space.ts'
 import { replaceFile } from './regular-files.ts'
 
-/** Moves with every change of what is on disk that a binary of before could not read. */
+/** Increases with every change on disk that an older binary could not read. */
 export const formatVersion = 4
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 
@@ -25,11 +25,11 @@ export const pathsOf = (folder: string) => ({
   derivation: join(folder, 'master.kdf'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
-  /** Says which database the store is in, where it is in one. */
+  /** Names the database of the store, if it is in one. */
   database: join(folder, 'store', 'database'),
-  /** The file of the folder's own store, once the vault was moved. */
+  /** The file of the folder's own store, after the vault has moved. */
   moved: join(folder, 'store', 'data.mdb.moved'),
-  /** Says which database has a copy, or a part of one, of a vault that is in the folder. */
+  /** Names the database that has a full or partial copy of a vault in the folder. */
   databaseLeft: join(folder, 'store', 'database.left'),
   clock: join(folder, 'clock'),
   control: join(folder, 'control'),
@@ -38,7 +38,7 @@ export const pathsOf = (folder: string) => ({
   restoring: join(folder, 'restoring'),
 })
 
-/** Turns a failed system call into a line for the person; everything else goes on as it is. */
+/** Turns a failed system call into a line for a person; returns other errors unchanged. */
 export function explained(folder: string, error: unknown): unknown {
   const code = systemCodeOf(error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
@@ -53,10 +53,10 @@ export function explained(folder: string, error: unknown): unknown {
   return error
 }
 
-/** Whether there is a stamp, of whatever format. */
+/** True if there is a stamp, of any format. */
 export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
 
-/** Says that a folder is of this format. */
+/** Stamps a folder with this format. */
 export function stampFolder(folder: string): void {
   const { stamp, newStamp } = pathsOf(folder)
   replaceFile(stamp, `coffer data folder, format ${formatVersion}\n`, newStamp)
@@ -65,9 +65,8 @@ export function stampFolder(folder: string): void {
 const putBack = 'put that file back from a copy of the folder, or restore a backup'
 
 /**
- * What is said of a vault without its stamp; `undefined` where there is no vault, as in a folder
- * that an init has left which was cut off: the stamp under its first name is the first thing that
- * it writes.
+ * The error for a vault without its stamp; `undefined` if there is no vault, as after an
+ * interrupted init, which first writes the stamp under its temporary name.
  */
 export function lostStampOf(folder: string): CommandFailure | undefined {
   const { stamp, newStamp, store } = pathsOf(folder)
@@ -75,7 +74,7 @@ export function lostStampOf(folder: string): CommandFailure | undefined {
   return new CommandFailure(`${folder} holds a vault, whose file format is lost: ${putBack}`)
 }
 
-/** @throws CommandFailure when the folder is missing, foreign, or its stamp is lost or damaged */
+/** @throws CommandFailure if the folder is missing or foreign, or its stamp is lost or damaged */
 function readStamp(folder: string): number {
   let stamp: string
   try {
@@ -92,7 +91,7 @@ function readStamp(folder: string): number {
   return Number(version)
 }
 
-/** @throws CommandFailure as `readStamp`, and when the folder is of another format */
+/** @throws CommandFailure as `readStamp`, and if the folder has another format */
 export function checkStamp(folder: string): void {
   const format = readStamp(folder)
   if (format !== formatVersion) throw new CommandFailure(otherFormat(folder, format, formatVersion))

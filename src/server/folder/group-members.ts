@@ -1,11 +1,11 @@
 /**
- * Who else is in a group of the system, by its files.
+ * Members of a group of the system, according to its files.
  * Source: group(5), passwd(5), nsswitch.conf(5).
  * @module
  */
 import { readFileSync } from 'node:fs'
 
-/** Texts of the system's files; empty where one is not there, as in images without a shell. */
+/** Contents of the system's files; empty if one is missing, as in images without a shell. */
 export interface GroupFiles {
   readonly group: string
   readonly passwd: string
@@ -31,12 +31,12 @@ const root = 0
 const fieldsOf = (text: string): readonly (readonly string[])[] =>
   text.split('\n').map(line => line.split(':'))
 
-/** Those by which somebody may be in a group: a user has one from the start. */
+/** Databases that decide membership; `passwd` gives a user's primary group. */
 const databases = /^\s*(?:group|passwd|initgroups)\s*:([^#\n]*)/gm
-/** In the files themselves: what comes from elsewhere, by `compat`. */
+/** Lines by which `compat` includes entries from other sources. */
 const includes = /^[+-]/m
 
-/** Whether users or groups come from elsewhere too, as from a directory of a company. */
+/** True if users or groups also come from other sources, such as a company directory. */
 function isAskedElsewhere({ group, passwd, nsswitch }: GroupFiles): boolean {
   if (includes.test(group) || includes.test(passwd)) return true
   const sources = Array.from(nsswitch.matchAll(databases), ([, named = '']) => named).join(' ')
@@ -44,17 +44,17 @@ function isAskedElsewhere({ group, passwd, nsswitch }: GroupFiles): boolean {
 }
 
 /**
- * Whether nobody but that user and root is in a group: then what it may write, no one else may.
+ * True if only that user and root are members of a group, so that its rights go to no one else.
  *
- * decision: a group that no file names, as the one that Kubernetes gives a volume, has no members;
- * where groups come from elsewhere as well, none is known to have none.
+ * decision: a group that no file names, such as the one that Kubernetes gives a volume, has no
+ * members; if groups also come from other sources, no group is known to be empty.
  */
 export function isGroupOf(gid: number, uid: number, files: GroupFiles): boolean {
   if (isAskedElsewhere(files)) return false
   const { group, passwd } = files
   const users = fieldsOf(passwd)
   const isOther = (user: number): boolean => user !== uid && user !== root
-  // Of a user with a group from the start the line of the group says nothing.
+  // The line of a group does not name users that have it as their primary group.
   if (users.some(([, , user, own]) => Number(own) === gid && isOther(Number(user)))) return false
   const uidOf = new Map(users.map(([name = '', , user]) => [name, Number(user)]))
   const members = fieldsOf(group)

@@ -9,8 +9,8 @@ import { CommandFailure } from '../process/failure.ts'
 const groupFile = '/etc/group'
 
 /**
- * The number of a group. Of names the file alone is asked: it says what a container has, too.
- * @throws CommandFailure for a name that it does not have
+ * Returns the number of a group. Only the group file is searched, as containers have it too.
+ * @throws CommandFailure for an unknown name
  */
 export function groupIdOf(group: string, file = groupFile): number {
   if (/^\d+$/.test(group)) return Number(group)

@@ -1,6 +1,6 @@
 /**
- * What an operator hands to a command by the name of a file: a regular one, or the pipe of another
- * command, as a shell makes it for `<(...)`.
+ * Files that an operator names to a command: a regular one, or the pipe of another command, as a
+ * shell makes it for `<(...)`.
  * @module
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { lockPollMs, pipeSilenceMsMax, pipeWriterMsMax } from '../../limits/oper
 import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
-/** @returns 0 where nobody writes; `undefined` where who does has written nothing yet */
+/** @returns 0 if the pipe has no writer; `undefined` if its writer has written nothing yet */
 function readSome(file: number, bytes: Buffer, at: number): number | undefined {
   try {
     return readSync(file, bytes, at, bytes.length - at, null)
@@ -19,7 +19,7 @@ function readSome(file: number, bytes: Buffer, at: number): number | undefined {
   }
 }
 
-/** Who writes may open it later than who reads, and may first ask a person. */
+/** The writer may open the pipe later than the reader, and may first ask a person. */
 function readPipe(file: number, path: string, bytesMax: number): Buffer | undefined {
   const bytes = Buffer.alloc(bytesMax + 1)
   let length = 0
@@ -40,12 +40,12 @@ function readPipe(file: number, path: string, bytesMax: number): Buffer | undefi
 }
 
 /**
- * All of it.
- * @returns `undefined` for what is neither, or larger
+ * Reads the whole file.
+ * @returns `undefined` if it is neither a regular file nor a pipe, or is larger
  * @throws CommandFailure for a pipe that nobody writes to; else the system's own error
  */
 export function readHanded(path: string, bytesMax: number): Buffer | undefined {
-  // Opening a pipe would wait for its writer.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (fstatSync(file).isFIFO()) return readPipe(file, path, bytesMax)

@@ -1,11 +1,11 @@
 /**
- * What lies in a folder that counts as empty: names that file systems, systems and tools leave
- * there. They are of no vault, and stay as they are.
+ * Names that file systems, systems and tools leave in a folder that counts as empty. They belong to
+ * no vault, and stay as they are.
  * @module
  */
 import { readdirSync } from 'node:fs'
 
-/** In lower case, as some of these systems tell no case. */
+/** In lower case, as some of these systems ignore case. */
 const leftNames: ReadonlySet<string> = new Set([
   // File systems, volumes and their snapshots.
   'lost+found',
@@ -35,7 +35,7 @@ const leftNames: ReadonlySet<string> = new Set([
   'thumbs.db',
   '$recycle.bin',
   'system volume information',
-  // What keeps an empty folder in a repository.
+  // Placeholders that keep an empty folder in a repository.
   '.gitkeep',
   '.gitignore',
   '.keep',
@@ -43,12 +43,12 @@ const leftNames: ReadonlySet<string> = new Set([
   '.placeholder',
 ])
 
-/** A file that was removed while it was open, a trash folder of a user, attributes of a file. */
+/** Files removed while open, a user's trash folder, file attributes. */
 const leftPattern = /^(?:\.nfs[0-9a-f]{8,}|\.fuse_hidden[0-9a-f]+|\.trash-\d+|\._.*)$/
 
 const isLeft = (name: string): boolean =>
   leftNames.has(name.toLowerCase()) || leftPattern.test(name.toLowerCase())
 
-/** The names in a folder, without those. @throws the system's own error */
+/** Names in a folder, without ignored ones. @throws the system's own error */
 export const ownNamesIn = (folder: string): readonly string[] =>
   readdirSync(folder).filter(name => !isLeft(name))

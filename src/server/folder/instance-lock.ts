@@ -1,8 +1,8 @@
 /**
- * One instance per data folder: an advisory lock of the kernel on a file in it.
+ * One instance per data folder: an advisory kernel lock on a file in it.
  *
- * The kernel lets go of it when the process ends in any way, so there is no stale lock to judge.
- * Bun has no call for it, so libc's own is used. Source: flock(2).
+ * The kernel releases it however the process ends, so there is no stale lock to judge. Bun has no
+ * call for it, so libc is called. Source: flock(2).
  * @module
  */
 import { FFIType } from 'bun:ffi'
@@ -19,16 +19,16 @@ const lockNonBlocking = 4
 
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 
-/** Time, as a command has it that may block. */
+/** Time for a command, which may block. */
 export interface LockTime {
   readonly elapsedMs: () => number
   readonly sleep: (ms: number) => void
 }
 
-/** Asks once, and waits for nobody. */
+/** Tries once, without waiting. */
 export const noWait: LockTime = { elapsedMs: () => Number.POSITIVE_INFINITY, sleep: () => {} }
 
-/** The kernel frees a lock once the last process is gone that had it, which takes its time. */
+/** The kernel releases a lock only when its last holder is gone, which may take a moment. */
 function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean {
   const endMs = elapsedMs() + lockWaitMsMax
   while (!isDone()) {
@@ -40,7 +40,7 @@ function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
-/** No link is followed, and a pipe is not waited for. @throws CommandFailure for what is no file */
+/** Follows no link, and waits for no pipe. @throws CommandFailure unless it is a regular file */
 function openLockFile(path: string, flags = O_WRONLY | O_APPEND | O_CREAT): number {
   assertRegular(path)
   const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, ownerOnlyFile)
@@ -57,7 +57,7 @@ const isTaken = (path: string): CommandFailure => {
   )
 }
 
-/** @returns what takes the lock of an open file, once */
+/** @returns a function that tries once to lock an open file */
 function findLocker(): (file: number) => boolean {
   const libc = findInLibc({ flock })
   if (libc === undefined) {
@@ -67,11 +67,11 @@ function findLocker(): (file: number) => boolean {
 }
 
 /**
- * Holds the lock until the process has ended, and every one that the file was handed on to. It
- * waits for those of a killed instance that are not gone yet.
- * @param flags with which the file is opened; it is made where they are left out
+ * Holds the lock until this process, and every one that the file was handed on to, has ended. It
+ * waits for processes of a killed instance that are still ending.
+ * @param flags for opening the file; if left out, the file is created if missing
  * @returns the open file
- * @throws CommandFailure when another process has it
+ * @throws CommandFailure if another process holds it
  */
 export function lockInstance(lockFile: string, time: LockTime, flags?: number): number {
   const lock = findLocker()
@@ -81,15 +81,15 @@ export function lockInstance(lockFile: string, time: LockTime, flags?: number): 
   throw isTaken(lockFile)
 }
 
-/** As `lockInstance`, of a file that this process may read alone, and nobody has to make. */
+/** Like `lockInstance`, for a file that may only be read; does nothing if it is missing. */
 export function lockUnwritable(lockFile: string, time: LockTime): void {
   if (existsSync(lockFile)) lockInstance(lockFile, time, O_RDONLY)
 }
 
 /**
- * Holds a folder itself until the process has ended: whatever is removed from it frees nothing.
- * Where its file system locks no folders, as over a network, nothing is held.
- * @throws CommandFailure when another process has it
+ * Locks the folder itself until the process ends: removing files in it does not release that. A
+ * file system that cannot lock folders, such as a network one, is left unlocked.
+ * @throws CommandFailure if another process holds it
  */
 export function holdFolder(folder: string, time: LockTime): void {
   const lock = findLocker()
@@ -100,8 +100,8 @@ export function holdFolder(folder: string, time: LockTime): void {
 }
 
 /**
- * Whether an open file that was handed on has the lock: taking it again then succeeds, as it is
- * the same open file, and fails where another one has it.
+ * True if an open file that was handed on holds the lock: locking it again then succeeds, as it is
+ * the same open file, and fails if another process holds the lock.
  */
 export function hasLock(file: number, lockFile: string): boolean {
   try {

@@ -1,12 +1,12 @@
 /**
- * Which process has the lock of a file, as the kernel tells of it.
+ * Finds the process that holds the lock of a file, as the kernel reports it.
  *
  * Source: proc(5), `/proc/locks` and `/proc/PID/cmdline`; absent on other platforms.
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
 
-/** Of a command line, those that name a command: what follows may be a path or a value. */
+/** The first words of a command line name the command: later ones may be paths or values. */
 const commandWordsMax = 2
 const commandWord = /^[a-z][a-z-]*$/
 
@@ -17,7 +17,7 @@ function deviceOf(dev: bigint): string {
   return [major, minor].map(part => part.toString(16).padStart(2, '0')).join(':')
 }
 
-/** Such as `coffer keys rotate`; `undefined` where it cannot be read. */
+/** Command of a process, such as `coffer keys rotate`; `undefined` if it cannot be read. */
 function commandOf(pid: number): string | undefined {
   try {
     const [, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
@@ -31,7 +31,7 @@ function commandOf(pid: number): string | undefined {
   }
 }
 
-/** The process that has a lock; 0 is one that cannot be seen from here. */
+/** Id of the process that holds a lock; 0 if it cannot be seen from here. */
 function findLock(path: string): number | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
@@ -46,13 +46,13 @@ function findLock(path: string): number | undefined {
   }
 }
 
-/** Whether the kernel tells of a lock on a file or folder; it tells of none on other platforms. */
+/** True if the kernel reports a lock on a file or folder; false on other platforms. */
 export const isLocked = (path: string): boolean => findLock(path) !== undefined
 
 /**
  * @param path of a file or folder that is locked by flock(2)
- * @returns such as `coffer serve, process 4711`; `undefined` where nobody has it, or where that
- *   cannot be told, as of a process in another container
+ * @returns such as `coffer serve, process 4711`; `undefined` if nobody holds it, or if the holder
+ *   cannot be seen, as in another container
  */
 export function lockHolder(path: string): string | undefined {
   const pid = findLock(path) ?? 0

@@ -1,5 +1,5 @@
 /**
- * Making data folders: with a new vault, or for one that is in a database already.
+ * Creates data folders: with a new vault, or for a vault that is already in a database.
  * @module
  */
 import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ function makeMasterKey(path: string): Uint8Array {
   return masterKey
 }
 
-/** A new store, and what takes away what of it is not in the folder. */
+/** Makes a new store, and a function that removes its parts outside of the folder. */
 async function makeStore(options: FolderOptions) {
   const { data } = options
   const { store: path } = pathsOf(data)
@@ -74,12 +74,12 @@ async function makeVaultIn(
   }
 }
 
-/** What was made of a folder is taken away again. */
+/** Removes everything that was made in a folder. */
 function emptyFolder(data: string): void {
   for (const name of ownNamesIn(data)) rmSync(join(data, name), { recursive: true })
 }
 
-/** @throws CommandFailure with the folder empty, as it was. */
+/** @throws CommandFailure with the folder empty again */
 async function makeFolder(data: string, fill: () => Promise<void>): Promise<void> {
   let lockFile: number
   try {
@@ -101,9 +101,9 @@ async function makeFolder(data: string, fill: () => Promise<void>): Promise<void
 }
 
 /**
- * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * Creates a data folder in a place that is missing, empty, or left by an interrupted init; a
  * failure leaves it empty again.
- * @param announce tells the person the key; when it throws, the vault is not made
+ * @param announce shows the operator the key; if it throws, no vault is made
  * @throws CommandFailure
  */
 export const createDataFolder = (
@@ -112,8 +112,8 @@ export const createDataFolder = (
 ): Promise<void> => makeFolder(options.data, () => makeVaultIn(options, announce))
 
 /**
- * A data folder on this machine for a vault that is in a database already, whose master key is
- * elsewhere. Nothing happens where there is one.
+ * Creates a data folder on this machine for a vault that is already in a database, with its master
+ * key elsewhere. Does nothing if the folder exists.
  * @throws CommandFailure
  */
 export async function joinFolder(options: FolderOptions): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Files that a command makes, replaces or removes: regular ones alone, and no link is followed to
- * them. Root may name a device, a pipe, a socket or the file of somebody else by mistake, and none
- * of these is made again.
+ * Files that a command creates, replaces or removes: only regular ones, and without following
+ * links. Root may by mistake name a device, a pipe, a socket or another user's file, and none of
+ * these could be made again.
  * @module
  */
 import {
@@ -22,22 +22,22 @@ import { dirname, resolve } from 'node:path'
 import { ownerOnlyFile, syncFolder, writeWhole } from '../../lib/files.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 
-/** What is at a path itself: a link is not followed. `undefined` where nothing is. */
+/** Stats of the entry at a path, without following a link; `undefined` if there is none. */
 export const statsAt = (path: string): Stats | undefined =>
   lstatSync(path, { throwIfNoEntry: false })
 
-/** Whether anything is there, a link to nothing as well. */
+/** True if there is any entry at a path, also a dangling link. */
 export const isAnythingAt = (path: string): boolean => statsAt(path) !== undefined
 
-/** @throws CommandFailure where something is there that is no regular file */
+/** @throws CommandFailure if an entry exists that is not a regular file */
 export function assertRegular(path: string): void {
   if (statsAt(path)?.isFile() !== false) return
   throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
 }
 
 /**
- * Opens one to look at it. Of a second name it may be the file of somebody else.
- * @throws CommandFailure for what is no regular file, or has another name too
+ * Opens a file to read its stats. A file with a second name may be another user's.
+ * @throws CommandFailure unless it is a regular file with one name
  */
 export function openRegular(path: string): number {
   assertRegular(path)
@@ -53,12 +53,12 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 
 const othersMode = 0o077
 
-/** Whether anybody but its owner may do something with it. */
+/** True if the mode grants anything to anybody but the owner. */
 export const isForOthersToo = ({ mode }: Stats): boolean => (mode & othersMode) !== 0
 
 /**
- * Opens one to add to it, for its owner alone where it is made.
- * @throws CommandFailure for what is no regular file of this user alone, or has another name too
+ * Opens a file for appending; a new one is for its owner only.
+ * @throws CommandFailure unless it is a regular file of this user alone, with one name
  * @throws the system's own error
  */
 export function openToAppend(path: string): number {
@@ -72,10 +72,10 @@ export function openToAppend(path: string): number {
   throw new CommandFailure(`${path} is no file of this user alone, of one name: move it elsewhere`)
 }
 
-/** A file that was just made, or was empty, open for writing. */
+/** A new or empty file, open for writing. */
 export interface NewFile {
   readonly file: number
-  /** Takes it away again, unless another one has its name by now. */
+  /** Removes the file, unless its name now leads to another one. */
   readonly remove: () => void
 }
 
@@ -92,12 +92,12 @@ function newFileOf(path: string, file: number): NewFile {
   }
 }
 
-/** Opening a pipe for writing alone would wait for its reader. */
+/** Without O_NONBLOCK, opening a pipe for writing would wait for its reader. */
 const emptyFlags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * An empty one is what a command has left that was cut off. Root may write that of somebody else,
- * who then reads what is written, or has opened it before.
+ * An empty file was left by an interrupted command. Root could also write to another user's, but
+ * that user could then read it, or may already have it open.
  */
 function openEmpty(path: string): NewFile | undefined {
   const found = statsAt(path)
@@ -113,9 +113,8 @@ function openEmpty(path: string): NewFile | undefined {
 }
 
 /**
- * A new file for its owner only, or an empty regular one that is there.
- * @returns `undefined` where anything else is there, which stays as it is, an empty file of another
- *   user as well
+ * Creates a file for its owner only, or opens an existing empty regular one.
+ * @returns `undefined` for any other entry, which stays as it is, also another user's empty file
  * @throws the system's own error
  */
 export function openNewFile(path: string): NewFile | undefined {
@@ -127,15 +126,15 @@ export function openNewFile(path: string): NewFile | undefined {
   }
 }
 
-/** Nothing happens where nothing is. @throws CommandFailure for what is no regular file */
+/** Does nothing if there is no file. @throws CommandFailure unless it is a regular file */
 export function removeFile(path: string): void {
-  // A file system that is read-only refuses to remove what is not there, too.
+  // A read-only file system refuses to remove even a missing file.
   if (statsAt(path) === undefined) return
   assertRegular(path)
   rmSync(path, { force: true })
 }
 
-/** Nothing happens where nothing is. @throws CommandFailure for what is no folder */
+/** Does nothing if there is no folder. @throws CommandFailure unless it is a folder */
 export function removeFolder(path: string): void {
   const found = statsAt(path)
   if (found === undefined) return
@@ -144,19 +143,19 @@ export function removeFolder(path: string): void {
 }
 
 /**
- * The writer may be root where the server is not: a file is of who has its folder, or what
- * it takes the place of. It is given by the open file, as its name may by now be a link of theirs.
+ * Gives a file to the owner of its folder, or of the file it replaces: root may write it for a
+ * server of another user. The open file is changed, as its name may by now be that user's link.
  */
 export function giveToOwnerOf(path: string, file: number): void {
-  // Nobody else may give a file away: on a volume that root owns it stays of who made it.
+  // Only root may give a file away: on a volume that root owns, it stays with its creator.
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(path)
   if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
 }
 
 /**
- * Writes a file under another name, which then takes its place: it is there whole, or as it was.
- * @throws CommandFailure where one of the names is of what is no regular file
+ * Writes a temporary file that then replaces the old one: it is there in full, or unchanged.
+ * @throws CommandFailure if either name belongs to something other than a regular file
  */
 export function replaceFile(path: string, text: string, written = `${path}.new`): void {
   assertRegular(path)

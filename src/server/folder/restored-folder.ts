@@ -1,8 +1,8 @@
 /**
- * Where `coffer restore` makes a data folder. Where nothing is yet, it is made beside and takes the
- * name by one rename. A folder that is there and empty may be a mount, lie below a parent that
- * nobody but root may write, or be what a link leads to: it stays, with its owner and mode, and
- * what was made inside of it moves up, the stamp last.
+ * Places in which `coffer restore` makes a data folder. If nothing exists, it is made beside and
+ * takes the name by one rename. An existing empty folder may be a mount, have a parent that only
+ * root may write, or be the target of a link: it stays, with owner and mode, and the vault is made
+ * inside it and moves up, the stamp last.
  * @module
  */
 import {
@@ -29,10 +29,10 @@ import { endStaging, makeStagedFolder } from './staged-folder.ts'
 import { insideStaging, isBegun, isStaged, removeStaging } from './staging-mark.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
-/** What moves up, in this order; the lock is made where it stays. */
+/** Entries that move up, in this order; the lock is made where it stays. */
 const moved = ['master.kdf', 'store', 'format'] as const
 
-/** Whether a folder is what a restore has left that was cut off: its stamp is not there yet. */
+/** True if an interrupted restore left this folder: it has no stamp yet. */
 function isCutOff(data: string, names: readonly string[]): boolean {
   const staging = pathsOf(data).restoring
   const known = ['restoring', 'lock', 'master.kdf', 'store']
@@ -44,14 +44,14 @@ function isCutOff(data: string, names: readonly string[]): boolean {
 function assertUnused(data: string): void {
   const names = ownNamesIn(data)
   if (names.length === 0 || isCutOff(data, names)) return
-  // Of an init or a restore that ended before it made anything.
+  // Left by an init or a restore that ended before it made anything else.
   if (names.length === 1 && names[0] === 'lock' && statsAt(pathsOf(data).lock)?.size === 0) return
   throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
 }
 
 /**
- * Of a folder that others may write, no vault is served; and while root makes one there, they could
- * have its names lead elsewhere. @throws CommandFailure
+ * No vault is served from a folder that others may write; and while root makes one there, they
+ * could redirect its names. @throws CommandFailure
  */
 function assertClosed(data: string): void {
   const uid = process.geteuid?.()
@@ -62,7 +62,7 @@ function assertClosed(data: string): void {
   throw new CommandFailure(`${data} may be written by others: chmod go-w it`)
 }
 
-/** @throws CommandFailure for a place to which no vault can be restored */
+/** @throws CommandFailure if no vault can be restored to this place */
 export function assertRestorable(data: string): void {
   if (existsSync(data)) {
     try {
@@ -76,12 +76,12 @@ export function assertRestorable(data: string): void {
   throw new CommandFailure(`${data} is a link that leads nowhere: make what it leads to first`)
 }
 
-/** A folder that is made, and what becomes of it. */
+/** A folder that is being made, and the ways to end that. */
 export interface RestoredFolder {
   readonly copy: LockedFolder
-  /** Has it take its place. @throws CommandFailure with the place as it was */
+  /** Moves it into its place. @throws CommandFailure with the place unchanged */
   readonly place: () => void
-  /** Takes away what did not. */
+  /** Removes everything that was not moved into place. */
   readonly clear: () => void
 }
 
@@ -90,7 +90,7 @@ function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
   return {
     copy,
     place() {
-      // A process that opens a folder without one waits for a server that may have lost it.
+      // Opening a folder without a lock file waits for a server that may have lost it.
       writeFileSync(pathsOf(copy.data).lock, '', { flag: 'wx', mode: ownerOnlyFile })
       stampFolder(copy.data)
       syncFolder(copy.store)
@@ -102,7 +102,7 @@ function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
   }
 }
 
-/** Of a folder, its own file. @throws the system's own error for a link */
+/** Opens a folder as a file. @throws the system's own error for a link */
 function openFolder(path: string): number {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
   return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -116,7 +116,7 @@ function giveFile(data: string, file: number): void {
   }
 }
 
-/** Gives what root has made to who has the folder. Nobody else reaches it by these paths yet. */
+/** Gives root's files to the folder's owner. Nobody else reaches them by these paths yet. */
 function give(data: string, inside: string): void {
   const { store, derivation, stamp } = pathsOf(inside)
   for (const name of readdirSync(store)) giveFile(data, openRegular(join(store, name)))
@@ -144,7 +144,7 @@ function moveUp(data: string, inside: string): void {
   syncFolder(data)
 }
 
-/** @returns what has the folder be this process's, with nothing in it of one that was cut off */
+/** @returns the lock, with leftovers of an interrupted restore removed, and its release */
 function claimWithin(data: string): { readonly lock: number; readonly release: () => void } {
   const path = pathsOf(data).lock
   const lock = lockInstance(path, { elapsedMs, sleep })
@@ -193,8 +193,8 @@ function withinOf(data: string, masterKey: Uint8Array): RestoredFolder {
 }
 
 /**
- * Makes an empty folder for what is restored to a place.
- * @param data for which `assertRestorable` holds
+ * Makes an empty folder for a restore to a place.
+ * @param data a place that `assertRestorable` has accepted
  * @throws CommandFailure
  */
 export function makeRestored(data: string, masterKey: Uint8Array): RestoredFolder {

@@ -1,5 +1,5 @@
 /**
- * A data folder whose master key is brought later, and again after it was let go.
+ * A data folder whose master key is given later, and again after it was sealed.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -18,14 +18,14 @@ import { clearLeftCopies } from './copies.ts'
 import { checkStamp, explained } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 
-/** As `LockedFolder`, without the key. */
+/** Like `LockedFolder`, without the key. */
 export interface SealedFolder extends FolderPlaces {
   readonly lockFile: number
-  /** Whether the process that served it before was killed: the one with the lock makes it anew. */
+  /** True if the previous server was killed; the holder of the lock then makes the socket anew. */
   readonly wasKilled: boolean
 }
 
-/** As `lockDataFolder`, without the key. @throws CommandFailure */
+/** Like `lockDataFolder`, without the key. @throws CommandFailure */
 export function lockSealed(data: string): SealedFolder {
   checkStamp(data)
   checkDatabase(data)
@@ -51,10 +51,10 @@ export const openLocked = (
 ): Promise<OpenedFolder> => openFound({ ...placesOf(data), masterKey }, use)
 
 /**
- * Looks whether a master key opens a data folder that this process has locked and nobody has open,
- * for those it hands the folder on to.
+ * Checks that a master key opens a data folder that this process has locked and nobody has open, on
+ * behalf of the processes it hands the folder on to.
  * @param masterKey wiped
- * @returns what opens it for them, which its caller wipes; all else is closed and wiped
+ * @returns the keyring key for them, which the caller wipes; all else is closed and wiped
  * @throws CommandFailure with nothing written
  */
 export async function tryLocked(

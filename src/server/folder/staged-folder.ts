@@ -1,6 +1,6 @@
 /**
- * A folder that is made beside its place and takes it once all is there, or is taken away again:
- * of a backup, a restore, a look at a copy. It holds a whole database meanwhile.
+ * A folder that is made beside its place, and then moved there or removed: for a backup, a restore,
+ * or a check of a copy. Meanwhile it holds a whole database.
  * @module
  */
 import { forgetCopy, noteCopy } from './copies.ts'
@@ -10,8 +10,8 @@ import { lookAtStaging, removeMark, removeStaging, takeStaging } from './staging
 import { elapsedMs, sleep } from '../process/system.ts'
 
 /**
- * Makes one, of this process until it ends, and empty, whatever one that was killed has left in it.
- * @throws CommandFailure when it cannot be made, or another process makes it
+ * Makes an empty folder, removing leftovers, that this process holds until it ends.
+ * @throws CommandFailure if it cannot be made, or another process is making it
  */
 export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
   const { store, clock, control, compacting } = pathsOf(data)
@@ -24,8 +24,8 @@ export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFol
 }
 
 /**
- * The same of a place that the data folder does not know, which notes it first: one that is killed
- * at any moment leaves nothing there that destruction would miss.
+ * Like `makeStagedFolder`, for a place that the data folder does not know: it is noted first, so
+ * that a process killed at any moment leaves no copy that destruction would miss.
  * @throws CommandFailure as `makeStagedFolder`
  */
 export function makeNotedFolder(data: string, path: string, masterKey: Uint8Array): LockedFolder {
@@ -37,17 +37,17 @@ export function makeNotedFolder(data: string, path: string, masterKey: Uint8Arra
   try {
     return makeStagedFolder(path, masterKey)
   } catch (error) {
-    // Another process may be at work there, which has noted it as well.
+    // Another process may be working there, and rely on the same note.
     if (lookAtStaging(path, false) === undefined) forgetCopy(data, path)
     throw error
   }
 }
 
-/** Takes a noted one away. */
+/** Removes a noted folder, and its note. */
 export function removeNoted(data: string, path: string): void {
   removeStaging(path)
   forgetCopy(data, path)
 }
 
-/** Once all is there: from here on it is a folder like any other. */
+/** Turns the finished folder into an ordinary one. */
 export const endStaging = ({ data }: LockedFolder): void => removeMark(data)

@@ -1,9 +1,9 @@
 /**
  * The mark of a folder that is made beside its place: a file in it, locked by the process that
- * works there. What has none is of somebody else, a data folder as well.
+ * works there. A folder without a mark is not ours to remove, even if it is a data folder.
  *
- * Root may work where another user may rename folders: what is looked at and removed is the folder
- * that was opened, and not what its name leads to by then.
+ * Root may work where another user may rename folders: so the opened folder is inspected and
+ * removed, not the one that its name leads to by then.
  * @module
  */
 import {
@@ -29,10 +29,10 @@ const hasMark = (folder: string): boolean => statsAt(markOf(folder))?.isFile() =
 
 const isFolder = (path: string): boolean => statsAt(path)?.isDirectory() === true
 
-/** No link is one. */
+/** A link does not count. */
 export const isStaged = (path: string): boolean => isFolder(path) && hasMark(path)
 
-/** As a process leaves it that was killed between the folder and its mark. */
+/** True for a folder that a killed process left before it wrote the mark. */
 export function isBegun(path: string): boolean {
   try {
     return isFolder(path) && readdirSync(path).length === 0
@@ -42,8 +42,8 @@ export function isBegun(path: string): boolean {
 }
 
 /**
- * @param task is given a path to the folder, by its open file where the platform has such paths
- * @throws the system's own error for what is no folder, a link as well
+ * @param task gets a path by the folder's open file, if the platform has such paths
+ * @throws the system's own error unless it is a folder; a link is not
  */
 function insideOf<T>(path: string, task: (inside: string) => T): T {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
@@ -57,19 +57,19 @@ function insideOf<T>(path: string, task: (inside: string) => T): T {
   }
 }
 
-/** @returns the open file of its lock. @throws CommandFailure while another process has it */
+/** @returns the open lock file. @throws CommandFailure while another process holds it */
 function lockMark(inside: string, path: string, time: LockTime): number {
   const file = lockInstance(markOf(inside), time)
   if (hasLock(file, markOf(inside))) return file
-  // The process that had it has taken it away with the folder.
+  // The previous holder has removed it together with the folder.
   closeSync(file)
   throw new CommandFailure(`another coffer works in ${path}: try again`)
 }
 
 /**
- * Works in such a folder of this process, whatever its name leads to by then.
- * @param lock the open file of its lock
- * @throws CommandFailure where that name leads elsewhere
+ * Works in a staged folder of this process, wherever its name leads by then.
+ * @param lock the open lock file
+ * @throws CommandFailure if the name leads to another folder
  */
 export function insideStaging(path: string, lock: number, task: (inside: string) => void): void {
   insideOf(path, inside => {
@@ -103,22 +103,22 @@ function take(path: string, time: LockTime): number {
 }
 
 /**
- * Makes such a folder, of this process until it ends, and empties it of what one that was killed
- * has left.
- * @returns the open file of its lock
- * @throws CommandFailure where something is there that coffer did not make
+ * Makes a staged folder that this process holds until it ends, without leftovers of a killed
+ * process.
+ * @returns the open lock file
+ * @throws CommandFailure if there is an entry that coffer did not make
  */
 export function takeStaging(path: string, time: LockTime): number {
   try {
     return take(path, time)
   } catch (error) {
-    // Before it had its mark, another process has taken it for one that was left.
+    // Another process has removed it as a leftover, before it had its mark.
     if (systemCodeOf(error) !== 'ENOENT') throw error
     return take(path, time)
   }
 }
 
-/** Takes one of this process away, its mark last: what is cut off is still known by it. */
+/** Removes a folder of this process, its mark last: an interrupted removal stays known. */
 export function removeStaging(path: string): void {
   if (!isFolder(path)) return
   insideOf(path, inside => {
@@ -128,7 +128,7 @@ export function removeStaging(path: string): void {
   })
 }
 
-/** Nothing is in it: where it may not be removed, as a mount may not, it is of no vault. */
+/** The folder is empty: if it cannot be removed, as a mount cannot, it belongs to no vault. */
 function lookAtBegun(path: string, remove: boolean): 'left' | undefined {
   try {
     if (remove) rmdirSync(path)
@@ -139,9 +139,8 @@ function lookAtBegun(path: string, remove: boolean): 'left' | undefined {
 }
 
 /**
- * Whether such a folder is at a path, and what becomes of it: one that no process holds may be
- * removed.
- * @returns `undefined` where there is none; `held` also where this user may not look or remove
+ * Looks for a staged folder at a path; one that no process holds may be removed.
+ * @returns `undefined` if there is none; `held` also if this user may not inspect or remove it
  */
 export function lookAtStaging(path: string, remove: boolean): 'held' | 'left' | undefined {
   let file: number | undefined

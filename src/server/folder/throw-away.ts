@@ -1,5 +1,5 @@
 /**
- * The folder of a vault that is not meant to stay, and the program that it was started by.
+ * The folder of a temporary vault, and the program that started it.
  * @module
  */
 import { closeSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ export interface ThrowAway {
   readonly remove: () => void
 }
 
-/** Locked for as long as this process has it: so others know that somebody does. */
+/** The folder is locked while this process uses it, so that others leave it alone. */
 export function makeThrowAway(): ThrowAway {
   const path = mkdtempSync(join(tmpdir(), prefix))
   const lock = lockInstance(join(path, 'lock'), { elapsedMs, sleep })
@@ -37,23 +37,21 @@ function isLeft(folder: string): boolean {
   return true
 }
 
-/** Removes what others have left that were killed; what cannot be looked at stays. */
+/** Removes folders of killed processes; those that cannot be inspected stay. */
 export function sweepThrownAway(): void {
   for (const name of readdirSync(tmpdir()).filter(each => each.startsWith(prefix))) {
     const folder = join(tmpdir(), name)
     try {
       if (isLeft(folder)) rmSync(folder, { recursive: true })
     } catch {
-      // Somebody has it, or has just removed it.
+      // Another process uses it, or has just removed it.
     }
   }
 }
 
 const hangUp = 1n
 
-/**
- * Whether the parent of this process wants it to outlive that, as `nohup` does. Source: proc(5).
- */
+/** True if this process is meant to outlive its parent, as with `nohup`. Source: proc(5). */
 export function outlivesParent(): boolean {
   try {
     const status = readFileSync('/proc/self/status', 'latin1')
@@ -67,9 +65,9 @@ export function outlivesParent(): boolean {
 const init = 1
 
 /**
- * Resolves when the program that started this process has ended; never where there is none. The
- * kernel's own signal would come as soon as the thread of that program ends that
- * has started this (prctl(2), PR_SET_PDEATHSIG), so it is looked at now and then.
+ * Resolves when the program that started this process ends; never if there is none. The kernel's
+ * signal (prctl(2), PR_SET_PDEATHSIG) would come as soon as the thread that started this process
+ * ends, so the parent is polled.
  */
 export function parentEnd(): Promise<void> {
   const parent = process.ppid
