@@ -1,6 +1,6 @@
 /**
- * `coffer app`: the applications of a vault, for scripts, and for an operator who has lost the key
- * of every management application.
+ * `coffer app`: the applications of a vault and their keys, of which several may be live; for
+ * scripts, and for an operator who has lost the key of every management application.
  *
  * An operator with folder and master key may make another one: the interface refuses to let the
  * last manager go, but cannot keep its key from being lost. Source: contract section 13.
@@ -16,7 +16,6 @@ import { applicationTypes, permissions } from '../rules/permissions.ts'
 import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
 import { readHanded } from '../server/folder/handed-files.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { addApplicationKeys } from './application-keys.ts'
 import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { operate } from './operate.ts'
 import { printTable, tableOf } from './table.ts'
@@ -130,6 +129,39 @@ async function deleteApp(id: string, options: TenantOptions): Promise<void> {
   sayNow(options.json === true ? JSON.stringify(facts) : 'The application is deleted.')
 }
 
+interface AddKeyOptions extends TenantOptions {
+  /** An instant, as the interface takes it. */
+  readonly expiresAt?: string
+  readonly keyFile?: string
+}
+
+async function listKeys(id: string, options: TenantOptions): Promise<void> {
+  const facts = await operate(options, 'app-key-list', inTenant(options, { id }))
+  if (options.json === true) return sayJson(facts)
+  const keys = facts['keys'] as readonly Facts[]
+  printTable(tableOf(keys, ['id', 'version', 'created_at', 'expires_at', 'last_used_on']))
+}
+
+/** The key is told only once it is on disk: what is told works. */
+async function addKey(id: string, options: AddKeyOptions): Promise<void> {
+  const { expiresAt } = options
+  const ends = expiresAt === undefined ? {} : { expires_at: expiresAt }
+  await withKeyFile(options.keyFile, async keyFile => {
+    const facts = await operate(options, 'app-key-add', inTenant(options, { id, ...ends }))
+    const { key, ...known } = facts
+    keyFile?.write(String(key))
+    const place = keyFile === undefined ? { key } : { key_file: keyFile.path }
+    if (options.json === true) return sayJson({ ...known, ...place })
+    sayNow(`Key ${String(known['id'])} of the application; its others stay.`)
+    sayNow(keyFile === undefined ? `It is shown once: ${String(key)}` : `It is in ${keyFile.path}`)
+  })
+}
+
+async function revokeKey(id: string, key: string, options: TenantOptions): Promise<void> {
+  const facts = await operate(options, 'app-key-revoke', inTenant(options, { id, key }))
+  sayNow(options.json === true ? JSON.stringify(facts) : 'The key is revoked, its sessions too.')
+}
+
 function addCreate(app: Command): void {
   takesTenant(app.command('create'))
     .description('make an application, and print its key once')
@@ -147,6 +179,21 @@ function addCreate(app: Command): void {
     .action((options: CreateOptions) => createApp(options))
 }
 
+function addKeyCommands(app: Command): void {
+  const key = app.command('key').description('the keys of one application')
+  takesTenant(key.command('list <application>'))
+    .description('its live keys, newest first')
+    .action((id: string, options: TenantOptions) => listKeys(id, options))
+  takesTenant(key.command('add <application>'))
+    .description('give it one more key, print it once, and leave the others')
+    .option('--expires-at <moment>', 'from when on it is refused, such as 2030-01-31T12:00:00Z')
+    .addOption(keyFileOption())
+    .action((id: string, options: AddKeyOptions) => addKey(id, options))
+  takesTenant(key.command('revoke <application> <key-id>'))
+    .description('end one key by its id, at once, with its sessions')
+    .action((id: string, ended: string, options: TenantOptions) => revokeKey(id, ended, options))
+}
+
 export function addApp(program: Command): void {
   const app = program
     .command('app')
@@ -161,5 +208,5 @@ export function addApp(program: Command): void {
   takesTenant(app.command('delete <id>'))
     .description('delete an application, and end its sessions')
     .action((id: string, options: TenantOptions) => deleteApp(id, options))
-  addApplicationKeys(app)
+  addKeyCommands(app)
 }

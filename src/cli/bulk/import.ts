@@ -6,224 +6,34 @@
  * @module
  */
 import { Option, type Command } from 'commander'
-import { createHash, type Hash } from 'node:crypto'
-import { extname, resolve } from 'node:path'
-import type { Client } from '../../client/index.ts'
-import { CofferError } from '../../client/index.ts'
+import { createHash } from 'node:crypto'
+import { CofferError, type Client } from '../../client/index.ts'
 import { hexOf } from '../../lib/bytes.ts'
-import {
-  importBatchCharsMax,
-  importBatchRows,
-  importIdBytes,
-  importKnownMs,
-  importReasonsShownMax,
-} from '../../limits/operation-limits.ts'
+import { importIdBytes, importKnownMs } from '../../limits/operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { randomBytes, stderrNow, wallMs } from '../../server/process/system.ts'
-import { visible } from '../../server/watch/visible-text.ts'
-import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from '../exact-json.ts'
-import {
-  encodings,
-  isReadByOthers,
-  openInput,
-  standardInputName,
-  type InputOptions,
-} from './import-input.ts'
-import {
-  openTable,
-  readState,
-  writeState,
-  type ImportState,
-  type ReportFile,
-} from './import-files.ts'
-import { makeIdSet } from './id-set.ts'
-import { untilInterrupted } from './interrupt.ts'
+import { takesCaller, withClient } from '../reach.ts'
+import { dealWithAll, digestOf, type Deal } from './import-batches.ts'
+import { readState, writeState, type ImportState } from './import-files.ts'
+import { encodings, isReadByOthers, standardInputName } from './import-input.ts'
+import { openIds, openReport, planOf, type ImportOptions, type ImportPlan } from './import-plan.ts'
+import type { InputRow } from './import-rows.ts'
 import { interrupted, makeTeller, noCounts, tellEnd, type ImportCounts } from './import-told.ts'
-import { rowsOf, type InputRow } from './import-rows.ts'
-import { checkRows, knowsType, sendRows, type RowFate, type SentRow } from './send-rows.ts'
-import { readTemplate } from './template.ts'
-
-interface ImportOptions extends ReachOptions, InputOptions {
-  readonly map?: string
-  readonly format?: 'csv' | 'jsonl'
-  readonly delimiter?: string
-  readonly codes?: boolean
-  readonly dryRun?: boolean
-  readonly resume?: boolean
-  readonly report?: string
-  readonly ids?: string
-  readonly state?: string
-}
+import { tryAll } from './import-trial.ts'
+import { untilInterrupted } from './interrupt.ts'
+import { sendRows, type SentRow } from './send-rows.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** What is done with the rows of a batch; `undefined` for a row that would be taken. */
-type Deal = (rows: readonly SentRow[]) => Promise<readonly (RowFate | undefined)[]>
-
-interface ImportRun {
-  readonly client: Client
-  readonly deal: Deal
-  readonly counts: ImportCounts
-  readonly report: ReportFile | undefined
-  readonly ids: ReportFile | undefined
-  readonly types: Map<string, Promise<boolean>>
-  /** Of all that was read. */
-  readonly hash: Hash
-  /** That a batch and all before it were dealt with. */
-  readonly keep: (row: InputRow) => void
-  shown: number
-}
-
-interface Batch {
-  readonly rows: SentRow[]
-  readonly reasons: [line: number, reason: string][]
-  chars: number
-}
-
-const digestOf = (hash: Hash): string => hash.copy().digest('hex')
-
-function tellReason(work: ImportRun, line: number, reason: string): void {
-  work.counts.rejected += 1
-  if (work.report !== undefined) return work.report.add([String(line), visible(reason)])
-  work.shown += 1
-  if (work.shown <= importReasonsShownMax) stderrNow.line(`line ${line}: ${reason}`)
-  if (work.shown === importReasonsShownMax) stderrNow.line('more: see --report')
-}
-
-/** Deals with a batch. @param last the row that it ends with */
-async function flush(work: ImportRun, { rows, reasons }: Batch, last: InputRow): Promise<void> {
-  const fates = rows.length === 0 ? [] : await work.deal(rows)
-  for (const [at, { line }] of rows.entries()) {
-    const fate = fates[at]
-    if (fate?.kind === 'rejected') reasons.push([line, fate.reason])
-    else if (fate === undefined) work.counts.created += 1
-    else work.counts[fate.kind] += 1
-    if (fate !== undefined && 'id' in fate) work.ids?.add([String(line), fate.id])
-  }
-  for (const [line, reason] of reasons.toSorted(([a], [b]) => a - b)) {
-    tellReason(work, line, reason)
-  }
-  work.keep(last)
-}
-
-function typeOf(request: SentRow['request']): string {
-  return (request as ReadonlyMap<string, string>).get('type') ?? ''
-}
-
-async function isKnown({ client, types }: ImportRun, type: string): Promise<boolean> {
-  const known = types.get(type) ?? knowsType(client, type)
-  types.set(type, known)
-  return known
-}
-
-async function take(work: ImportRun, batch: Batch, row: InputRow): Promise<void> {
-  const { line, request, text = '', reason } = row
-  if (row.isBlank === true) work.counts.blank += 1
-  else if (request === undefined) batch.reasons.push([line, reason ?? 'it cannot be read'])
-  else if (await isKnown(work, typeOf(request))) {
-    batch.rows.push({ line, request })
-    batch.chars += text.length
-  } else batch.reasons.push([line, 'type: the vault knows no such type'])
-}
-
-const emptyBatch = (): Batch => ({ rows: [], reasons: [], chars: 0 })
-
-const isFull = ({ rows, reasons, chars }: Batch): boolean =>
-  rows.length + reasons.length >= importBatchRows || chars >= importBatchCharsMax
-
-const changedInput = () =>
-  usage('the input: what was imported of it before is not what it begins with now')
-
-/** @param before what an import that goes on has dealt with */
-async function dealWithAll(
-  work: ImportRun,
-  rows: AsyncIterable<InputRow>,
-  before: Pick<ImportState, 'offset' | 'digest'> | undefined,
-): Promise<void> {
-  let batch = emptyBatch()
-  let last: InputRow | undefined
-  let isPast = before === undefined || before.offset === 0
-  for await (const row of rows) {
-    if (!isPast) {
-      isPast = row.end === before?.offset
-      if (isPast && digestOf(work.hash) !== before?.digest) throw changedInput()
-      continue
-    }
-    await take(work, batch, row)
-    last = row
-    if (!isFull(batch)) continue
-    await flush(work, batch, row)
-    batch = emptyBatch()
-    last = undefined
-  }
-  if (!isPast) throw changedInput()
-  if (last !== undefined) await flush(work, batch, last)
-}
-
-const tableOf = (
-  option: string,
-  path: string | undefined,
-  columns: readonly string[],
-  from?: number,
-) => (path === undefined ? undefined : openTable({ option, path, columns }, from))
-
-/** What every run of one import has in common. */
-interface Plan {
-  readonly path: string
-  readonly options: ImportOptions
-  readonly open: (hash: Hash) => Promise<AsyncIterable<InputRow>>
-  /** Digest of all that decides what rows become. */
-  readonly map: string
-}
-
-const reportColumns = ['line', 'reason']
-
-async function tryAll(
-  { options, open }: Plan,
-  client: Client,
-  isInterrupted: () => boolean,
-): Promise<void> {
-  const counts = noCounts()
-  const isSeen = makeIdSet()
-  const toldNow = makeTeller(options, counts)
-  const report = tableOf('--report', options.report, reportColumns)
-  const hash = createHash('sha256')
-  const twice = (request: SentRow['request']): boolean => {
-    const id = (request as ReadonlyMap<string, unknown>).get('id')
-    return typeof id === 'string' && isSeen(id)
-  }
-  const deal: Deal = async rows => {
-    const reasons = await checkRows(client, rows)
-    return rows.map(({ request }, at) => {
-      const isTwice = twice(request)
-      const reason = reasons[at] ?? (isTwice ? 'id: an earlier row has it' : undefined)
-      return reason === undefined ? undefined : { kind: 'rejected', reason }
-    })
-  }
-  const keep = ({ line }: InputRow): void => {
-    report?.keep()
-    toldNow()
-    if (isInterrupted()) throw interrupted(options, line)
-  }
-  const types = new Map<string, Promise<boolean>>()
-  const work = { client, deal, counts, report, ids: undefined, types, hash, keep, shown: 0 }
-  try {
-    await dealWithAll(work, await open(hash), undefined)
-  } finally {
-    report?.close()
-  }
-  tellEnd(options, counts)
-}
-
-const stateOf = ({ path, options: { state } }: Plan): string => {
+const stateOf = ({ path, options: { state } }: ImportPlan): string => {
   if (state !== undefined) return state
   if (path !== standardInputName) return `${path}.import`
   throw usage('--state: expected a file to keep how far it is, since the input has no name')
 }
 
 /** The state to begin with. @throws CommandFailure where an import cannot begin or go on */
-function beginningOf(plan: Plan, application: string): ImportState {
+function beginningOf(plan: ImportPlan, application: string): ImportState {
   const file = stateOf(plan)
   const before = readState(file)
   if (plan.options.resume !== true) {
@@ -255,7 +65,11 @@ function beginningOf(plan: Plan, application: string): ImportState {
 const isRefused = (error: unknown): boolean =>
   error instanceof CofferError && error.status >= 400 && error.status < 500
 
-async function importAll(plan: Plan, client: Client, isInterrupted: () => boolean): Promise<void> {
+async function importAll(
+  plan: ImportPlan,
+  client: Client,
+  isInterrupted: () => boolean,
+): Promise<void> {
   const { options } = plan
   const { id: application } = await client.applications.current()
   let state = beginningOf(plan, application)
@@ -263,8 +77,8 @@ async function importAll(plan: Plan, client: Client, isInterrupted: () => boolea
   if (state.isDone) return tellEnd(options, counts)
   const file = stateOf(plan)
   const toldNow = makeTeller(options, counts)
-  const report = tableOf('--report', options.report, reportColumns, state.tables['report'])
-  const ids = tableOf('--ids', options.ids, ['line', 'id'], state.tables['ids'])
+  const report = openReport(plan, state.tables['report'])
+  const ids = openIds(plan, state.tables['ids'])
   const hash = createHash('sha256')
   const save = (changes: Partial<ImportState>): void => {
     state = { ...state, ...changes, writtenMs: wallMs() }
@@ -310,47 +124,6 @@ const pickCounts = ({ created, equal, rejected, blank }: ImportState) => ({
   rejected,
   blank,
 })
-
-function formatOf(path: string, { format }: ImportOptions): 'csv' | 'jsonl' {
-  if (format !== undefined) return format
-  const name = path.toLowerCase().replace(/\.age$/, '')
-  if (['.csv', '.tsv'].includes(extname(name))) return 'csv'
-  if (['.jsonl', '.ndjson'].includes(extname(name))) return 'jsonl'
-  throw usage('--format: expected csv or jsonl, since the name of the file does not say which')
-}
-
-/** Else one would be written over the other. @throws CommandFailure */
-function assertApart(path: string, options: ImportOptions): void {
-  const named = [path, options.map, options.report, options.ids, options.state, options.identity]
-  const paths = named.filter(each => each !== undefined).map(each => resolve(each))
-  if (new Set(paths).size === paths.length) return
-  throw usage('expected a file of its own for the input and for each option that names one')
-}
-
-function planOf(path: string, options: ImportOptions): Plan {
-  assertApart(path, options)
-  const format = formatOf(path, options)
-  const template = options.map === undefined ? undefined : readTemplate(options.map)
-  if (format === 'csv' && template === undefined) {
-    throw usage('--map: expected a file that says how a row of CSV becomes a token')
-  }
-  const { codes = false, delimiter, encoding, identity } = options
-  if (delimiter !== undefined && !/^[\t -!#-~]$/.test(delimiter)) {
-    throw usage('--delimiter: expected one character such as ; or | (a quote is none)')
-  }
-  const decides = [format, template?.text, codes, delimiter, encoding, identity !== undefined]
-  return {
-    path,
-    options,
-    map: createHash('sha256').update(JSON.stringify(decides)).digest('hex'),
-    open: async hash =>
-      rowsOf(
-        await openInput(path, options),
-        { template, format, codes, ...(delimiter === undefined ? {} : { delimiter }) },
-        bytes => hash.update(bytes),
-      ),
-  }
-}
 
 /** @throws CommandFailure, also where rows were rejected: then all others are in */
 async function importTokens(path: string, options: ImportOptions): Promise<void> {
