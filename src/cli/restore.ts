@@ -15,8 +15,8 @@ import { primitives } from '../crypto/primitives.ts'
 import { present } from '../lib/errors.ts'
 import { ownerOnlyFolder } from '../lib/files.ts'
 import { countBytes, type BeginProgress } from '../lib/progress.ts'
-import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
-import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
+import { standardStream } from '../server/backup/standard-streams.ts'
+import { addressPrefix } from '../server/backup/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../server/backup/backup-file.ts'
 import {
   keyPlacesOf,
@@ -36,20 +36,20 @@ import { removeStaging } from '../server/folder/staging-mark.ts'
 import { copyDerivation, derivationBeside } from '../server/keys/passphrase.ts'
 import { obtainMasterKey } from '../server/keys/key-source.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
+import { fileOf, sourceOf, type BackupSource, type SourceOptions } from './backup-source.ts'
 import { withProgress } from './show-progress.ts'
 import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
-import { assertNamedByInstant, newestBackupIn } from './kept-backups.ts'
+import { assertNamedByInstant } from './kept-backups.ts'
 import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 import { takesVault } from './vault-options.ts'
 
 type RestoreOptions = FolderOptions &
+  SourceOptions &
   KeysOfRestore & {
     /** Files that list tokens which were deleted since. */
     readonly erase?: readonly string[]
-    /** A folder of backups, or `s3://bucket/prefix`: in the place of a file. */
-    readonly latest?: string
   }
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
@@ -153,48 +153,6 @@ function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
   sayNow(`The vault is as of ${created_at}: ${revivedIn(made)}`)
 }
 
-interface Source {
-  /** As errors name it. */
-  readonly told: string
-  readonly bytes: number
-  /** @returns the path of a file, which may be a new one in that folder */
-  readonly bring: (folder: string, progress: BeginProgress) => Promise<string>
-}
-
-/** @throws CommandFailure where there is no backup */
-async function sourceOf(file: string): Promise<Source> {
-  if (file === standardStream) {
-    return {
-      told: 'standard input',
-      bytes: 0,
-      async bring(folder) {
-        const path = join(folder, 'downloaded')
-        takeStandardInput(path)
-        return path
-      },
-    }
-  }
-  if (!file.startsWith(addressPrefix)) {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    if (stats === undefined) throw new CommandFailure(`there is no backup at ${file}`)
-    // How long a pipe is, and so where a backup ends, cannot be told.
-    if (!stats.isFile())
-      throw new CommandFailure(`${file} is no regular file: put the backup in one`)
-    return { told: file, bytes: stats.size, bring: async () => file }
-  }
-  const { bucket: name, key } = splitAddress(file)
-  const bucket = openBucket(name)
-  return {
-    told: file,
-    bytes: await bucket.sizeOf(key),
-    async bring(folder, progress) {
-      const path = join(folder, 'downloaded')
-      await bucket.download(key, path, progress)
-      return path
-    },
-  }
-}
-
 function mayWriteIn(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK)
@@ -247,7 +205,7 @@ interface Wanted {
 
 async function make(
   copy: LockedFolder,
-  { bring, told }: Source,
+  { bring, told }: BackupSource,
   { lists, isRevoking, newest }: Wanted,
   progress: BeginProgress,
 ): Promise<Made> {
@@ -302,15 +260,6 @@ async function restoreWith(
   } finally {
     clear()
   }
-}
-
-/** @throws CommandFailure unless there is one, by its name or as the newest of a place */
-async function fileOf(file: string | undefined, options: RestoreOptions): Promise<string> {
-  const { latest, data } = options
-  if (file !== undefined && latest === undefined) return file
-  if (file === undefined && latest !== undefined) return newestBackupIn(latest, resolve(data))
-  const expected = 'expected the file of a backup, or --latest and where backups are'
-  throw new CommandFailure(`${expected}: one of both`, usageExitCode)
 }
 
 /**

@@ -1,0 +1,71 @@
+/**
+ * Where `coffer restore` reads a backup: from a file, a bucket or standard input, or the newest one
+ * of a place.
+ * @module
+ */
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { BeginProgress } from '../lib/progress.ts'
+import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
+import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
+import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { newestBackupIn } from './kept-backups.ts'
+
+export interface SourceOptions {
+  readonly data: string
+  /** A folder of backups, or `s3://bucket/prefix`: in the place of a file. */
+  readonly latest?: string
+}
+
+/** @throws CommandFailure unless there is one, by its name or as the newest of a place */
+export async function fileOf(
+  file: string | undefined,
+  { latest, data }: SourceOptions,
+): Promise<string> {
+  if (file !== undefined && latest === undefined) return file
+  if (file === undefined && latest !== undefined) return newestBackupIn(latest, resolve(data))
+  const expected = 'expected the file of a backup, or --latest and where backups are'
+  throw new CommandFailure(`${expected}: one of both`, usageExitCode)
+}
+
+export interface BackupSource {
+  /** As errors name it. */
+  readonly told: string
+  readonly bytes: number
+  /** @returns the path of a file, which may be a new one in that folder */
+  readonly bring: (folder: string, progress: BeginProgress) => Promise<string>
+}
+
+/** @throws CommandFailure where there is no backup */
+export async function sourceOf(file: string): Promise<BackupSource> {
+  if (file === standardStream) {
+    return {
+      told: 'standard input',
+      bytes: 0,
+      async bring(folder) {
+        const path = join(folder, 'downloaded')
+        takeStandardInput(path)
+        return path
+      },
+    }
+  }
+  if (!file.startsWith(addressPrefix)) {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) throw new CommandFailure(`there is no backup at ${file}`)
+    // How long a pipe is, and so where a backup ends, cannot be told.
+    if (!stats.isFile())
+      throw new CommandFailure(`${file} is no regular file: put the backup in one`)
+    return { told: file, bytes: stats.size, bring: async () => file }
+  }
+  const { bucket: name, key } = splitAddress(file)
+  const bucket = openBucket(name)
+  return {
+    told: file,
+    bytes: await bucket.sizeOf(key),
+    async bring(folder, progress) {
+      const path = join(folder, 'downloaded')
+      await bucket.download(key, path, progress)
+      return path
+    },
+  }
+}
