@@ -1,9 +1,9 @@
 /**
- * The sweep: rows whose deadline has passed leave the disk.
+ * The sweep: removes rows whose deadline has passed from the disk.
  *
- * Nothing depends on it being prompt: an expired row is unreadable from its instant on. Removal
- * names the version that was read, so a row that was prolonged meanwhile stays.
- * Source: contract section 10 (within 60 s while running, and of a start after any downtime).
+ * Nothing depends on its being prompt: an expired row is unreadable from that instant on. A removal
+ * names the version that was read, so a row that was extended meanwhile stays. Source: contract
+ * section 10 (within 60 s while running, and of a start after any downtime).
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -16,18 +16,18 @@ import {
 } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
 
-/** Small ones, for others wait for each; larger ones the later it is: all must go in time. */
+/** Small, because other writes wait for each batch; larger the further the sweep lags behind. */
 function batchRowsAfter(lateMs: number): number {
   if (lateMs >= sweepOverdueMs) return sweepOverdueBatchRows
   return lateMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
 }
 
 /**
- * Removes what is due now, in bounded batches. A row that cannot be removed keeps others from it
- * only where a whole batch of such comes first.
- * @param heard is told of each row that was removed
- * @returns how many rows were removed
- * @throws what the store said of such a row, after the others
+ * Removes what is due now, in bounded batches. A row that cannot be removed holds up others only if
+ * a whole batch of such rows comes first.
+ * @param heard called with each row that was removed
+ * @returns the number of rows removed
+ * @throws the store's error for such a row, after the others
  */
 export async function sweep(
   deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>,
@@ -38,7 +38,7 @@ export async function sweep(
   let overdueMs = 0
   for (;;) {
     const [atMs, nowMs] = [deps.elapsedMs(), deps.settled()]
-    // Downtime does not count, in which nothing could be removed: `atMs` began with the process.
+    // Nothing could be removed during downtime, so it is no lag: `atMs` starts with the process.
     const rows = batchRowsAfter(Math.max(atMs - startedMs, Math.min(atMs, overdueMs)))
     const due = await deps.store.due(nowMs, rows)
     overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
@@ -52,7 +52,7 @@ export async function sweep(
     )
     const count = removals.filter(each => each.status === 'fulfilled' && each.value).length
     removed += count
-    // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
+    // Without progress, the rest is left to the next sweep, which rereads rows that have moved.
     if (count > 0 && due.length === rows) continue
     for (const each of removals) if (each.status === 'rejected') throw each.reason
     return removed

@@ -1,7 +1,6 @@
 /**
- * What a serving process does beside requests: expired rows leave the disk, keys of codes what is
- * free in it as well, and the days on which API keys were used are written.
- *
+ * Work of a serving process beside requests: removes expired rows from the disk, overwrites the
+ * remains of code keys in free space, and writes the days on which API keys were used.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -19,10 +18,10 @@ import type { OperatedStore } from '../store/operated.ts'
 import { sealedCodeKeyOf } from '../tokens/code-key.ts'
 
 /**
- * Runs a task now and then once an interval, never twice at a time; a failure is logged, and it is
- * tried again.
- * @param failed the event of the log
- * @returns stop
+ * Runs a task at once and then every interval, never twice at a time. A failure is logged, and the
+ * task runs again.
+ * @param failed event of the log
+ * @returns a function that stops it
  */
 function repeat(
   task: () => Promise<unknown>,
@@ -35,7 +34,7 @@ function repeat(
     try {
       await task()
     } catch {
-      // One under way meets a closed store, which is how it ends.
+      // A task under way ends because its store was closed.
       if (!stopped) log(failed)
     }
   })
@@ -50,18 +49,18 @@ function repeat(
 type Scrub = OperatedStore['scrub']
 
 interface CodeKeyScrubber {
-  /** Of a row that was removed. */
+  /** Called with each row that was removed. */
   readonly hear: (row: Row) => void
   readonly run: () => Promise<void>
 }
 
 /**
- * Overwrites keys of codes that were removed: the engine leaves their bytes in what is free of its
- * file, where a holder of the master key and the disk would open every code by them.
+ * Overwrites keys of codes that were removed: the engine leaves their bytes in free space of its
+ * file, from which a holder of the master key and the disk could open every code.
  *
- * decision: a look goes through the whole file, so it takes a small part of the time at most: in a
- * large one it is later. What is to be looked for is in memory alone, so that a process which is
- * killed leaves it to later writes and to `coffer compact`.
+ * decision: a look reads the whole file, so it takes at most a small part of the time and comes
+ * later in a large file. The list is in memory alone: a process that is killed leaves the bytes to
+ * later writes and to `coffer compact`.
  */
 export function makeCodeKeyScrubber(
   { elapsedMs }: Pick<Deps, 'elapsedMs'>,
@@ -80,7 +79,7 @@ export function makeCodeKeyScrubber(
       const sealed = [...left]
       try {
         const found = await scrub(sealed)
-        // A reader of an older state keeps it from that, and a look that found none is the proof.
+        // A reader of an older state can hold bytes back; only a look that finds none is proof.
         if (found === undefined || found === 0) left = left.slice(sealed.length)
       } finally {
         nextMs =
@@ -91,11 +90,11 @@ export function makeCodeKeyScrubber(
 }
 
 /**
- * Where another process sweeps, the clock is looked at as often: what the wall called expired for
- * so long is then hidden by all.
- * @param isSweeper of several processes that share a store, one is
- * @param scrub of the store; absent where nothing is to be overwritten
- * @returns stop
+ * Starts the sweep. If another process sweeps, the clock is still read as often, so that rows long
+ * expired by the wall clock are hidden by every process.
+ * @param isSweeper true in one of the processes that share a store
+ * @param scrub of the store; absent if nothing has to be overwritten
+ * @returns a function that stops it
  */
 export function startSweeping(
   deps: Deps,
@@ -106,7 +105,7 @@ export function startSweeping(
   const sweepOnce = async (): Promise<unknown> =>
     isSweeper() ? sweep(deps, scrubber?.hear) : deps.now()
   const stopSweeping = repeat(sweepOnce, sweepIntervalMs, 'sweep_failed', deps)
-  // By itself: a look through a large file may take longer than what is due may stay.
+  // On its own: a look through a large file may take longer than due rows may stay.
   const stopScrubbing = scrubber && repeat(scrubber.run, sweepIntervalMs, 'sweep_failed', deps)
   return () => {
     stopSweeping()
@@ -115,8 +114,8 @@ export function startSweeping(
 }
 
 /**
- * @param write of the keys that were used in this process
- * @returns stop
+ * @param write writes the keys that were used in this process
+ * @returns a function that stops it
  */
 export const startWritingKeyUses = (deps: Deps, write: () => Promise<void>): (() => void) =>
   repeat(write, keyUsesWriteMs, 'key_uses_not_written', deps)

@@ -1,6 +1,6 @@
 /**
- * A vault's beginning and opening: the keyring under its master key, the first tenant and the
- * first management application.
+ * Creates and opens a vault: the keyring under its master key, the first tenant and the first
+ * management application.
  *
  * Source: docs/decisions.md, "Keys".
  * @module
@@ -26,8 +26,8 @@ export interface NewVault {
 type Impure = Pick<Deps, 'store' | 'now' | 'randomBytes'>
 
 /**
- * Makes keyring, tenant and management application in one write of an empty store.
- * @throws ApiError `conflict` where another one was made there meanwhile
+ * Makes keyring, tenant and management application in one write to an empty store.
+ * @throws ApiError `conflict` if another vault was made there meanwhile
  */
 export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
   const { store, randomBytes } = deps
@@ -51,8 +51,8 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
 }
 
 /**
- * The keys of a store, as its keyring stands. What was derived from the master key is wiped.
- * @throws ApiError `storage_corrupt` when there is none, or when the master key does not open it
+ * Opens the keys of a store with its present keyring; wipes what the master key gave.
+ * @throws ApiError `storage_corrupt` if there is none, or if the master key does not open it
  */
 export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promise<Keys> {
   const ring = await openRing(store, masterKey)

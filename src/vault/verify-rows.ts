@@ -1,9 +1,9 @@
 /**
- * The check of every record: each row must open as what it is, and be found by what it says.
+ * The check of every record: each row must open as one kind of record, and be found by its digests.
  *
- * A row does not say whose it is; its sealed parts open in one scope and one collection only, so
+ * A row does not say what it is; its sealed parts open in one scope and one collection only, so
  * these are tried. Rows come oldest first: no row is older than its tenant, nor than the
- * application that it was made by.
+ * application that made it.
  * @module
  */
 import {
@@ -32,20 +32,20 @@ import { isKeyringRow } from './keyring/live-keyring.ts'
 
 /** Plain data without any stored value. */
 export interface RecordFinding {
-  /** It opens as nothing that is known; or it opens, and is not found by what it says. */
+  /** It opens as no known kind; or it opens, and is not found by what its record says. */
   readonly kind: 'value_damaged' | 'record_mismatched'
   readonly ordinal: number
 }
 
-/** Rows by what they are; damaged ones are in none. */
+/** Rows by kind; damaged ones are not counted. */
 export type RowCounts = Record<Collection, number>
 
 /** One way to read a row. */
 interface Reading {
   readonly collection: Collection
-  /** How many a row has: its head, and its values. */
+  /** Number of parts that such a row has: its head and its values. */
   readonly parts: number
-  /** Whether uniques, terms and deadline follow from the record. Throws where it does not open. */
+  /** True if uniques, terms and deadline follow from the record. Throws if it does not open. */
   readonly follows: (row: Row) => boolean
 }
 
@@ -59,7 +59,7 @@ function isFoundById(keys: Keys, row: Row, { id, tenantId }: SessionRecord): boo
   return named && equalAll(row.terms, [sessionTenantTerm(keys, tenantId)])
 }
 
-/** @param addTenant is told of each tenant that a record names, more than once */
+/** @param addTenant called with each tenant that a record names, more than once */
 const installationReadings = (keys: Keys, addTenant: (id: string) => void): Reading[] => [
   {
     collection: 'session',
@@ -114,7 +114,7 @@ interface Read {
 
 const keyringRead: Read = { collection: 'keyring', follows: true }
 
-/** Finds the reading of a row; most rows are read as the one before them. */
+/** Finds the reading of a row; most rows are read like the one before. */
 function makeReader(keys: Keys): (row: Row) => Read | undefined {
   const tenants = new Set<string>()
   let readings = installationReadings(keys, id => {
@@ -135,17 +135,17 @@ function makeReader(keys: Keys): (row: Row) => Read | undefined {
   }
 }
 
-/** Looks at one row after the other. */
+/** Checks one row after the other. */
 export interface RecordCheck {
-  /** Of those that were looked at. */
+  /** Counts of the rows that were looked at. */
   readonly counts: RowCounts
   readonly check: (row: Row) => void
 }
 
 /**
- * Opens every part of every row that it is given, oldest first, and keeps no record.
+ * Opens every part of each row that it is given, oldest first, and keeps no record.
  * @param keys of a keyring that was opened from its row
- * @param report is told of each row that is not as it was written
+ * @param report called for each row that is not as it was written
  */
 export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => void): RecordCheck {
   const counts: RowCounts = {
@@ -172,7 +172,7 @@ export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => 
   }
 }
 
-/** All of them in one go. */
+/** Checks all rows in one go. */
 export function checkRecords(
   keys: Keys,
   rows: Iterable<Row>,

@@ -1,11 +1,10 @@
 /**
- * A store through which nothing lands that was sealed under an older keyring.
+ * A store that refuses rows sealed under an older keyring.
  *
- * Values are sealed under the key that a process knows as the current one, and the write that
- * brings them holds only while the keyring stands as it knows it, in the same transaction. So from
- * the commit of a rotation on no row lands under the key before, in whatever process: that is what
- * makes it sure that none is left once none was found.
- * Source: docs/decisions.md, "Keys".
+ * A process seals values under the key that it knows as the current one, and its write holds only
+ * if the keyring is unchanged, which the same transaction checks. So no process can write a row
+ * under the previous key once a rotation has committed, and a scan that finds no such row proves
+ * that there is none. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { keyNumberOf } from '../../crypto/seal.ts'
@@ -18,7 +17,7 @@ function rowOf(change: Change): NewRow | undefined {
   return 'reseal' in change ? change.reseal : undefined
 }
 
-/** Its caller reads, decides and seals again, as after every write that found something moved. */
+/** Makes the caller read, decide and seal again, as after every write that found a row moved. */
 const movedOn: WriteOutcome = { ok: false, at: 0, reason: 'version_moved' }
 
 export const withKeyringFence = <S extends Store>(store: S, ring: LiveKeyring): S => ({
@@ -26,7 +25,7 @@ export const withKeyringFence = <S extends Store>(store: S, ring: LiveKeyring): 
   async write(changes) {
     const rows = changes.map(rowOf).filter(row => row !== undefined)
     if (rows.length === 0) return store.write(changes)
-    // A long request may have sealed some of it before.
+    // A long request may have sealed some rows before a rotation.
     const current = ring.keys.installation.currentKeyNumber
     if (rows.some(({ parts: [head] }) => !head || keyNumberOf(head) !== current)) return movedOn
     const outcome = await store.write([...changes, ring.fence()])

@@ -1,10 +1,9 @@
 /**
- * A store whose rows can be unsealed: where one names a data key that this process does not know,
- * the keyring is read again before the row is given.
+ * A store that reads the keyring again before it returns a row under a data key that this process
+ * does not know.
  *
- * Over an engine that answers at once, what unseals a value reads the keyring again; unsealing
- * cannot wait for one that has to be waited for, so it is read here. Source: docs/decisions.md,
- * "Keys".
+ * Unsealing cannot wait. Over an engine that answers at once it reads the keyring itself; over one
+ * that has to be waited for, the keyring is read here. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { keyNumberOf } from '../../crypto/seal.ts'

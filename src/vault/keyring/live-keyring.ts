@@ -1,6 +1,5 @@
 /**
- * The keyring as a running process has it: opened, followed when another process changes it, and
- * changed itself.
+ * The keyring of a running process: opens it, follows changes by other processes, and changes it.
  *
  * It is a row like any other, found by a fixed digest and sealed under a key that is derived from
  * the master key. That key stays in locked memory while the ring is open; the master key does not.
@@ -27,24 +26,24 @@ import type { Change, Row, Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 
 const keyringScopeName = 'keyring'
-/** Where the keyring is found, in every store. */
+/** Digest by which the keyring is found in every store. */
 export const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
 
-/** Whether it is the row that the keys are opened from. */
+/** True for the row that the keys are opened from. */
 export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
   unique !== undefined && keyringUnique.equals(unique)
 
 /**
- * The key that seals the keyring, whatever the number of the master key. It opens the vault as that
- * one does, and does not give it.
- * @returns 32 bytes in locked memory that its caller wipes
+ * Derives the key that seals the keyring, whatever the number of the master key. It opens the vault
+ * as the master key does, but does not reveal it.
+ * @returns 32 bytes in locked memory, which the caller wipes
  */
 export const keyringKeyOf = (masterKey: Uint8Array): Uint8Array =>
   primitives.keep(deriveKey(masterKey, 'keyring', keyringScopeName))
 
 /**
  * A scope with one key, for the one value that no data key may seal.
- * @param masterNumber how often the master key was replaced; any is read, since it is not secret
+ * @param masterNumber how often the master key was replaced; not secret, so any is read
  */
 const keyringScope = (keyringKey: Uint8Array, masterNumber: number): KeyScope => ({
   name: keyringScopeName,
@@ -60,22 +59,22 @@ const sealerUnder = (keyringKey: Uint8Array, masterNumber: number): RowSealer =>
   collection: 'keyring',
 })
 
-/** What seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
+/** Seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
 export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSealer =>
   sealerUnder(keyringKeyOf(masterKey), masterNumber)
 
-/** What proofs are made with (`proof.ts`): the master key alone gives it, whatever its number. */
+/** Derives the secret of proofs (`proof.ts`) from the master key alone, whatever its number. */
 const secretOf = ({ scope }: RowSealer): Uint8Array =>
   deriveKey(scope.recordKey(0), 'master-proof', keyringScopeName)
 
 export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0).fill(0)
 
-/** The number of the master key that a keyring is sealed under. */
+/** Returns the number of the master key that a keyring is sealed under. */
 const masterNumberOf = ({ parts: [head] }: Pick<Row, 'parts'>): number =>
   head === undefined ? 0 : keyNumberOf(head)
 
 /**
- * A vault of another format is told from one whose master key is another.
+ * Tells a vault of another format from one with another master key.
  * @throws ApiError `unavailable` for a keyring of another format; `storage_corrupt`
  */
 function openRow(sealer: RowSealer, row: Row): Keyring {
@@ -92,8 +91,8 @@ function openRow(sealer: RowSealer, row: Row): Keyring {
 }
 
 /**
- * What a command proves with that it has the master key.
- * @returns 32 bytes that the command wipes
+ * Derives the secret with which a command proves that it has the master key.
+ * @returns 32 bytes, which the command wipes
  */
 export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
   const sealer = keyringSealer(masterKey)
@@ -105,33 +104,33 @@ export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
 }
 
 export interface LiveKeyring {
-  /** Those of the newest keyring that this process has seen. */
+  /** Keys of the newest keyring that this process has seen. */
   readonly keys: Keys
-  /** As of now. */
+  /** The newest keyring that this process has seen. */
   readonly keyring: () => Keyring
   readonly masterNumber: () => number
-  /** As `proofSecretOf` of the master key that the keyring is sealed under; wiped by its caller. */
+  /** Like `proofSecretOf`, for the master key that seals the keyring; the caller wipes it. */
   readonly proofSecret: () => Uint8Array
-  /** Holds while what was sealed last is sealed under the newest keyring. */
+  /** Holds only if the newest keyring is the one under which values were last sealed. */
   readonly fence: () => Change
   /**
-   * Reads the keyring again, at once where the engine need not wait for it.
+   * Reads the keyring again, at once if the engine need not wait for it.
    * @throws ApiError `storage_corrupt`
    */
   readonly refresh: () => MaybeLater<void>
   /**
-   * Puts another keyring in the place of this one, whose sealed bytes it remembers.
-   * @param sealed by what it is sealed from now on, where that is to be another key
-   * @throws ApiError `conflict` where others are always faster
+   * Replaces the keyring and remembers the sealed bytes of the old one.
+   * @param sealed makes the sealer from now on, if the master key is to change
+   * @throws ApiError `conflict` if other writers are always faster
    */
   readonly change: (
     randomBytes: (count: number) => Uint8Array,
     make: (keyring: Keyring) => Keyring,
     sealed?: (masterNumber: number) => RowSealer,
   ) => Promise<void>
-  /** Whether the keyring is sealed under a master key. */
+  /** True if the keyring is sealed under this master key. */
   readonly isOf: (masterKey: Uint8Array) => boolean
-  /** Wipes what opens the keyring; the keys stay. */
+  /** Wipes the key that opens the keyring; the data keys stay. */
   readonly close: () => void
 }
 
@@ -143,13 +142,13 @@ function opensWith(masterKey: Uint8Array, row: Row): boolean {
   return encoded !== undefined
 }
 
-/** Encrypted, each byte stands where it stood: what holds no key need not be remembered. */
+/** Encryption keeps every byte in its place, so the bytes that hold no key can be left out. */
 const sealedBytes = (keyring: Keyring, { parts: [head, value] }: Row): Uint8Array =>
   head === undefined || value === undefined
     ? new Uint8Array()
     : Buffer.concat([head, value.subarray(0, secretBytesOf(keyring))])
 
-/** @throws ApiError `conflict` where so many are remembered that none fits */
+/** @throws ApiError `conflict` if there is no room to remember one more */
 function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
   if (next.replaced.length >= replacedKeyringsMax) {
     throw new ApiError('conflict', 'keyrings of before are still in the files: run keys retire')
@@ -158,15 +157,15 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
 }
 
 /**
- * @param sealer ended by `close`
+ * @param sealer wiped by `close`
  * @throws ApiError as `openRow`
  */
 function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring {
   let [sealer, row] = [firstSealer, first]
-  /** What seals the keyring once a commit has landed that others may see before it is answered. */
+  /** Seals the keyring after a commit that other processes may see before its answer comes. */
   let coming: RowSealer | undefined
   let keyring = openRow(sealer, row)
-  // Of an engine that waits no value is given before its key is known (`follow.ts`).
+  // If the engine waits, `follow.ts` makes the key known before any value is returned.
   const keys = makeKeys(keyring, () => {
     const later = refresh()
     if (later instanceof Promise) later.catch(() => {})
@@ -174,7 +173,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
 
   function take(next: Row): void {
     if (next.version === row.version) return
-    // Somebody has put an older one in its place, with keys that are gone.
+    // Somebody put back an older keyring, whose keys may be retired.
     if (next.version < row.version) throw new ApiError('storage_corrupt', 'an older keyring')
     const by = coming?.scope.currentKeyNumber === masterNumberOf(next) ? coming : sealer
     keyring = openRow(by, next)
@@ -191,7 +190,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
     return andThen(store.find(keyringUnique), found => found && take(found))
   }
 
-  /** @returns whether it landed */
+  /** @returns true if the write landed */
   async function put(
     next: Keyring,
     by: RowSealer,
@@ -216,7 +215,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
     isOf: masterKey => opensWith(masterKey, row),
-    // One after the other: of two, one would forget what the other's commit is sealed under.
+    // Serialized: of two changes at once, one would lose the sealer of the other's commit.
     change: (randomBytes, make, sealed) =>
       inTurn(keyringUnique, 0, async () => {
         for (let count = 0; count < writeAttemptsMax; count += 1) {
@@ -233,9 +232,9 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
 }
 
 /**
- * @param keyringKey as `keyringKeyOf` gives it; wiped where it opens nothing, and by `close`
- * @throws ApiError `storage_corrupt` when there is no keyring, or the key does not open it;
- *   `unavailable` when it is of another format
+ * @param keyringKey made by `keyringKeyOf`; wiped if it opens nothing, and by `close`
+ * @throws ApiError `storage_corrupt` if there is no keyring or the key does not open it;
+ *   `unavailable` if it is of another format
  */
 export async function openRingUnder(store: Store, keyringKey: Uint8Array): Promise<LiveKeyring> {
   try {
@@ -249,7 +248,7 @@ export async function openRingUnder(store: Store, keyringKey: Uint8Array): Promi
 }
 
 /**
- * @param masterKey wiped by its caller
+ * @param masterKey wiped by the caller
  * @throws ApiError as `openRingUnder`
  */
 export const openRing = (store: Store, masterKey: Uint8Array): Promise<LiveKeyring> =>

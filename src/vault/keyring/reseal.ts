@@ -1,11 +1,10 @@
 /**
- * Sealing rows anew: all that were sealed under an older key get parts under the current one.
+ * Reseals every row that is sealed under an older key with the current one.
  *
- * A row keeps its place, its header and its version, so that nothing moves for a reader who has
- * read it. From the commit on that made the current key no row lands under another one
- * (`fence.ts`): a walk that finds none left is the proof that none is left. Nothing of it is kept
- * but in the rows themselves: killed anywhere, it begins again and finds the rest.
- * Source: docs/decisions.md, "Keys".
+ * A row keeps its place, header and version, so readers who have read it notice nothing. After the
+ * commit that made the current key, no row lands under another one (`fence.ts`): a walk that finds
+ * none proves that none is left. All progress is in the rows themselves: if it is killed anywhere,
+ * it starts again and finds the rest. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
@@ -30,10 +29,10 @@ import type { Change, Row, Store } from '../../store/contract.ts'
 import { listTenants } from '../../tenants/tenant-record.ts'
 import { isKeyringRow } from './live-keyring.ts'
 
-/** The number of the key that a row is sealed under. */
+/** Returns the number of the key that a row is sealed under. */
 const keyOf = ({ parts: [head] }: Row): number => (head === undefined ? 0 : keyNumberOf(head))
 
-/** Rows of a store in order, in steps between which others have their turn. */
+/** Reads the rows of a store in order, in steps between which others have their turn. */
 export async function* stepsOf(store: Pick<Store, 'rowsFrom'>): AsyncGenerator<readonly Row[]> {
   for (let from = 0; ;) {
     const rows = await store.rowsFrom(from, resealScanRows)
@@ -45,7 +44,7 @@ export async function* stepsOf(store: Pick<Store, 'rowsFrom'>): AsyncGenerator<r
   }
 }
 
-/** How many rows are sealed under each key; the keyring itself is under none of them. */
+/** Counts the rows under each key; the keyring itself is under none of them. */
 export async function countByKey(
   store: Pick<Store, 'rowsFrom'>,
 ): Promise<ReadonlyMap<number, number>> {
@@ -63,20 +62,20 @@ export async function countByKey(
 const ofInstallation: readonly Collection[] = ['session', 'application', 'tenant']
 const ofTenant: readonly Collection[] = ['token', 'code_key', 'idempotency']
 
-/** Values of a row, with what has sealed them. */
+/** Values of a row, with the sealer that sealed them. */
 interface Opened {
   readonly sealer: RowSealer
   readonly values: readonly Uint8Array[]
 }
 
 /**
- * Opens rows of any kind: a row does not say whose it is, and opens for one alone.
- * @returns `undefined` for one that is damaged
+ * Opens rows of any kind: a row does not say what it is, and opens as one kind and tenant only.
+ * @returns `undefined` for a damaged row
  */
 function makeOpener(keys: Keys, tenantIds: readonly string[]): (row: Row) => Opened | undefined {
   const tenants = new Set(tenantIds)
   let latest: { readonly tenantId: string | undefined; readonly collection: Collection } | undefined
-  // Made anew for each row: a rotation makes other scopes.
+  // Made for each row, because a rotation replaces the scopes.
   const sealerOf = ({ tenantId, collection }: NonNullable<typeof latest>): RowSealer => ({
     scope: tenantId === undefined ? keys.installation : keys.tenant(tenantId),
     collection,
@@ -104,9 +103,9 @@ function makeOpener(keys: Keys, tenantIds: readonly string[]): (row: Row) => Ope
 }
 
 interface Resealing extends Pick<Deps, 'store' | 'keys' | 'randomBytes' | 'turns' | 'elapsedMs'> {
-  /** In one commit; so few that others hardly wait where it is left out. */
+  /** Rows in one commit; by default so few that others hardly wait. */
   readonly batchRows?: number
-  /** That of the platform where it is left out. */
+  /** The timer of the platform by default. */
   readonly sleep?: (ms: number) => Promise<void>
 }
 
@@ -119,20 +118,20 @@ function resealed({ randomBytes }: Resealing, row: Row, { sealer, values }: Open
 }
 
 export interface Resealed {
-  /** Sealed anew. */
+  /** Number of rows resealed. */
   readonly rows: number
-  /** Under an older key still, as they did not open. */
+  /** Number of rows that did not open and are still under an older key. */
   readonly damaged: number
 }
 
-/** What of a batch did not land was moved meanwhile, and is looked at again by the next walk. */
+/** A row of the batch that did not land has moved meanwhile; the next walk looks at it again. */
 async function resealBatch(
   deps: Resealing,
   open: (row: Row) => Opened | undefined,
   rows: readonly Row[],
 ): Promise<Resealed> {
   const { turns, elapsedMs, store, sleep = setTimeout } = deps
-  // A turn of nobody's: credentials have ordinals above.
+  // Waits as ordinal 0, which is nobody's: credentials have higher ordinals.
   await turns.next(0)
   const startMs = elapsedMs()
   const requestsBefore = turns.requests()
@@ -142,14 +141,14 @@ async function resealBatch(
   )
   const outcomes = await Promise.all(changes.map(change => store.write([change])))
   const landed = outcomes.filter(({ ok }) => ok).length
-  // Where others come, few of them are to meet a batch.
+  // While requests come in, only few of them should meet a batch.
   if (turns.requests() !== requestsBefore) await sleep(resealRest * (elapsedMs() - startMs))
   return { rows: landed, damaged: rows.length - changes.length }
 }
 
 /**
  * Walks once over all rows.
- * @param onRows is told how many were looked at since it was told last
+ * @param onRows called with the number of rows looked at since the last call
  */
 async function walkOnce(deps: Resealing, onRows: (count: number) => void): Promise<Resealed> {
   const { store, keys, batchRows = resealBatchRows } = deps
@@ -174,8 +173,8 @@ async function walkOnce(deps: Resealing, onRows: (count: number) => void): Promi
 }
 
 /**
- * Seals anew what is under an older key, until a walk finds nothing more to do.
- * @param onRows is told how many rows were looked at since it was told last
+ * Reseals the rows under older keys, until a walk finds nothing more to do.
+ * @param onRows called with the number of rows looked at since the last call
  * @throws ApiError `storage_full`, or as the store
  */
 export async function resealAll(

@@ -1,6 +1,6 @@
 /**
- * The life of keys: made, taken over by the next one, retired.
- * Source: docs/decisions.md, "Keys"; hardening C7.
+ * The life of keys: created, replaced by the next one, retired. Source: docs/decisions.md, "Keys";
+ * hardening C7.
  * @module
  */
 import { bufferOf } from '../../lib/bytes.ts'
@@ -13,7 +13,7 @@ import type { OperatedStore } from '../../store/operated.ts'
 import { countByKey } from './reseal.ts'
 import { keyringSealer, type LiveKeyring } from './live-keyring.ts'
 
-/** What the keys of a store are changed with. */
+/** Access to the keys of a store, for changing them. */
 export interface Keyholder extends Pick<Deps, 'now' | 'randomBytes'> {
   readonly store: OperatedStore
   readonly ring: LiveKeyring
@@ -31,16 +31,16 @@ function withNewKey(keyring: Keyring, key: Uint8Array, madeMs: number): Keyring 
 }
 
 /**
- * From when this resolves on everything is sealed under a new key, in every process.
+ * Makes a new key current. Once this resolves, every process seals everything under it.
  * @returns its number
- * @throws ApiError `conflict` where older keys are to be retired first
+ * @throws ApiError `conflict` if older keys have to be retired first
  */
 export async function rotate({ ring, now, randomBytes }: Keyholder): Promise<number> {
   const key = primitives.keep(randomBytes(keyBytes))
   try {
     await ring.change(randomBytes, keyring => withNewKey(keyring, key, now()))
   } finally {
-    // The keyring has read its own from the store.
+    // The keyring has read its own copy from the store.
     key.fill(0)
   }
   return ring.keys.installation.currentKeyNumber
@@ -54,27 +54,27 @@ interface RetiredKey {
 
 export interface Retirement {
   readonly retired: readonly RetiredKey[]
-  /** How many rows were looked at; none of them was under one of these keys. */
+  /** Number of rows looked at; none of them was under one of these keys. */
   readonly rows: number
   /**
-   * Whether keyrings that hold them were looked for in the files, and none is left; `undefined`
-   * where the files are of a database.
+   * True if the files were searched and hold no keyring with these keys; `undefined` if the store
+   * is a database, whose files cannot be searched.
    */
   readonly isScrubbed: boolean | undefined
 }
 
-/** Two commits: by then no state that the engine may fall back to has the keyring before. */
+/** Two commits: afterwards the engine can fall back to no state with the previous keyring. */
 async function passStates({ store }: Keyholder): Promise<void> {
   for (let count = 0; count < 2; count += 1) await store.write([{ bumpGeneration: true }])
 }
 
-/** By their bytes: a keyring that was read again has others that are equal. */
+/** Compared by their bytes: a keyring that was read again has new arrays with equal content. */
 const isIn = (known: readonly Uint8Array[], sealed: Uint8Array): boolean =>
   known.some(each => bufferOf(each).equals(sealed))
 
 /**
- * Overwrites what the files hold of keyrings before this one.
- * @returns whether the last look found nothing; `undefined` where nobody can look
+ * Overwrites the remains of earlier keyrings in the files.
+ * @returns true if the last look found nothing; `undefined` if the files cannot be searched
  */
 export async function scrubReplaced(holder: Keyholder): Promise<boolean | undefined> {
   const { store, ring, randomBytes } = holder
@@ -94,13 +94,13 @@ export async function scrubReplaced(holder: Keyholder): Promise<boolean | undefi
 }
 
 /**
- * Drops the keys under which nothing is sealed any more, and overwrites what the files hold of
- * keyrings with them.
- * @throws ApiError `conflict` where rows are left under an older key
+ * Drops the keys under which nothing is sealed any more, and overwrites the remains of keyrings
+ * with them in the files.
+ * @throws ApiError `conflict` if rows are left under an older key
  */
 export async function retire(holder: Keyholder): Promise<Retirement> {
   const { store, ring, randomBytes } = holder
-  // Dropping keys leaves one more keyring to look for, and there is room for few.
+  // Dropping keys leaves one more keyring to look for, and there is room for only a few.
   if (ring.keyring().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
   const older = ring.keyring().dataKeys.filter(({ state }) => state !== 'current')
   const counts = await countByKey(store)
@@ -120,8 +120,8 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
 }
 
 /**
- * Seals the keyring under another master key. What the files hold of it under the one before is to
- * be overwritten then; that one opens every copy and backup from before for good.
+ * Seals the keyring under another master key. Remains of it under the previous master key must then
+ * be overwritten; that key opens all earlier copies and backups forever.
  * @param masterKey wiped by the caller
  */
 export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Operations on applications, for the operator, who may have lost every API key.
- * Source: contract section 13.
+ * Operations on applications, for an operator who may have lost every API key. Source: contract
+ * section 13.
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'
@@ -29,7 +29,7 @@ const named = Type.Object({ tenant, id: Type.String() }, { additionalProperties:
 
 const { type, permissions: granted, rules } = createApplicationSchema.properties
 
-/** Without a type it is a manager. */
+/** A manager by default. */
 const created = Type.Object(
   {
     tenant,
@@ -58,7 +58,7 @@ const showNew = ({ record, key }: NewApplication): Facts => ({
   key: key.reveal(),
 })
 
-/** A management application may do all that one may, where nobody says what. */
+/** By default a management application may do everything that its type may hold. */
 function bodyOf(asked: Created): CreateApplicationBody {
   const { name, type: kind = 'management', permissions: some, rules: ruled } = asked
   const all = permissions.filter(permission => mayHold('management', permission))
@@ -71,7 +71,7 @@ function bodyOf(asked: Created): CreateApplicationBody {
   }
 }
 
-/** Names are sealed, so that all applications are opened to find one. */
+/** Names are sealed, so finding one opens every application. */
 async function findNamed(
   deps: Deps,
   caller: Caller,
@@ -97,8 +97,8 @@ async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts
 }
 
 /**
- * Of two who ask at once for what is absent, one finds what the other made. Of several processes
- * that serve one database each makes its own (docs/operations.md).
+ * Serialized: of two callers who ask at once for an absent application, the second finds the one
+ * that the first made. Processes that share a database each make their own (docs/operations.md).
  */
 const inTurn = serial()
 

@@ -1,6 +1,6 @@
 /**
- * Erases from a vault that nobody serves what was deleted since it was as it is now: in one of a
- * backup those tokens are there again.
+ * Repeats erasures in a vault that is restored from a backup and not served: tokens that were
+ * deleted after the backup are in it again.
  * @module
  */
 import type { Deps } from '../../deps.ts'
@@ -15,14 +15,14 @@ import { unsealToken } from '../../tokens/token-record.ts'
 
 type Erasing = Pick<Deps, 'store' | 'keys'>
 
-/** What became of the lines of a list. */
+/** Result of erasing the lines of a list. */
 export interface Erased {
   readonly tokens: number
-  /** Lines of tokens that are not there, or were made anew under their id. */
+  /** Lines whose token is not there, or was made anew under its id. */
   readonly notThere: number
 }
 
-/** @returns the row of the token that the line is about, where it is there */
+/** @returns the row of the token that the line names, if it is there */
 async function findErased({ store, keys }: Erasing, erasure: Erasure) {
   const { tenantId, id } = erasure
   const row = await store.find(tokenUnique(keys, tenantId, id))
@@ -31,7 +31,7 @@ async function findErased({ store, keys }: Erasing, erasure: Erasure) {
   return isOfErasure(erasure, { createdAtMs, row: row.ordinal }) ? row : undefined
 }
 
-/** @returns how many tokens were erased */
+/** @returns the number of tokens erased */
 async function eraseSome(
   deps: Erasing,
   tenants: ReadonlySet<string>,
@@ -39,7 +39,7 @@ async function eraseSome(
 ): Promise<number> {
   const changes = new Map<number, Change>()
   for (const erasure of some) {
-    // Keys of a tenant are derived, and kept, for whatever name one has.
+    // Keys are derived and kept for any name of a tenant, so only existing tenants are looked up.
     const row = tenants.has(erasure.tenantId) ? await findErased(deps, erasure) : undefined
     if (row !== undefined) changes.set(row.ordinal, { remove: row.ordinal, ifVersion: row.version })
   }
@@ -50,8 +50,8 @@ async function eraseSome(
 }
 
 /**
- * Cut off in between, some are erased: the vault is one that counts only after this.
- * @param onLine is told how many lines were looked at
+ * If cut off, only some are erased: the restored vault counts only after this.
+ * @param onLine called with the number of lines looked at
  * @throws ApiError as the store
  */
 export async function eraseListed(

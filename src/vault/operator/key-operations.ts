@@ -18,7 +18,7 @@ import {
   type Tell,
 } from './operator-operation.ts'
 
-/** The file and not the key: texts cannot be wiped. */
+/** The file rather than the key: strings cannot be wiped. */
 const rekeyed = Type.Union([
   Type.Object(
     { file: Type.String(), forget_before: Type.Boolean() },
@@ -40,17 +40,17 @@ async function statusOf({ ring, store }: Administered): Promise<Facts> {
       made_at: printInstantUtc(madeMs),
       rows: counts.get(number) ?? 0,
     })),
-    // The last one holds no key that is gone.
+    // The last one holds no retired key.
     keyrings_to_scrub: Math.max(0, replaced.length - 1),
   }
 }
 
-/** Said in the receipt, since who reads it may rely on it. */
+/** Part of the receipt, because its reader may rely on the receipt. */
 const notCovered =
-  'Backups and copies from before hold these keys under the master key of their time: ' +
-  'only their end, or the end of that master key, ends that. Processes that serve keep these ' +
-  'keys in memory for a minute, and those that hear nothing of it, workers and other machines, ' +
-  'until they end.'
+  'Older backups and copies still contain these keys, encrypted under the master key of that ' +
+  'time. To make the keys unrecoverable, destroy those backups and copies, or that master key. ' +
+  'Serving processes keep the keys in memory for a minute; workers and other machines that do ' +
+  'not hear of the retirement keep them until they end.'
 
 async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> {
   const { now, randomBytes } = deps
@@ -66,12 +66,12 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
 }
 
 /**
- * Seals anew what is under an older key; one at a time in a process, and a caller is answered by a
- * walk that began after the call: an earlier one may not know the newest key.
+ * Reseals rows under older keys; one walk at a time in a process. A caller is answered by a walk
+ * that began after the call: an earlier one may not know the newest key.
  */
 export type Resealer = (tell?: Tell) => Promise<Resealed>
 
-/** @param batchRows that are sealed anew in one commit */
+/** @param batchRows rows resealed in one commit */
 export function makeResealer({ deps, store }: Administered, batchRows = resealBatchRows): Resealer {
   const listeners = new Set<Tell>()
   const reseal = nextFlight(async () => {
@@ -94,20 +94,20 @@ export function makeResealer({ deps, store }: Administered, batchRows = resealBa
 
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
   const { deps, ring, store, isShared, replaceMasterKey } = vault
-  // The new key of one would take the place of the other's.
+  // One at a time: the new key of one would replace the other's.
   const alone = exclusive(
     () => new ApiError('conflict', 'another keys rekey goes on: wait for its end'),
   )
   const rekeyInto = (asked: NewMasterKey): Promise<void> =>
     alone(async () => {
-      // Where a commit failed, nobody knows which of two keys counts: none is written over then.
+      // After a failed commit nobody knows which of two keys counts: neither is overwritten then.
       await store.write([{ bumpGeneration: true }])
       await ring.refresh()
       await replaceMasterKey(asked, masterKey => rekey({ ...deps, ring, store }, masterKey))
     })
   return {
     'keys-status': operation('nothing', nothing, () => statusOf(vault)),
-    // Nothing is to be done: the caller has the key.
+    // Does nothing: the proof of the request has shown that the caller has the key.
     'keys-prove': operation('master-key', nothing, async () => ({ holds: true })),
     'keys-rotate': operation('master-key', nothing, async (_, tell) => {
       const number = await rotate({ ...deps, ring, store })
@@ -126,8 +126,8 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       return { master_key: ring.masterNumber(), scrubbed: scrubbed ?? null }
     }),
     'keys-retire': operation('master-key', nothing, async (_, tell) => {
-      // What a rotation has left that was cut off, or found the disk full: rotating once more would
-      // need room for one more key.
+      // Finishes a rotation that was cut off or found the disk full: another rotation would need
+      // room for one more key.
       if (ring.keyring().dataKeys.length > 1) await reseal(tell)
       return retireOlder(vault)
     }),

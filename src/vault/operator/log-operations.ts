@@ -1,5 +1,5 @@
 /**
- * What finds lines of the log about a token.
+ * Operations that help to find the lines of the log about a token.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -15,9 +15,9 @@ const asked = Type.Object(
 )
 
 /**
- * decision: with a proof of the master key alone, since who may ask for digests of any id can try
- * ids until he meets that of a line. A line of the log tells one for each id that was looked up,
- * and those are counted (`find/guesses.ts`).
+ * decision: takes a proof of the master key alone, because a caller who may get digests of any id
+ * can try ids until one matches a line. A line of the log reveals a digest only for each id that
+ * was looked up, and lookups are counted (`find/guesses.ts`).
  */
 export const logOperations = ({ deps: { keys } }: Administered): Operations => ({
   'log-digest': operation('master-key', asked, async ({ ids }) => ({

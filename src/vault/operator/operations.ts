@@ -1,5 +1,5 @@
 /**
- * All that an operator may have a vault do, by name.
+ * All operations of an operator, by name.
  * @module
  */
 import { applicationKeyOperations } from './app-key-operations.ts'

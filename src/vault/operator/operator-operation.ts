@@ -1,8 +1,8 @@
 /**
- * What an operator may have a vault do: by name, from facts to facts.
+ * Operations of an operator: each has a name, takes facts and returns facts.
  *
- * The same operations run in the process that serves, asked by its control socket, and in the
- * command itself where nobody serves.
+ * The same operations run in the serving process, through its control socket, and in the command
+ * itself if no process serves.
  * @module
  */
 import type { Static, TSchema } from '@sinclair/typebox'
@@ -20,18 +20,18 @@ export interface Facts {
 }
 type Fact = string | number | boolean | null | undefined | readonly Fact[] | Facts
 
-/** What an operation says while it goes on. */
+/** Receives the progress of an operation. */
 export type Tell = (progress: Facts) => void
 
 /**
- * On whose authority it runs: of the operator, who has the master key; or of a management
- * application, which is read again for each attempt of a write.
+ * Authority under which an operation runs: the operator's, who has the master key; or a management
+ * application's, which is read again for each attempt of a write.
  */
 export type Authority = 'operator' | (() => Promise<Caller>)
 
 /**
- * What the control socket asks for, beside who may open it: nothing; a proof of the master key; or
- * either that or the API key of a management application that holds a permission.
+ * Credential that the control socket asks for, beside access to it: none; a proof of the master
+ * key; or either that or the API key of a management application that holds a permission.
  */
 export type Need = 'nothing' | 'master-key' | Permission
 
@@ -42,30 +42,30 @@ export interface AdminOperation {
 
 export type Operations = Readonly<Record<string, AdminOperation>>
 
-/** The master key in a file is replaced there. */
+/** A master key file that is to be replaced in place. */
 export interface ReplacedKey {
   readonly file: string
-  /** Whether the key of before stays beside it. */
+  /** True if the previous key stays beside it. */
   readonly isBeforeKept: boolean
 }
 
-/** Where another master key is to be: in the place of the one there is, or in a file of its own. */
+/** Place of a new master key: instead of the present one, or in a file of its own. */
 export type NewMasterKey = ReplacedKey | { readonly newFile: string }
 
-/** What operations work on. */
+/** The vault that operations work on. */
 export interface Administered {
   readonly deps: Deps
   readonly store: OperatedStore
   readonly ring: LiveKeyring
   /** Source: `Clock.aheadMs` of server/process/clock.ts. */
   readonly clockAheadMs: () => number
-  /** What is known of the server beside its vault; none where a command has the folder. */
+  /** Facts of the server beside its vault; absent if a command has the folder. */
   readonly server?: () => Facts
-  /** Whether other processes have the same store open. */
+  /** True if other processes have the same store open. */
   readonly isShared: boolean
   /**
-   * Puts another master key in the place of the one there is.
-   * @param seal has the keyring sealed under it; when it throws, the key before stands
+   * Puts another master key in the place of the present one.
+   * @param seal seals the keyring under it; if it throws, the previous key stays
    */
   readonly replaceMasterKey: (
     asked: NewMasterKey,
@@ -74,7 +74,7 @@ export interface Administered {
 }
 
 /**
- * An operation with its input checked.
+ * Returns an operation that checks its input.
  * @throws ApiError `invalid_request` that repeats no value
  */
 export const operation = <T extends TSchema>(

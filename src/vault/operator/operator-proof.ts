@@ -1,10 +1,10 @@
 /**
- * Who may have a serving process do something by its control socket.
+ * Access to the operations of the control socket.
  *
- * decision: every program of the user that serves may open that socket, also where it cannot read
- * the master key. So what tells sealed values, or makes or changes credentials or keys, takes a
- * proof of the master key, wherever that lies; or, where a route does the same, the API key of a
- * management application that the route would let do it.
+ * decision: every program of the serving user may open that socket, even one that cannot read the
+ * master key. So an operation that reveals sealed values, or makes or changes credentials or keys,
+ * takes a proof of the master key, wherever that key lies; or, if a route does the same, the API
+ * key of a management application that the route would accept.
  * @module
  */
 import { applicationAuthenticator } from '../../applications/find-key-caller.ts'
@@ -18,25 +18,25 @@ import type { Caller } from '../../rules/caller.ts'
 import type { Permission } from '../../rules/permissions.ts'
 import type { Administered, Facts, Need, AdminOperation, Tell } from './operator-operation.ts'
 
-/** What comes with a request, beside its input. */
+/** Credentials and context of a request, beside its input. */
 export interface ControlRequest {
-  /** Of the operation. */
+  /** Name of the operation. */
   readonly name: string
   /** The input, as it came. */
   readonly body: Uint8Array
   readonly header: (name: ControlHeader) => string | null
-  /** What the system says of who asks, for the log. */
+  /** Facts from the system about the calling process, for the log. */
   readonly peers: Readonly<Partial<Record<string, number | string>>>
 }
 
-/** The names of headers of the control socket; those of a proof hold lower-case hex. */
+/** Headers of the control socket; those of a proof are lower-case hex. */
 export const controlHeaders = ['challenge', 'nonce', 'proof', 'svc-api-key'] as const
 export type ControlHeader = (typeof controlHeaders)[number]
 
-/** Random numbers that were given out, each of which serves one request. */
+/** Challenges that were issued, each good for one request. */
 export interface Challenges {
   readonly issue: () => Facts
-  /** @returns whether it was given out, and not taken before */
+  /** @returns true if it was issued and not yet taken */
   readonly take: (challenge: string) => boolean
 }
 
@@ -56,7 +56,7 @@ export function makeChallenges({ randomBytes }: Pick<Deps, 'randomBytes'>): Chal
 
 const forbidden = (message: string) => new ApiError('forbidden', message)
 
-/** @throws ApiError `forbidden` for what is no manager that holds it */
+/** @throws ApiError `forbidden` unless the caller is a manager that holds the permission */
 export function assertHolds({ type, grants }: Caller, permission: Permission): void {
   if (type === 'management' && holdsAnywhere(grants, permission)) return
   throw forbidden(`expected the key of a management application with ${permission}`)
@@ -76,7 +76,7 @@ function expectedOf(needs: Need, { header }: ControlRequest): string {
   return needs === 'master-key' ? expected : `${expected}, or the API key of a manager`
 }
 
-/** @returns the secret that the proof was made with, which its caller wipes */
+/** @returns the secret that the proof was made with, which the caller wipes */
 async function proven(
   { ring }: Administered,
   challenges: Challenges,
@@ -93,13 +93,13 @@ async function proven(
   return undefined
 }
 
-/** An id that an operation gives is one that the vault has made, or has found as it was asked. */
+/** The vault made this id itself, or found it as it was asked for, so it is safe to log. */
 function objectOf({ application_id: application, session_id: session }: Facts) {
   const id = session ?? application
   return typeof id === 'string' ? { object_id: id } : {}
 }
 
-/** Runs an operation that was admitted, and logs what became of it, on whose authority. */
+/** Runs an admitted operation, and logs its outcome and its authority. */
 async function runLogged(
   { log }: Pick<Deps, 'log'>,
   { name, peers }: ControlRequest,
@@ -120,9 +120,9 @@ async function runLogged(
 }
 
 /**
- * An operation as the control socket offers it. What it tells a caller who proved the master key is
- * sealed for that one: `{"sealed": "<hex>"}`.
- * @throws ApiError `forbidden` without what it needs; `unauthenticated` for a key that is none
+ * Returns an operation as the control socket offers it. The answer to a caller who proved the
+ * master key is sealed for that caller: `{"sealed": "<hex>"}`.
+ * @throws ApiError `forbidden` without the needed credential; `unauthenticated` for an invalid key
  */
 export const admitted =
   (vault: Administered, challenges: Challenges, { needs, run }: AdminOperation) =>

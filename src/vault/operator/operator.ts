@@ -1,10 +1,9 @@
 /**
- * On whose behalf applications and sessions are administered: of the operator, or of a management
- * application.
+ * Callers that administer applications and sessions: the operator, or a management application.
  *
- * The operator has the data folder and the master key. It may do what a management application may
- * that holds every permission, and what it does is checked by the same rules. It has no
- * application: what it changes names the nil UUID.
+ * The operator has the data folder and the master key. It may do what a management application with
+ * every permission may, and the same rules check it. It has no application: its changes name the
+ * nil UUID.
  * @module
  */
 import type { Deps } from '../../deps.ts'
@@ -20,14 +19,14 @@ import type { Authority } from './operator-operation.ts'
 /** RFC 9562 section 5.9. */
 export const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** By which an operator waits between two pages: credentials have ordinals above. */
+/** Turn in which an operator waits between two pages: credentials have higher ordinals. */
 export const nobodysTurn = 0
 
 const noTenant = () => new ApiError('not_found', 'there is no such tenant: see what init printed')
 
 /**
- * @param asked may be left out where there is one tenant alone
- * @throws ApiError `not_found`, `conflict` where there are several
+ * @param asked may be left out if there is only one tenant
+ * @throws ApiError `not_found`, `conflict` if there are several
  */
 async function tenantOf(
   { store, keys }: Pick<Deps, 'store' | 'keys'>,
@@ -40,7 +39,7 @@ async function tenantOf(
   throw new ApiError('conflict', 'there are several tenants: choose one with --tenant')
 }
 
-/** What it does holds while the tenant stands as it was read. */
+/** Its writes hold only while the tenant is unchanged since it was read. */
 async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Caller> {
   const row = await store.find(tenantUnique(keys, tenantId))
   if (row === undefined) throw noTenant()
@@ -74,9 +73,9 @@ async function callerOf(
 }
 
 /**
- * Does something in a tenant, again where the credential moved meanwhile.
- * @param tenant may be left out where there is one alone, and by a management application
- * @throws ApiError `not_found` for another tenant; what `by` and `act` throw
+ * Acts in a tenant, and again if the credential moved meanwhile.
+ * @param tenant may be left out if there is only one, and by a management application
+ * @throws ApiError `not_found` for another tenant; errors of `by` and `act`
  */
 export async function actingBy<T>(
   deps: Deps,

@@ -1,9 +1,9 @@
 /**
- * Ends every API key and every session of a vault that nobody serves: in one of a backup those are
- * live again that were revoked since.
+ * Ends every API key and every session of a vault that is restored from a backup and not served:
+ * credentials that were revoked after the backup are live in it again.
  *
- * Applications stay with their grants and rules, and without a key, so that each can be given a new
- * one. What idempotency keys have kept stays as well: it holds no key (contract section 1).
+ * Applications stay with their grants and rules but without a key, so that each can be given a new
+ * one. Kept answers to idempotency keys stay as well: they hold no key (contract section 1).
  * @module
  */
 import { heldKeys } from '../../applications/api-keys.ts'
@@ -25,7 +25,7 @@ import { nobody } from './operator.ts'
 
 type Revoking = Pick<Deps, 'store' | 'keys' | 'randomBytes' | 'now'>
 
-/** What was ended, and the keys that were made. */
+/** Numbers of ended credentials, and the keys that were made. */
 export interface Revoked {
   readonly keys: number
   readonly sessions: number
@@ -39,7 +39,7 @@ interface Ending {
   readonly change: Change
 }
 
-/** Of a head and one value, as applications and sessions have them; tokens have more. */
+/** A head and one value, as applications and sessions have; tokens have more. */
 const partsOfRecord = 2
 
 /** @returns `undefined` for a row that is neither an application with a key nor a session */
@@ -63,7 +63,7 @@ async function land({ store }: Revoking, changes: readonly Change[]): Promise<vo
   invariant(ok, 'nobody else writes to a vault whose keys are all revoked')
 }
 
-/** A management application of each tenant, which may do all that one may. */
+/** Adds to each tenant a management application with every permission of its type. */
 async function addManagers(deps: Revoking): Promise<readonly NewApplication[]> {
   const tenants = await listTenants(deps.store, deps.keys, tenantsMax)
   const name = 'Management application of a restore'
@@ -73,8 +73,8 @@ async function addManagers(deps: Revoking): Promise<readonly NewApplication[]> {
 }
 
 /**
- * Cut off in between, some keys are revoked: the vault is one that counts only after this.
- * @param onRow is told the ordinals of rows that were looked at
+ * If cut off, only some keys are revoked: the restored vault counts only after this.
+ * @param onRow called with the ordinals of rows that were looked at
  * @throws ApiError `storage_full`, or as the store
  */
 export async function revokeEverything(deps: Revoking, onRow: ReportDone): Promise<Revoked> {

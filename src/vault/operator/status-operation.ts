@@ -1,5 +1,5 @@
 /**
- * What a serving process says of itself.
+ * Status that a serving process reports of itself.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -7,7 +7,7 @@ import { build, version } from '../../lib/version.ts'
 import type { StoreFigures } from '../../store/operated.ts'
 import { operation, type Administered, type Facts, type Operations } from './operator-operation.ts'
 
-/** A server tells of itself also while its database does not answer. */
+/** A server reports its own state even while its database does not answer. */
 async function figuresOf({ store }: Administered): Promise<StoreFigures | undefined> {
   try {
     return await store.figures()
