@@ -1,11 +1,11 @@
 /**
- * What `coffer status` says of backups: what the metrics say.
+ * Facts about backups for `coffer status`, the same as in the metrics.
  * @module
  */
 import type { Facts } from '../../vault/operator/operator-operation.ts'
 import type { BackupSchedule } from './schedule.ts'
 
-/** @param backups absent where none are made */
+/** @param backups absent if the server makes none */
 export function factsOfBackups(backups: BackupSchedule | undefined): Facts {
   if (backups === undefined) return { backup_to: null }
   const { ageMs, made, failed } = backups.counts()

@@ -1,11 +1,10 @@
 /**
- * A backup as a file: a database and what is known of it, encrypted under a key that only the
- * master key gives.
+ * A backup file: a database and facts about it, encrypted under a key derived from the master key.
  *
  * Layout: `coffer backup 1\n` · salt 32 · check 32, then chunks (`crypto/chunk-seal.ts`) of 1 MiB
- * and their tags, the last one shorter. What they hold: length of the manifest u32 · manifest as
- * JSON · the database. The check follows from salt and master key, so that another key is told from
- * damage; the master key follows from nothing in here.
+ * and their tags, the last one shorter. Their plaintext: length of the manifest u32 · manifest as
+ * JSON · the database. The check is derived from salt and master key, so that a wrong key is told
+ * from damage; nothing in the file gives the master key.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -30,11 +29,11 @@ const headBytes = checkAt + 32
 const lengthBytes = 4
 
 const manifestSchema = Type.Object({
-  /** Of the data folder. */
+  /** Format of the data folder. */
   format: Type.Integer(),
   coffer: Type.String(),
   created_at: Type.String(),
-  /** Of the database. */
+  /** Length of the database. */
   bytes: Type.Integer(),
   rows: Type.Record(Type.String(), Type.Integer()),
 })
@@ -54,13 +53,13 @@ function keyOf(masterKey: Uint8Array, salt: Uint8Array): BackupKey {
   return { head, key: primitives.keep(deriveKey(masterKey, 'backup', hexOf(salt))) }
 }
 
-/** The key of a new backup; the master key is not needed any more then. */
+/** Derives the key of a new backup, after which the master key is no longer needed. */
 export const newBackupKey = (
   masterKey: Uint8Array,
   randomBytes: (count: number) => Uint8Array,
 ): BackupKey => keyOf(masterKey, Uint8Array.from(randomBytes(saltBytes)))
 
-/** Fills bytes from a file. @returns how many there were */
+/** Fills `bytes` from a file. @returns the number of bytes read */
 function readInto(file: number, bytes: Uint8Array): number {
   let at = 0
   while (at < bytes.length) {
@@ -87,7 +86,7 @@ function encodeManifest(manifest: Manifest): Uint8Array {
   return Buffer.concat([length, json])
 }
 
-/** Chunks of the plain text: what stands before the database, and the database. */
+/** Yields chunks of plaintext: `before`, then the database. */
 function* plainChunks(before: Uint8Array, database: number): Generator<Uint8Array> {
   let left = before
   for (;;) {
@@ -102,8 +101,8 @@ function* plainChunks(before: Uint8Array, database: number): Generator<Uint8Arra
 
 /**
  * Writes a new file, which is on disk when this returns.
- * @param onBytes is told how many bytes of the database are written
- * @throws the system's own error, such as of a full disk or a file that is there
+ * @param onBytes gets the number of bytes of the database written
+ * @throws the system's own error, such as for a full disk or an existing file
  */
 export function writeBackup(
   path: string,
@@ -132,7 +131,7 @@ export function writeBackup(
   )
 }
 
-/** Why a file does not open as a backup, by what is said of it. */
+/** Reasons why a file does not open as a backup, with their messages. */
 const refusals = {
   not_a_backup: (path: string) => `the file at ${path} is not a backup of coffer`,
   newer: (path: string) =>
@@ -148,7 +147,7 @@ type Refusal = keyof typeof refusals
 const refuse = (path: string, reason: Refusal) => new CommandFailure(refusals[reason](path))
 const damaged = (path: string) => refuse(path, 'damaged')
 
-/** @param head the first bytes of a file, fewer where that is shorter */
+/** @param head the first bytes of a file, or all of a shorter one */
 function openHead(head: Uint8Array, masterKey: Uint8Array): BackupKey | Refusal {
   const begins = Buffer.from(head.subarray(0, magic.length))
   if (!begins.equals(magic)) {
@@ -166,7 +165,7 @@ function readHead(path: string, file: number, masterKey: Uint8Array): BackupKey 
   return found
 }
 
-/** @throws CommandFailure at the first chunk that is not as it was written */
+/** @throws CommandFailure at the first chunk that was changed */
 function* openedChunks(path: string, file: number, { head, key }: BackupKey) {
   const { size } = fstatSync(file)
   const sealed = Buffer.alloc(backupChunkBytes + tagBytes)
@@ -189,18 +188,18 @@ function decodeManifest(path: string, first: Uint8Array): { manifest: Manifest; 
   return { manifest, rest: first.subarray(end) }
 }
 
-/** How much of a file `readStart` takes: up to the end of the first chunk. */
+/** Number of bytes that `readStart` takes: up to the end of the first chunk. */
 export const backupStartBytes = headBytes + backupChunkBytes + tagBytes
 
-/** Of a file whose beginning was looked at, and whose length is known. */
+/** State of a backup, judged by its beginning and its length. */
 export interface BackupStart {
-  /** `complete` where the length is the one that the beginning tells of. */
+  /** `complete` if the file is as long as its beginning says. */
   readonly state: 'complete' | 'cut' | Refusal
-  /** Where the beginning opens. */
+  /** Present if the beginning opens. */
   readonly manifest?: Manifest
 }
 
-/** Of the file that a manifest is the beginning of. */
+/** Length of the whole file with this manifest. */
 function fileBytesOf(manifest: Manifest): number {
   const plainBytes = encodeManifest(manifest).length + manifest.bytes
   return headBytes + plainBytes + tagBytes * Math.ceil(plainBytes / backupChunkBytes)
@@ -210,7 +209,7 @@ function openStart(start: Uint8Array, bytes: number, { head, key }: BackupKey): 
   const isAll = bytes <= backupStartBytes
   const sealed = start.subarray(headBytes)
   const chunk = unsealChunk(key, head, 0, isAll, sealed)
-  // Cut behind the first of several.
+  // The file was cut at the end of the first of several chunks.
   if (chunk === undefined) {
     const isCut = isAll && unsealChunk(key, head, 0, false, sealed) !== undefined
     return { state: isCut ? 'cut' : 'damaged' }
@@ -222,9 +221,9 @@ function openStart(start: Uint8Array, bytes: number, { head, key }: BackupKey): 
 }
 
 /**
- * What the beginning of a file tells; whether the rest opens is not known.
- * @param start its first `backupStartBytes`, or all of a shorter one
- * @param bytes how long the file is
+ * Reads the beginning of a file; the rest may still not open.
+ * @param start its first `backupStartBytes`, or all of a shorter file
+ * @param bytes length of the file
  */
 export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Array): BackupStart {
   const found = openHead(start.subarray(0, headBytes), masterKey)
@@ -237,17 +236,16 @@ export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Arra
 }
 
 interface Reading {
-  /** Where it is, as errors say it. */
+  /** Its place, for error messages. */
   readonly told?: string
-  /** Is given the manifest, which the master key has sealed, before the database; may throw. */
+  /** Gets the authenticated manifest before the database is read; may throw. */
   readonly accept?: (manifest: Manifest) => void
 }
 
 /**
  * Reads a whole backup.
- * @param takeDatabase is given its bytes, piece by piece; what it was given counts only when this
- *   has returned
- * @throws CommandFailure for another key, and for a file that is not as it was written
+ * @param takeDatabase gets the database piece by piece, to be used only once this has returned
+ * @throws CommandFailure for another key, and for a file that was changed
  */
 export function readBackup(
   path: string,
@@ -273,7 +271,7 @@ export function readBackup(
   })
 }
 
-/** Of a file of any length. SHA-256. */
+/** SHA-256 of a file of any length. */
 export function digestOfFile(path: string): Buffer {
   const digest = createHash('sha256')
   return withFile(path, 'r', file => {
@@ -285,7 +283,7 @@ export function digestOfFile(path: string): Buffer {
   })
 }
 
-/** Takes the pieces of a database into a new file, which is on disk once it has ended. */
+/** Writes the pieces of a database to a new file, which is on disk when this returns. */
 export function writeDatabase(path: string, fill: (take: (bytes: Uint8Array) => void) => void) {
   withFile(path, 'wx', file => {
     fill(bytes => writeWhole(file, bytes))

@@ -1,5 +1,5 @@
 /**
- * What is told of the backups that a process makes of its vault.
+ * Metrics of the backups that a process makes of its vault.
  * @module
  */
 import { addCounter, gaugeAdder, secondsOf, type Registry } from '../watch/metric-kinds.ts'

@@ -1,7 +1,7 @@
 /**
- * Names of the backups that a server makes: `coffer-20261124T215500Z.backup`, of when it began.
+ * Names of the backups that a server makes: `coffer-20261124T215500Z.backup`, with its start time.
  *
- * Nothing else in their place is looked at or taken away.
+ * Files with other names are neither read nor removed.
  * @module
  */
 
@@ -13,7 +13,7 @@ export function backupNameOf(instantMs: number): string {
   return `coffer-${instant.replaceAll(/[-:]/g, '')}Z.backup`
 }
 
-/** @returns Unix time in milliseconds; `undefined` for every other name */
+/** @returns Unix time in milliseconds; `undefined` for any other name */
 export function backupInstantOf(name: string): number | undefined {
   const [, year, month, day, hour, minute, second] = pattern.exec(name) ?? []
   const instantMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
@@ -32,15 +32,15 @@ const namedOf = (names: readonly string[]): readonly Named[] =>
   })
 
 /**
- * The instant of the newest one, Unix time in milliseconds. One of the future was made while the
- * clock was wrong: who knows when that was.
+ * Returns the time of the newest backup, Unix time in milliseconds. One dated in the future was
+ * made with a wrong clock, so its real time is unknown.
  */
 export function newestInstantOf(names: readonly string[], nowMs: number): number | undefined {
   const past = namedOf(names).filter(({ instantMs }) => instantMs <= nowMs)
   return past.length === 0 ? undefined : Math.max(...past.map(({ instantMs }) => instantMs))
 }
 
-/** The names beyond `keep`: those of the future first, then the oldest. */
+/** Returns the names beyond `keep`: those dated in the future first, then the oldest. */
 export function surplusOf(
   names: readonly string[],
   keep: number,

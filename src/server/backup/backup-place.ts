@@ -1,5 +1,5 @@
 /**
- * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
+ * Places of backups: a folder, or a prefix in a bucket of an S3 service.
  * @module
  */
 import { accessSync, constants, existsSync, linkSync, readdirSync, statSync } from 'node:fs'
@@ -20,44 +20,41 @@ export interface KeptFile {
 }
 
 export interface BackupPlace {
-  /**
-   * @throws CommandFailure for a folder that is not there, that nothing can be made in, or that is
-   *   in the data folder
-   */
+  /** @throws CommandFailure if the folder is missing, not writable, or inside the data folder */
   readonly assertThere: () => void
-  /** As a person writes it. */
+  /** The address of a backup, as a person writes it. */
   readonly addressOf: (name: string) => string
-  /** The folder in which one of that name is made; `coffer` alone makes it. */
+  /** The folder in which a backup of this name is made; only `coffer` creates it. */
   readonly stagingOf: (name: string) => string
-  /** @throws CommandFailure where something has that name, or nothing can */
+  /** @throws CommandFailure if the name is taken, or cannot be given */
   readonly assertFree: (name: string) => Promise<void>
   /**
-   * Gives a whole file its name.
-   * @throws CommandFailure, or the system's own error, with nothing at that name
+   * Gives a finished file its name.
+   * @throws CommandFailure, or the system's own error, with the name still free
    */
   readonly put: (name: string, file: string, progress: BeginProgress) => Promise<void>
-  /** All files that are there, in no order. */
+  /** Lists all files in the place, in no order. */
   readonly list: () => Promise<readonly KeptFile[]>
   /**
-   * The first bytes of a file, or all of a shorter one.
-   * @throws the system's own error, and CommandFailure of a bucket
+   * Returns the first bytes of a file, or all of a shorter one.
+   * @throws the system's own error, or CommandFailure for a bucket
    */
   readonly readStart: (name: string, bytes: number) => Promise<Uint8Array>
   readonly remove: (name: string) => Promise<void>
-  /** Takes away what a process that was killed has left while it made a backup of a server. */
+  /** Removes leftovers of a killed process that made a server's backup. */
   readonly clear: () => void
 }
 
 const stagingSuffix = '.partial'
 
-/** An empty one without a mark is known by its name alone. */
+/** An empty folder has no mark, so only its name identifies it. */
 function isStagingAt(folder: string, name: string): boolean {
   if (!name.endsWith(stagingSuffix)) return false
   const ofBackup = name.slice(0, -stagingSuffix.length)
   return backupInstantOf(ofBackup) !== undefined || isStaged(join(folder, name))
 }
 
-/** What another process works on stays, and so does what is of somebody else. */
+/** Leaves folders of running processes and of other programs. */
 function clearFolder(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : []
   for (const name of names.filter(each => isStagingAt(folder, each))) {
@@ -70,14 +67,14 @@ function unusable(folder: string, error: unknown): unknown {
   return new CommandFailure(`there is no folder for backups at ${folder}: make it first`, 1, error)
 }
 
-/** Such a backup would be lost with what it is of. */
+/** A backup inside the data folder would be lost together with it. */
 function assertApart(folder: string, data: string): void {
   if (!isInside(folder, data)) return
   const inData = `${folder} is in the data folder, with which backups would be lost`
   throw new CommandFailure(`${inData}: name a folder elsewhere`, usageExitCode)
 }
 
-/** None where it has left since the folder was read. */
+/** Returns no file if it was removed after the folder was read. */
 function keptIn(folder: string, name: string): readonly KeptFile[] {
   const stats = statSync(join(folder, name), { throwIfNoEntry: false })
   return stats === undefined ? [] : [{ name, bytes: stats.size }]
@@ -107,7 +104,7 @@ function folderPlace(folder: string, data: string): BackupPlace {
       assertApart(folder, data)
     },
     async put(name, file) {
-      // Unlike a rename it takes nobody's place.
+      // Unlike a rename, a link does not replace an existing file.
       linkSync(file, pathOf(name))
       syncFolder(folder)
     },
@@ -125,14 +122,14 @@ function folderPlace(folder: string, data: string): BackupPlace {
   }
 }
 
-/** @param data the data folder, in which there is room to make one */
+/** @param data the data folder, in which backups are prepared */
 function bucketPlace(address: string, data: string): BackupPlace {
   const { bucket: name, key: prefix } = splitAddress(address)
   const bucket = openBucket(name)
   const keyOf = (file: string): string => (prefix === '' ? file : `${prefix}/${file}`)
   const staging = join(data, 'uploading')
   return {
-    // It is asked when a backup is made.
+    // The service is first contacted when a backup is made.
     assertThere: () => {},
     addressOf: file => `${addressPrefix}${name}/${keyOf(file)}`,
     stagingOf: () => staging,
@@ -157,12 +154,12 @@ function bucketPlace(address: string, data: string): BackupPlace {
 /**
  * @param where a folder, or `s3://bucket/prefix`
  * @param data the data folder of the vault
- * @throws CommandFailure for an address that cannot be, and where credentials are missing
+ * @throws CommandFailure for an invalid address, or missing credentials
  */
 export const openPlace = (where: string, data: string): BackupPlace =>
   where.startsWith(addressPrefix) ? bucketPlace(where, data) : folderPlace(resolve(where), data)
 
-/** The place and the name in it that a person means who names a file. */
+/** Splits the file or address that a person names into its place and the name in it. */
 export function splitTarget(target: string, data: string) {
   if (!target.startsWith(addressPrefix)) {
     const path = resolve(target)

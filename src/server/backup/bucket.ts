@@ -1,10 +1,10 @@
 /**
- * A bucket of an S3 service, with the credentials that the environment names as every tool of AWS
- * reads them: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
+ * A bucket of an S3 service, with credentials from the environment variables that all AWS tools
+ * read: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
  * `AWS_DEFAULT_REGION`, `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`.
  *
- * The client asks the proxy of `HTTPS_PROXY`, but for hosts in `NO_PROXY`. What it says of a
- * failure is the service's, so that its code alone is told.
+ * The client uses the proxy in `HTTPS_PROXY`, except for hosts in `NO_PROXY`. Its error messages
+ * come from the service, so only their code is shown.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -25,7 +25,7 @@ import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.
 
 export const addressPrefix = 's3://'
 
-/** @returns the name of the bucket, and what stands behind it without a slash at its ends */
+/** @returns the bucket name, and the rest without a slash at either end */
 export function splitAddress(address: string): { readonly bucket: string; readonly key: string } {
   const [, bucket, key = ''] = bucketAddress.exec(address) ?? []
   if (bucket === undefined || key.split('/').some(name => name === '.' || name === '..')) {
@@ -41,18 +41,18 @@ interface BucketEntry {
 
 export interface Bucket {
   readonly has: (key: string) => Promise<boolean>
-  /** What has a key that begins so, with no slash behind that. */
+  /** Lists entries with keys of this prefix, without another slash behind it. */
   readonly list: (prefix: string) => Promise<readonly BucketEntry[]>
   /**
-   * Sends a file, and reads it back: nothing has that key before all of it was sent.
-   * @throws CommandFailure with nothing at that key
+   * Sends a file, and reads it back. The key exists only after all of it was sent.
+   * @throws CommandFailure, with no entry at that key
    */
   readonly upload: (key: string, path: string, progress: BeginProgress) => Promise<void>
-  /** The first bytes, or all of what is shorter. */
+  /** Returns the first bytes, or all of a shorter entry. */
   readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
-  /** In bytes. @throws CommandFailure where nothing has that key */
+  /** In bytes. @throws CommandFailure if there is no such key */
   readonly sizeOf: (key: string) => Promise<number>
-  /** Into a new file. */
+  /** Downloads into a new file. */
   readonly download: (key: string, path: string, progress: BeginProgress) => Promise<void>
   readonly remove: (key: string) => Promise<void>
 }
@@ -71,7 +71,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** @returns what a person is told; what is not of the service goes on as it is */
+/** @returns the error for a person; errors not from the service are returned unchanged */
 function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'S3Error') return error
   const code = systemCodeOf(error) ?? ''
@@ -84,8 +84,8 @@ const endless = () =>
   new CommandFailure('the S3 service answers more than any backup has: see AWS_ENDPOINT_URL')
 
 /**
- * The client holds a list or an error whole before it hands it on, however long, and nothing ends
- * that but the process: so no more is waited for once it has taken that much memory.
+ * The client buffers a whole list or error, however long, and it cannot be cancelled: so waiting
+ * ends once it has taken that much memory.
  */
 async function withinMemory<T>(work: Promise<T>): Promise<T> {
   const bytesMax = process.memoryUsage.rss() + bucketMemoryBytesMax
@@ -105,7 +105,7 @@ async function ask<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await withinMemory(work)
   } catch (error) {
-    // What is given up may fail later, and nobody waits for it.
+    // The abandoned work may fail later, when nobody awaits it.
     work.catch(() => {})
     throw explained(error)
   }
@@ -138,8 +138,8 @@ interface Passed {
 }
 
 /**
- * Hands the pieces of a stream on, until there were more than `bytesMax`.
- * @returns what they were
+ * Passes on the pieces of a stream, until there were more than `bytesMax`.
+ * @returns their total length and digest
  */
 async function pass(
   pieces: AsyncIterable<Uint8Array>,
@@ -157,7 +157,7 @@ async function pass(
   return { bytes, digest: digest.digest('hex') }
 }
 
-/** Its parts take the key together, or not at all. */
+/** Sends a multipart upload: its parts appear together, or not at all. */
 async function send(file: Bun.S3File, path: string, progress: BeginProgress): Promise<Passed> {
   const sent = countBytes(progress(statSync(path).size, 'uploading'))
   const writer = file.writer({ partSize: uploadPartBytes, queueSize: 1, retry: uploadTriesMax })
@@ -197,14 +197,14 @@ async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress
   }
 }
 
-/** Also where the service sends more than was asked for. */
+/** Cuts off what the service sends beyond the request. */
 async function readFirst(file: Bun.S3File, bytesMax: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   await pass(file.slice(0, bytesMax).stream(), bytesMax, piece => void pieces.push(piece))
   return Buffer.concat(pieces).subarray(0, bytesMax)
 }
 
-/** @throws CommandFailure where there are more than anybody keeps */
+/** @throws CommandFailure if there are more than `bucketEntriesMax` */
 async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
   const listed: BucketEntry[] = []
   for (let startAfter: string | undefined; ;) {
@@ -222,14 +222,14 @@ async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly B
 
 /**
  * @param bucket its name
- * @throws CommandFailure where the environment has no credentials
+ * @throws CommandFailure if the environment has no credentials
  */
 export function openBucket(bucket: string): Bucket {
   const client = new Bun.S3Client({ ...optionsOf(process.env), bucket })
-  // The client has no setting of its own that would stand before it (tried on Bun 1.4.4).
+  // The client has no TLS setting that would override this (tried on Bun 1.4.4).
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
   return {
-    // By a list, since a bucket that is missing has no key either for the client.
+    // Uses a list, since the client also reports a missing bucket as a missing key.
     has: key =>
       ask(async () => {
         const { contents = [] } = await client.list({ prefix: key, maxKeys: 1 })

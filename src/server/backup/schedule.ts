@@ -1,9 +1,9 @@
 /**
- * Backups that a server makes of itself, one after the other: each by a process of the same
- * program, which may slow nobody and looks for itself whether one is due.
+ * Scheduled backups of a server, one after the other: each by a process of the same program, which
+ * slows nobody down and checks for itself if a backup is due.
  *
- * What is due follows from the newest backup in its place alone, so that a start of the server
- * neither skips one nor makes one too many.
+ * The next time depends only on the newest backup in the place, so that a restart neither skips a
+ * backup nor makes an extra one.
  * @module
  */
 import type { Log } from '../../deps.ts'
@@ -18,25 +18,25 @@ import { ownProgram } from '../process/own-program.ts'
 import { watchStates } from '../watch/states.ts'
 import { openPlace } from './backup-place.ts'
 
-/** What the process is told on stdin, as JSON. It holds no secret. */
+/** Input of the process on stdin, as JSON. It holds no secret. */
 export interface BackupOrder {
   readonly parent: number
   readonly folder: FolderOptions
   readonly plan: BackupPlan
 }
 
-/** What it says on stdout, as JSON. */
+/** Output of the process on stdout, as JSON. */
 export interface BackupTurn {
-  /** Of the newest backup, Unix time; absent where there is none. */
+  /** Unix time of the newest backup; absent if there is none. */
   readonly newestMs?: number
-  /** The one that it made; absent where none was due. */
+  /** The backup that was made; absent if none was due. */
   readonly made?: { readonly name: string; readonly bytes: number; readonly removed: number }
-  /** Why it made none that was due, or took no older one away. */
+  /** Reason why a due backup was not made, or an old one not removed. */
   readonly failed?: { readonly code: string; readonly reason?: string }
 }
 
 interface BackupCounts {
-  /** How old the newest is; absent where there is none. */
+  /** Age of the newest backup; absent if there is none. */
   readonly ageMs?: number | undefined
   readonly made: number
   readonly failed: number
@@ -44,12 +44,12 @@ interface BackupCounts {
 
 export interface BackupSchedule {
   readonly everyMs: number
-  /** Where they are put, as it was set. */
+  /** The configured place of backups. */
   readonly to: string
   readonly counts: () => BackupCounts
-  /** By more than `backupLateIntervalsMax` intervals, which begin anew with this process. */
+  /** True if late by more than `backupLateIntervalsMax` intervals, at most since the start. */
   readonly isOverdue: () => boolean
-  /** Ends one that is under way, and takes away what it has left. */
+  /** Ends a running backup, and removes its leftovers. */
   readonly stop: () => Promise<void>
 }
 
@@ -57,18 +57,18 @@ export interface ScheduleParts {
   readonly plan: BackupPlan
   readonly wallMs: () => number
   readonly log: Log
-  /** Does one turn; ends at once when the signal says so. */
+  /** Does one turn; ends at once if the signal is aborted. */
   readonly turn: (signal: AbortSignal) => Promise<BackupTurn>
   readonly clear: () => void
 }
 
-/** @returns how long until the next turn */
+/** @returns the time until the next turn */
 function waitOf({ newestMs, failed }: BackupTurn, failures: number, parts: ScheduleParts): number {
   const { plan, wallMs } = parts
   const retryMs = Math.min(plan.everyMs, backupRetryMsMin * 2 ** Math.min(failures - 1, 30))
   if (failed !== undefined) return retryMs
   const dueMs = newestMs === undefined ? 0 : newestMs + plan.everyMs - wallMs()
-  // A clock that was put back says nothing of how long that is.
+  // If the clock was set back, the difference says nothing about the due time.
   return Math.min(plan.everyMs, Math.max(backupRetryMsMin, dueMs))
 }
 
@@ -83,7 +83,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', end)
   })
 
-/** Goes on until it is stopped, whatever fails. */
+/** Runs until it is stopped, whatever fails. */
 export function startSchedule(parts: ScheduleParts): BackupSchedule {
   const { plan, wallMs, log, turn, clear } = parts
   const stopping = new AbortController()
@@ -133,7 +133,7 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
   }
 }
 
-/** What is not as the process says it was not said by it. */
+/** Output in any other form is not from this program. */
 function parseTurn(text: string): BackupTurn | undefined {
   try {
     const turn: unknown = JSON.parse(text)
@@ -143,7 +143,7 @@ function parseTurn(text: string): BackupTurn | undefined {
   }
 }
 
-/** One turn in a process of its own. It never rejects. */
+/** Runs one turn in a process of its own. It never rejects. */
 async function takeTurn(order: BackupOrder, signal: AbortSignal): Promise<BackupTurn> {
   const hung = AbortSignal.timeout(Math.max(order.plan.everyMs, backupTurnMsMin))
   try {
@@ -159,14 +159,14 @@ async function takeTurn(order: BackupOrder, signal: AbortSignal): Promise<Backup
     const ended = child.signalCode === null ? `exit ${exitCode}` : String(child.signalCode)
     return { failed: { code: hung.aborted ? 'hung' : ended } }
   } catch {
-    // Such as no room for one more process, which may pass.
+    // For example, no further process may be started, which may pass.
     return { failed: { code: 'not_started' } }
   }
 }
 
 /**
  * Makes backups of a served folder from now on.
- * @throws CommandFailure for a place that cannot be
+ * @throws CommandFailure for an invalid place
  */
 export function startBackups(
   folder: FolderOptions,

@@ -1,8 +1,8 @@
 /**
- * A backup that goes to standard output, or comes by standard input: `-` in the place of a file.
+ * Backups on standard output or standard input: `-` in place of a file.
  *
- * It is made, looked at and read back in the data folder before its first byte goes out, and is in
- * a file before it is looked at, since where one ends is told by the length of its file.
+ * An outgoing backup is made and verified in the data folder before its first byte goes out. An
+ * incoming one is first written to a file, as only the length of the file shows where it ends.
  * @module
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
@@ -14,12 +14,12 @@ import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.
 import { sleep } from '../process/system.ts'
 import type { BackupPlace } from './backup-place.ts'
 
-/** In the place of a file. */
+/** Stands in place of a file name. */
 export const standardStream = '-'
 
 const [input, output] = [0, 1]
 
-/** @returns 0 at the end */
+/** @returns 0 at the end of the input */
 function readPiece(file: number, piece: Uint8Array): number {
   try {
     return readSync(file, piece, 0, piece.length, null)
@@ -36,7 +36,7 @@ function copy(from: number, write: (bytes: Uint8Array) => void): void {
   }
 }
 
-/** The parent of this process may have made its pipe one that does not wait. */
+/** The parent of this process may have set its pipe to non-blocking. */
 function writeOut(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     try {
@@ -61,7 +61,7 @@ function put(path: string): void {
 }
 
 /**
- * @param data the data folder, in which it is made
+ * @param data the data folder, in which the backup is made
  * @throws CommandFailure for a terminal
  */
 export function standardOutput(
@@ -79,7 +79,7 @@ export function standardOutput(
 }
 
 /**
- * Takes a backup from standard input into a new file.
+ * Writes a backup from standard input to a new file.
  * @throws CommandFailure for a terminal
  */
 export function takeStandardInput(path: string): void {

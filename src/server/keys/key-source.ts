@@ -1,8 +1,8 @@
 /**
- * Where a command has the master key from: one place, which is chosen by one option.
+ * Source of a command's master key: one place, chosen by one option.
  *
- * A file, in the data folder where nothing is chosen; a credential of systemd; a variable of the
- * environment; a passphrase.
+ * A file, by default in the data folder; a systemd credential; an environment variable; a
+ * passphrase.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'
@@ -13,19 +13,19 @@ import { CommandFailure, usageExitCode } from '../process/failure.ts'
 import { decodeMasterKey, readCredential, readMasterKey } from './master-key.ts'
 import { makePassphraseKey, readPassphraseKey, type PassphraseInput } from './passphrase.ts'
 
-/** As the command line says it; at most one of them. */
+/** Options of the command line; at most one of them is given. */
 export interface KeyOptions {
-  /** Where the master key is, when not in the folder: a thief of the folder then has no key. */
+  /** Path of the master key outside the folder: a thief of the folder then lacks the key. */
   readonly masterKeyFile?: string
-  /** The name of a credential of the unit that started this process. */
+  /** Name of a credential of the unit that started this process. */
   readonly masterKeyCredential?: string
-  /** Asked for at the terminal. */
+  /** The passphrase is asked for at the terminal. */
   readonly passphrase?: boolean
-  /** The number of an open file that it is read from. */
+  /** Number of the open file from which the passphrase is read. */
   readonly passphraseFd?: string
 }
 
-/** Of the options of a command, those that say where the key is. */
+/** Picks the options that name the source of the key. */
 export function keyOptionsOf(options: KeyOptions): KeyOptions {
   const { masterKeyFile, masterKeyCredential, passphrase, passphraseFd } = options
   return {
@@ -36,15 +36,15 @@ export function keyOptionsOf(options: KeyOptions): KeyOptions {
   }
 }
 
-/** Where the files are that a vault has without being asked. */
+/** Default paths of a vault's files. */
 export interface KeyPlaces {
-  /** Of the master key; absent where one has to be named. */
+  /** Path of the master key; absent if the operator has to name one. */
   readonly file?: string
-  /** What a passphrase takes beside itself. */
+  /** Path of the derivation file, which a passphrase needs. */
   readonly derivation: string
 }
 
-/** `COFFER_MASTER_KEY`; it stands for no option, so that no argument ever holds a key. */
+/** `COFFER_MASTER_KEY`; it replaces an option, so that no argument ever holds a key. */
 export const masterKeyVariable = 'COFFER_MASTER_KEY'
 
 type Source =
@@ -53,21 +53,19 @@ type Source =
   | { readonly kind: 'variable' }
   | ({ readonly kind: 'passphrase' } & PassphraseInput)
 
-/*
- * A key that can be had once only is held while a command has use of it.
- */
+/* Keys that can be read only once are held while a command needs them. */
 
 interface Held {
-  /** What the variable has said: a key, or nothing that is one. */
+  /** Content of the variable: a key, or `wrong` if it is not one. */
   variable?: Uint8Array | 'wrong'
-  /** What a passphrase gave. */
+  /** The key derived from a passphrase. */
   passphrase?: Uint8Array
 }
 
 const held: Held = {}
 
 /**
- * Takes the key out of an environment, before anything else may see it there or hand it on.
+ * Removes the key from an environment, before anything else can see it there or pass it on.
  * @param environment of this process
  */
 export function takeKeyVariable(environment: Record<string, string | undefined>): void {
@@ -79,10 +77,10 @@ export function takeKeyVariable(environment: Record<string, string | undefined>)
   digits.fill(0)
 }
 
-/** Whether the parent of this process put the key into its environment. */
+/** True if the parent process put the key into the environment. */
 export const isKeyInEnvironment = (): boolean => held.variable !== undefined
 
-/** For a process that stays: a key that was had once only is had no more. */
+/** For a process that keeps running: wipes keys that could be read only once. */
 export function releaseKeys(): void {
   for (const key of [held.variable, held.passphrase]) if (key instanceof Uint8Array) key.fill(0)
   delete held.variable
@@ -95,9 +93,7 @@ function copyOf(key: Uint8Array): Uint8Array {
   return primitives.keep(copy)
 }
 
-/*
- * Which one it is.
- */
+/* Choice of the source. */
 
 const refuse = (message: string): CommandFailure => new CommandFailure(message, usageExitCode)
 
@@ -113,13 +109,13 @@ function givenIn(options: KeyOptions): readonly string[] {
   return all.filter(([, isGiven]) => isGiven).map(([name]) => name)
 }
 
-/** The option or variable that names the key, or that it lies in the folder. */
+/** Name of the option or variable that gives the key, or `data folder`. */
 export const sourceNameOf = (options: KeyOptions): string => givenIn(options)[0] ?? 'data folder'
 
-/** Whether any place is chosen. */
+/** True if an option or the variable chooses a source. */
 export const isSourceGiven = (options: KeyOptions): boolean => givenIn(options).length > 0
 
-/** @throws CommandFailure where the key is to come from two places */
+/** @throws CommandFailure if there are two sources */
 export function assertOneSource(options: KeyOptions): void {
   const given = givenIn(options)
   if (given.length < 2) return
@@ -159,11 +155,11 @@ function sourceOf(options: KeyOptions, { file, derivation }: KeyPlaces): Source 
   return { kind: 'file', path: file }
 }
 
-/** Whether another process may have the key from the same place, and this one once more. */
+/** True if this process and others can read the key from its source again. */
 export const isReadAgain = (options: KeyOptions): boolean =>
   options.passphrase !== true && options.passphraseFd === undefined && held.variable === undefined
 
-/** The path that the key is read from; `undefined` where it is in no file of the operator's. */
+/** Path of the file with the key; `undefined` if it is in no file of the operator's. */
 export const keyFileOf = (options: KeyOptions, places: KeyPlaces): string | undefined => {
   const source = sourceOf(options, places)
   return source.kind === 'file' ? source.path : undefined
@@ -175,9 +171,9 @@ function fromVariable(): Uint8Array {
 }
 
 /**
- * The master key of a vault.
- * @returns a key that its user wipes
- * @throws CommandFailure when the place has none, or is not as it must be
+ * Reads the master key of a vault.
+ * @returns a key that the caller wipes
+ * @throws CommandFailure if the source has none, or an invalid one
  */
 export function obtainMasterKey(options: KeyOptions, places: KeyPlaces): Uint8Array {
   const source = sourceOf(options, places)
@@ -195,8 +191,8 @@ export function obtainMasterKey(options: KeyOptions, places: KeyPlaces): Uint8Ar
 }
 
 /**
- * The master key of a vault that is being made. A key that is there already, in a place outside of
- * the folder, is used as it is; of a passphrase one is made.
+ * Obtains the master key of a new vault. A key that exists outside the folder is used as it is;
+ * from a passphrase a new one is derived.
  * @param makeFile makes a key in a file
  * @throws CommandFailure
  */

@@ -1,8 +1,8 @@
 /**
  * The master key as a file: 64 hexadecimal digits, readable by its owner only.
  *
- * It never becomes a text of JavaScript, which nothing can wipe: digits and key are bytes of this
- * module's own, the digits wiped before it returns and the key by its user.
+ * It never becomes a JavaScript string, which cannot be wiped: digits and key are bytes of this
+ * module, which wipes the digits before it returns; the caller wipes the key.
  * @module
  */
 import {
@@ -29,7 +29,7 @@ const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
 const carriageReturn = 0x0d
 
-/** The digits of a key, with the end of their line; wiped by their user. */
+/** Returns the digits of a key and a line end; the caller wipes them. */
 export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
   const line = ownBytes(digitCount + 1).fill(lineEnd)
   writeHex(line, 0, masterKey)
@@ -41,7 +41,7 @@ function withoutLineEnd(line: Uint8Array): Uint8Array {
   return line.subarray(0, line.at(-2) === carriageReturn ? -2 : -1)
 }
 
-/** As editors and other programs write it too: in capitals, with either end of a line. */
+/** Editors and other programs may write capitals, and either kind of line end. */
 function lowerLetters(line: Uint8Array): Uint8Array {
   const lower = ownBytes(line.length)
   for (const [at, byte] of line.entries())
@@ -49,7 +49,7 @@ function lowerLetters(line: Uint8Array): Uint8Array {
   return lower
 }
 
-/** @returns the key in memory that is locked where possible; `undefined` for what is none */
+/** @returns the key, in locked memory if possible; `undefined` if it is not one */
 export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
   const digits = lowerLetters(withoutLineEnd(line))
   const key = ownBytes(masterKeyBytes)
@@ -60,7 +60,7 @@ export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** A part of a key would be taken for a damaged one. */
+/** A partial key would look like a damaged one, so the file is emptied. */
 function writeOrEmpty(file: number, line: Uint8Array, ownerOf: string | undefined): void {
   try {
     if (ownerOf !== undefined) giveToOwnerOf(ownerOf, file)
@@ -73,9 +73,9 @@ function writeOrEmpty(file: number, line: Uint8Array, ownerOf: string | undefine
 }
 
 /**
- * Writes a key where nothing is, or an empty file that a command has left which was cut off.
- * @param ownerOf a file or folder, whose owner then has the key too
- * @throws CommandFailure for whatever else is there, and when it cannot be written there
+ * Writes a key to a new file, or to an empty one left by an interrupted command.
+ * @param ownerOf a file or folder whose owner gets the key file
+ * @throws CommandFailure if any other file exists, or it cannot be written
  */
 export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: string): void {
   const line = encodeMasterKey(masterKey)
@@ -101,21 +101,21 @@ export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: st
 
 const root = 0
 
-/** decision: root acts for the owner of a vault, whose key it is. */
+/** decision: root acts for the owner of a vault, who also owns its key. */
 const isOpenKey = (stats: Stats, path: string): boolean =>
   isOpenToOthers(stats, path, process.geteuid?.() === root ? stats.uid : undefined)
 
 /**
- * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
- * the mode has the group (acl(5)); its folder lets nobody else in.
+ * systemd gives a root-owned credential to a user by an access control list, whose mask then shows
+ * as the group bits of the mode (acl(5)); its folder lets nobody else in.
  */
 const isOpenCredential = ({ mode }: Stats): boolean => (mode & 0o037) !== 0
 
 type IsOpen = (stats: Stats, path: string) => boolean
 
-/** @param line with room for one byte more than a key has @returns how many bytes were read */
+/** @param line one byte longer than a key @returns the number of bytes read */
 function readLine(path: string, line: Uint8Array, isOpen: IsOpen): number {
-  // A pipe would keep the whole process waiting for its writer.
+  // Without O_NONBLOCK, a pipe would block the whole process until it has a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(file)
@@ -154,10 +154,10 @@ function readFrom(path: string, isOpen: IsOpen): Uint8Array {
 }
 
 /**
- * @returns a key that its user wipes
- * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
+ * @returns a key that the caller wipes
+ * @throws CommandFailure if the file is missing, unreadable, open to others or not a key
  */
 export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenKey)
 
-/** As `readMasterKey`, of a file that systemd has made. Source: systemd.exec(5), credentials. */
+/** Like `readMasterKey`, for a file of systemd. Source: systemd.exec(5), credentials. */
 export const readCredential = (path: string): Uint8Array => readFrom(path, isOpenCredential)

@@ -1,10 +1,10 @@
 /**
- * A master key that is being replaced: two files, of which the keyring says which one it is.
+ * Replacing a master key: there are two files, and the keyring tells which one is valid.
  *
- * `coffer keys rekey` writes the new key beside the old one, has the keyring sealed under it and
- * renames it into the old one's place, and leaves the old one beside it, since that alone opens the
- * backups from before. Or the new key is in a file of its own, and the old one stays where it is.
- * Killed anywhere in between, one of the two opens.
+ * `coffer keys rekey` writes the new key beside the old one, reseals the keyring under it and
+ * renames it into the old one's place. The old key is kept beside it, since only that opens earlier
+ * backups. Or the new key has a file of its own, and the old one stays in place. If the command is
+ * killed at any point, one of the two opens the vault.
  * @module
  */
 import { existsSync, realpathSync, renameSync } from 'node:fs'
@@ -18,13 +18,13 @@ import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { removeFile, statsAt } from '../folder/regular-files.ts'
 import { randomBytes } from '../process/system.ts'
 
-/** Beside a master key, the one that is to take its place. */
+/** Path of the next master key, beside the current one. */
 const nextOf = (file: string): string => `${file}.next`
 
-/** Beside a master key, the one before: it opens backups and copies of its time. */
+/** Path of the previous master key: it opens backups and copies of its time. */
 export const beforeOf = (file: string): string => `${file}.before`
 
-/** Where it has done so already, nothing is left to do. */
+/** Does nothing if the key is already in place. */
 function takePlace(file: string): void {
   if (!existsSync(nextOf(file))) return
   renameSync(nextOf(file), file)
@@ -35,15 +35,14 @@ type Sealer = (masterKey: Uint8Array) => Promise<void>
 
 /** The master key that is to be replaced. */
 export interface StandingKey {
-  /** Where the process that opens the vault reads it; `undefined` where it is in no file. */
+  /** File from which the process that opens the vault reads it; `undefined` if there is none. */
   readonly file: string | undefined
-  /** Whether the vault opens with a key now. */
+  /** True if a key opens the vault now. */
   readonly isOf: (masterKey: Uint8Array) => boolean
 }
 
 /**
- * A new key in another file is one that nobody reads, in the place of a key that may be that of
- * another vault.
+ * A new key in any other file would never be read, and could replace the key of another vault.
  * @returns the file itself, behind any link
  */
 function checkStanding(asked: string, { file, isOf }: StandingKey): string {
@@ -64,7 +63,7 @@ function checkStanding(asked: string, { file, isOf }: StandingKey): string {
   throw new CommandFailure(`the key in ${file} is not the one of this vault: put that one there`)
 }
 
-/** Whether a rekey that was cut off has kept it already. */
+/** True if an interrupted rekey has already kept it. */
 function isKept(before: string, masterKey: Uint8Array): boolean {
   let kept: Uint8Array
   try {
@@ -79,7 +78,7 @@ function isKept(before: string, masterKey: Uint8Array): boolean {
   }
 }
 
-/** @throws CommandFailure where something else is there, such as a key that older backups need */
+/** @throws CommandFailure if another key is there, which older backups may need */
 function keepBefore(file: string): void {
   const before = beforeOf(file)
   const masterKey = readMasterKey(file)
@@ -96,7 +95,7 @@ function keepBefore(file: string): void {
 async function replaceIn(asked: ReplacedKey, standing: StandingKey, seal: Sealer): Promise<void> {
   const file = checkStanding(asked.file, standing)
   if (asked.isBeforeKept) keepBefore(file)
-  // What a command left that was cut off was not taken: the vault is open with the other.
+  // A key left by an interrupted rekey is not in use: the vault is open with the other one.
   removeFile(nextOf(file))
   const masterKey = randomBytes(keyBytes)
   try {
@@ -122,8 +121,8 @@ async function sealUnder(path: string, { isOf }: StandingKey, seal: Sealer): Pro
 }
 
 /**
- * Makes a key in a file of its own, for whom the data folder belongs to.
- * @throws CommandFailure when it cannot be written there, or anything is there
+ * Makes a key in a file of its own, for the owner of the data folder.
+ * @throws CommandFailure if it cannot be written, or the file exists
  */
 export function makeNewKey(path: string, data: string): void {
   const masterKey = randomBytes(keyBytes)
@@ -139,11 +138,11 @@ export function makeNewKey(path: string, data: string): void {
 }
 
 /**
- * Puts another master key in the place of the one there is.
- * @param asked the file that the operator has in mind, or the one of the new key
- * @param seal seals the keyring under it; when it throws, the key before stands, unless a commit
- *   failed of which nobody knows what came: then both are there, and the one that opens counts
- * @throws CommandFailure when the new key cannot be written, or the one before is not in that file
+ * Replaces the current master key.
+ * @param asked the file that the operator means, or the file of the new key
+ * @param seal reseals the keyring; if it throws, the current key stays, unless the outcome of its
+ *   commit is unknown: then both keys are kept, and the one that opens the vault counts
+ * @throws CommandFailure if the new key cannot be written, or the current one is not in that file
  */
 export const masterKeyReplacer =
   (standing: StandingKey): Administered['replaceMasterKey'] =>
@@ -151,10 +150,10 @@ export const masterKeyReplacer =
     'newFile' in asked ? sealUnder(asked.newFile, standing, seal) : replaceIn(asked, standing, seal)
 
 /**
- * Opens something with the master key, or with the one beside it that was to take its place, which
- * then takes it.
- * @param masterKeyFile where the key was read, if it was
- * @throws what opening with the first one throws, where neither opens
+ * Opens something with the master key, or else with the next one beside it, which then takes its
+ * place.
+ * @param masterKeyFile the file of the key, if it has one
+ * @throws the error for the first key, if neither opens it
  */
 export async function openWithEither<T>(
   masterKeyFile: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * A master key that follows from a passphrase: what it takes beside the passphrase stands in a
- * small file of the data folder, `master.kdf`, which is no secret. Without it the key is gone.
+ * A master key derived from a passphrase: the other inputs are in a small file of the data folder,
+ * `master.kdf`, which is no secret. Without that file the key is lost.
  * @module
  */
 import { existsSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { randomBytes } from '../process/system.ts'
 
 const checkBytes = 8
 
-/** Where what a passphrase takes is kept beside a backup, which it is no part of. */
+/** Path of the derivation file kept beside a backup, which does not contain it. */
 export const derivationBeside = (backup: string): string => `${backup}.kdf`
 
 const damaged = (path: string) =>
@@ -42,7 +42,7 @@ const fileSchema = Type.Object(
       multipleOf: 1_024,
     }),
     salt: Type.String({ pattern: '^[0-9a-f]{32}$' }),
-    /** Of the key that comes out, so that another passphrase is told from damage elsewhere. */
+    /** Check of the derived key, so that a wrong passphrase is told from other damage. */
     check: Type.String({ pattern: '^[0-9a-f]{16}$' }),
   },
   { additionalProperties: false },
@@ -50,7 +50,7 @@ const fileSchema = Type.Object(
 
 type Derivation = Static<typeof fileSchema>
 
-/** Where a passphrase comes from: an open file, or the terminal where none is named. */
+/** Source of a passphrase: an open file, or the terminal if none is given. */
 export interface PassphraseInput {
   readonly file?: number
 }
@@ -79,7 +79,7 @@ function askNewPassphrase(input: PassphraseInput): Uint8Array {
   throw new CommandFailure('the two passphrases differ: try again')
 }
 
-/** @returns the key, and what is to be known of it */
+/** @returns the key, and its check */
 function stretch(
   passphrase: Uint8Array,
   { passes, memory_bytes: memoryBytes, salt }: Pick<Derivation, 'passes' | 'memory_bytes' | 'salt'>,
@@ -97,9 +97,9 @@ function stretch(
 }
 
 /**
- * Makes a master key of a passphrase, and the file that it takes to make it again.
- * @param path of the file; nothing is there
- * @returns a key that its user wipes
+ * Derives a master key from a passphrase, and writes the file needed to derive it again.
+ * @param path of that file, which must not exist
+ * @returns a key that the caller wipes
  * @throws CommandFailure
  */
 export function makePassphraseKey(path: string, input: PassphraseInput): Uint8Array {
@@ -129,18 +129,18 @@ function readDerivation(path: string): Derivation {
   try {
     found = bytes && JSON.parse(bytes.toString('utf8'))
   } catch {
-    // Damage, as below.
+    // The file is damaged, as below.
   }
   if (Value.Check(fileSchema, found)) return found
   throw damaged(path)
 }
 
 /**
- * To a place where nothing is. Of a vault that no passphrase opens there is nothing to copy.
+ * Copies the file to a free path, or does nothing if the vault has no passphrase.
  *
- * Root may run this beside a folder of somebody else, who may have put a link there: what is no
- * such file is not copied, however short.
- * @throws CommandFailure for what is no such file
+ * Root may run this beside another user's folder, who may have put a link there: so only a valid
+ * derivation file is copied, however short it is.
+ * @throws CommandFailure for any other file
  */
 export function copyDerivation(from: string, to: string): void {
   if (!existsSync(from)) return
@@ -150,8 +150,8 @@ export function copyDerivation(from: string, to: string): void {
 
 /**
  * @param path of the file that `makePassphraseKey` wrote
- * @returns a key that its user wipes
- * @throws CommandFailure for another passphrase
+ * @returns a key that the caller wipes
+ * @throws CommandFailure for a wrong passphrase
  */
 export function readPassphraseKey(path: string, input: PassphraseInput): Uint8Array {
   const derivation = readDerivation(path)

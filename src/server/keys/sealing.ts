@@ -1,34 +1,34 @@
 /**
- * Whether a process has the keys of its vault: sealed, it has none, and answers no request.
+ * The seal of a process: while sealed, it has no keys of its vault, and answers no request.
  *
- * One change at a time: who comes meanwhile is refused.
+ * There is one change at a time: calls during a change are refused.
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
 
-/** How what is there with the keys alone is had, and let go of. */
+/** Opens and closes everything that depends on the keys. */
 export interface SealingParts<T> {
-  /** @param masterKey wiped by it @throws where it does not open; it is sealed then as before */
+  /** @param masterKey wiped by it @throws if it does not open the vault, which stays sealed */
   readonly open: (masterKey: Uint8Array) => Promise<T>
-  /** Lets go of all of it, once what is under way has ended; never throws. */
+  /** Releases everything once running requests have ended; never throws. */
   readonly close: (open: T) => Promise<void>
 }
 
 export interface SealSwitch<T> {
-  /** `undefined` while it is sealed, and while that changes. */
+  /** `undefined` while sealed, and during a change. */
   readonly current: () => T | undefined
   /**
    * @param masterKey wiped by it
-   * @throws ApiError `conflict` where it is not sealed; what `open` throws
+   * @throws ApiError `conflict` unless it is sealed; the errors of `open`
    */
   readonly unseal: (masterKey: Uint8Array) => Promise<void>
-  /** Resolves when no key is left. @throws ApiError `conflict` where it is sealed */
+  /** Resolves when no key is left. @throws ApiError `conflict` if it is already sealed */
   readonly seal: () => Promise<void>
 }
 
 const conflict = (message: string): ApiError => new ApiError('conflict', message)
 
-/** @param first what is open already */
+/** @param first the parts that are open already */
 export function makeSealing<T>({ open, close }: SealingParts<T>, first?: T): SealSwitch<T> {
   let current = first
   let isChanging = false

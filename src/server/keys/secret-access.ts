@@ -1,5 +1,5 @@
 /**
- * Who may read a file that holds a secret.
+ * Access to files that hold a secret.
  * @module
  */
 import type { Stats } from 'node:fs'
@@ -9,9 +9,9 @@ import { isGroupOf, readGroupFiles } from '../folder/group-members.ts'
 const root = 0
 
 /**
- * Whether a secret in a file is one of others too. Root may let a group read what is root's, as
- * Kubernetes and Swarm do with the secrets that they mount; anybody else a group that no other user
- * is in, and no list of access beside the mode.
+ * True if others can read a secret in a file. Root may let a group read its own files, as
+ * Kubernetes and Swarm do with mounted secrets; another owner only a group without other users, and
+ * no access control list.
  * @param path of that file
  */
 export function isOpenToOthers(

@@ -1,6 +1,6 @@
 /**
- * Secrets that a person types, or another program hands over by an open file: as bytes that are
- * wiped, never as arguments, which every user of the machine may read.
+ * Secrets that a person types, or another program passes in an open file: as bytes that are wiped,
+ * never as arguments, which every user of the machine can read.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -18,14 +18,14 @@ const endOfInput = 0x04
 const clearLine = 0x15
 const erasing: readonly number[] = [0x08, 0x7f]
 
-/** @returns `undefined` at the end */
+/** @returns `undefined` at the end of the file */
 function readByte(file: number, into: Uint8Array): number | undefined {
   for (;;) {
     try {
       return readSync(file, into, 0, 1, null) === 0 ? undefined : into[0]
     } catch (error) {
       if (systemCodeOf(error) === 'EOF') return undefined
-      // The writer to a pipe that does not block may not be there yet.
+      // On a non-blocking pipe, the writer may not have written yet.
       if (systemCodeOf(error) !== 'EAGAIN') throw error
       sleep(lockPollMs)
     }
@@ -46,7 +46,7 @@ function put(line: Line, byte: number): void {
   line.length += 1
 }
 
-/** @returns whether the line goes on; `undefined` where there is none */
+/** @returns true if the line continues; `undefined` if there is none */
 function takeByte(line: Line, byte: number | undefined): boolean | undefined {
   if (byte === undefined && line.length === 0) return undefined
   if (byte === undefined || byte === lineEnd) return false
@@ -54,7 +54,7 @@ function takeByte(line: Line, byte: number | undefined): boolean | undefined {
   return true
 }
 
-/** As `takeByte`, of a terminal that does nothing by itself. @throws CommandFailure at Ctrl-C */
+/** Like `takeByte`, for a terminal in raw mode. @throws CommandFailure at Ctrl-C */
 function takeKey(line: Line, key: number | undefined): boolean | undefined {
   if ((key === undefined || key === endOfInput) && line.length === 0) return undefined
   if (key === undefined || key === lineEnd || key === carriageReturn || key === endOfInput) {
@@ -85,9 +85,9 @@ function readWith(file: number, bytesMax: number, take: typeof takeByte): Uint8A
 }
 
 /**
- * The next line of an open file, without its end; what follows is left there.
- * @returns bytes that their user wipes; `undefined` at the end of the file
- * @throws CommandFailure when it is longer, or the file cannot be read
+ * Reads the next line of an open file, without its end, and leaves the rest unread.
+ * @returns bytes that the caller wipes; `undefined` at the end of the file
+ * @throws CommandFailure if the line is longer, or the file cannot be read
  */
 export function readSecretLine(file: number, bytesMax: number): Uint8Array | undefined {
   try {
@@ -104,13 +104,13 @@ const settings = {
   tcsetattr: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   cfmakeraw: { args: [FFIType.ptr], returns: FFIType.void },
 } as const
-/** More than the settings of a terminal take on any platform. */
+/** Larger than the terminal settings on any platform. */
 const settingsBytes = 256
 
 const noTerminal = () =>
   new CommandFailure('there is no terminal to ask at: hand it over by an open file', 2)
 
-/** Source: termios(3). @throws CommandFailure where the terminal would show what is typed */
+/** Source: termios(3). @throws CommandFailure if the terminal cannot hide the input */
 function withoutEcho<T>(terminal: number, task: () => T): T {
   const libc = findInLibc(settings)
   const before = new Uint8Array(settingsBytes)
@@ -135,16 +135,16 @@ function openTerminal(): number {
 }
 
 /**
- * Asks at the terminal of this process, wherever its input and output go, and shows nothing of
- * what is typed.
- * @returns bytes that their user wipes; `undefined` at the end of input
- * @throws CommandFailure where there is no terminal, and at Ctrl-C
+ * Asks at the terminal of this process, even if its input and output are redirected, and does not
+ * show the input.
+ * @returns bytes that the caller wipes; `undefined` at the end of input
+ * @throws CommandFailure if there is no terminal, and at Ctrl-C
  */
 export function askSecret(prompt: string, bytesMax: number): Uint8Array | undefined {
   const terminal = openTerminal()
   try {
     return withoutEcho(terminal, () => {
-      // Who types as soon as they are asked is not shown what they type.
+      // Echo is off before the prompt is shown, so that fast typing is hidden too.
       writeSync(terminal, prompt)
       return readWith(terminal, bytesMax, takeKey)
     })

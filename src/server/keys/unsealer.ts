@@ -1,6 +1,6 @@
 /**
- * How a sealed process is given its master key: in shares, by the holder of each; or as a
- * whole, by its owner.
+ * Unsealing: takes the master key of a sealed process, either in shares from their holders, or as a
+ * whole from its owner.
  * @module
  */
 import type { Facts } from '../../vault/operator/operator-operation.ts'
@@ -12,14 +12,14 @@ import type { SealSwitch } from './sealing.ts'
 import { collectShares, type ShareCollection } from './unsealing.ts'
 
 export interface Unsealer {
-  /** From the control socket. @param text of a share, or the digits of a key; wiped by it */
+  /** From the control socket. @param text a share, or the digits of a key; wiped by it */
   readonly take: (text: Uint8Array) => Promise<Facts>
   /**
-   * From a listener that others reach: a share alone, and few wrong ones.
+   * From a listener open to others: only shares, and only few wrong ones.
    * @param text wiped by it
    */
   readonly takeShare: (text: Uint8Array) => Promise<Facts>
-  /** Forgets the shares that came, and how many were wrong. */
+  /** Forgets all shares, and the number of wrong ones. */
   readonly reset: () => Facts
   readonly status: () => Facts
 }
@@ -29,7 +29,7 @@ const tooMany = () =>
 
 export function makeUnsealer<T>(sealing: SealSwitch<T>, log: Log): Unsealer {
   const own = collectShares()
-  // Apart, so that a caller of the listener keeps nobody from unsealing on the machine.
+  // Kept apart, so that callers of the listener cannot hinder unsealing on the machine.
   const reached = collectShares(own.shares)
   let wrong = 0
 
@@ -51,7 +51,7 @@ export function makeUnsealer<T>(sealing: SealSwitch<T>, log: Log): Unsealer {
   }
 
   async function takeShare(collection: ShareCollection, text: Uint8Array): Promise<Facts> {
-    // Else shares would lie about in the memory of a vault that is open.
+    // Otherwise shares would remain in the memory of an open vault.
     if (sealing.current() !== undefined) {
       text.fill(0)
       throw new ApiError('conflict', 'the vault is not sealed')

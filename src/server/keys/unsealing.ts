@@ -1,14 +1,14 @@
 /**
- * Shares of a master key as they come, one by one, until there are as many as they ask for.
+ * Collects shares of a master key, one by one, until there are enough of them.
  *
- * What came is kept in locked memory and wiped once it made a key, or none.
+ * Shares are kept in locked memory, and wiped once they were joined, with or without success.
  * @module
  */
 import { equalBytes } from '../../lib/bytes.ts'
 import { joinShares, parseShare, type Share } from '../../crypto/shares.ts'
 import { ApiError } from '../../lib/errors.ts'
 
-/** How far it is: nobody knows how many are needed before the first one came. */
+/** Progress of the collection; the threshold is known once the first share has come. */
 interface ShareProgress {
   readonly shares: number
   readonly threshold: number | null
@@ -17,15 +17,15 @@ interface ShareProgress {
 export interface ShareCollection {
   /**
    * @param text of a share; wiped by the caller
-   * @returns the key once there are enough, which its user wipes
-   * @throws ApiError `invalid_request` for a share that is not taken, with those before it kept;
-   *   and where shares enough made no key, with all of them gone
+   * @returns the key once there are enough shares, which the caller wipes
+   * @throws ApiError `invalid_request` if the share is refused, with earlier ones kept, or if
+   *   enough shares make no key, with all of them dropped
    */
   readonly add: (text: Uint8Array) => Promise<Uint8Array | undefined>
   readonly progress: () => ShareProgress
-  /** Those that came so far. */
+  /** The shares collected so far. */
   readonly shares: () => readonly Share[]
-  /** Forgets what came. */
+  /** Forgets all shares. */
   readonly reset: () => void
 }
 
@@ -46,7 +46,7 @@ function assertFits(share: Share, before: readonly Share[]): void {
   }
 }
 
-/** @param base  of shares that count as well, and are kept by somebody else */
+/** @param base  shares that count as well, but are kept elsewhere */
 export function collectShares(base: () => readonly Share[] = () => []): ShareCollection {
   let shares: Share[] = []
   const wipe = (some: readonly Share[]): void => {
