@@ -1,8 +1,9 @@
 /**
- * What `coffer doctor` says of applications: which of them can make a key that reveals. Those are
- * the ones that may create applications.
+ * Findings of `coffer doctor` about applications: those that may create others, and so a key that
+ * reveals.
  *
- * Reads the store as `verify` does, so only while nobody serves it. Source: contract section 11.
+ * Reads the store as `verify` does, so only while no process serves it. Source: contract section
+ * 11.
  * @module
  */
 import { unsealApplication, typeTerm } from '../applications/application-record.ts'
@@ -46,7 +47,7 @@ async function findKeyMakers(options: FolderOptions): Promise<readonly string[] 
     onFailure: () => {},
     passwordFile: options.storePasswordFile,
   })
-  // Closes the store where it fails.
+  // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {
     const tenants = await listTenants(store, keys, tenantsMax)
@@ -62,7 +63,7 @@ async function findKeyMakers(options: FolderOptions): Promise<readonly string[] 
   }
 }
 
-/** Who holds such a key can give itself every token: it is to be kept like the master key. */
+/** The holder of such a key can get access to every token: keep it like the master key. */
 export async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
   let ids: readonly string[] | undefined
   try {

@@ -23,7 +23,7 @@ import { inTenant, takesTenant, type TenantOptions } from './tenant-options.ts'
 
 interface CreateOptions extends TenantOptions {
   readonly name?: string
-  /** The name, of what is only made where none has it. */
+  /** Name of an application to make only if none has it yet. */
   readonly ifAbsent?: string
   readonly type?: string
   readonly permission?: readonly string[]
@@ -59,7 +59,7 @@ function readRules(path: string): unknown {
     const json = bytes && parseJson(decodeUtf8(bytes))
     if (Array.isArray(json) && json.every(isJsonObject)) return toPlain(json)
   } catch (error) {
-    // Whatever else it is, no word of the file is repeated.
+    // The error repeats no word of the file.
     if (error instanceof CommandFailure) throw error
   }
   const expected = `a JSON array of rules, of at most ${rulesFileBytesMax} bytes`
@@ -84,7 +84,7 @@ const kinds: Readonly<Record<string, string>> = {
   public: 'Public',
 }
 
-/** In one piece with what is told of it: a key that is printed has its place in a file or here. */
+/** The key, in a file or printed here, is shown in one piece with its application. */
 function tellCreated(options: CreateOptions, { key, ...facts }: Facts, keyFile?: KeyFile): void {
   const place = keyFile === undefined ? { key } : { key_file: keyFile.path }
   if (options.json === true) {
@@ -100,7 +100,7 @@ function tellCreated(options: CreateOptions, { key, ...facts }: Facts, keyFile?:
   )
 }
 
-/** The key is told only once its application is on disk: what is told works. */
+/** Prints the key only once its application is on disk, so that a printed key works. */
 async function createApp(options: CreateOptions): Promise<void> {
   const request = requestOf(options)
   await withKeyFile(options.keyFile, async keyFile => {
@@ -142,7 +142,7 @@ async function listKeys(id: string, options: TenantOptions): Promise<void> {
   printTable(tableOf(keys, ['id', 'version', 'created_at', 'expires_at', 'last_used_on']))
 }
 
-/** The key is told only once it is on disk: what is told works. */
+/** Prints the key only once it is on disk, so that a printed key works. */
 async function addKey(id: string, options: AddKeyOptions): Promise<void> {
   const { expiresAt } = options
   const ends = expiresAt === undefined ? {} : { expires_at: expiresAt }

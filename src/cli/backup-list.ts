@@ -1,9 +1,9 @@
 /**
- * `coffer backup list`: which backups a folder or a bucket has, newest first.
+ * `coffer backup list`: the backups in a folder or a bucket, newest first.
  *
- * With the master key the beginning of each is opened, which says what it is of and how long it has
- * to be: one that is cut shows without being read as a whole. Whether the rest opens, `restore
- * --verify-only` alone says.
+ * With the master key it opens the beginning of each, which holds its manifest and full length: a
+ * truncated one shows without a read of all of it. Only `restore --verify-only` shows if the rest
+ * opens.
  * @module
  */
 import type { Command } from 'commander'
@@ -27,18 +27,18 @@ interface ListedBackup {
   readonly file: string
   readonly began_at: string
   readonly bytes: number
-  /** `null` where no key was there to open it. */
+  /** `null` without a key to open it. */
   readonly state: BackupStart['state'] | 'unreadable' | null
-  /** The three of its manifest. */
+  /** Three values of its manifest. */
   readonly format: number | null
   readonly coffer: string | null
   readonly rows: Readonly<Record<string, number>> | null
 }
 
-/** How many files that are ignored a person is told by name. */
+/** Most ignored files that are named to a person. */
 const ignoredNamedMax = 5
 
-/** @returns `undefined` where none is named and the data folder has none */
+/** @returns `undefined` if no key is named and the data folder has none */
 function keyFor(options: BackupListOptions, { place, backups }: KeptBackups) {
   const { file, derivation } = keyPlacesOf(options.data)
   if (!isSourceGiven(options) && !existsSync(file)) return undefined
@@ -48,7 +48,7 @@ function keyFor(options: BackupListOptions, { place, backups }: KeptBackups) {
   return obtainMasterKey(options, { file, derivation: beside })
 }
 
-/** @returns `undefined` for one that has left since the place was listed */
+/** @returns `undefined` for a file that was removed after the place was listed */
 async function startOf(
   { place }: KeptBackups,
   { name, bytes }: KeptBackup,
@@ -103,7 +103,7 @@ function tell(where: string, backups: readonly ListedBackup[], { ignored }: Kept
   sayNow(`ignored, for its name: ${counted(ignored.length, 'file')}: ${all}`)
 }
 
-/** @throws CommandFailure for a place that cannot be read, and a key that is not as it must be */
+/** @throws CommandFailure for a place that cannot be read, and for a key that is not valid */
 async function listBackups(where: string, options: BackupListOptions): Promise<void> {
   const kept = await keptBackupsIn(where, resolve(options.data))
   const masterKey = keyFor(options, kept)
@@ -116,7 +116,7 @@ async function listBackups(where: string, options: BackupListOptions): Promise<v
   }
 }
 
-/** The parser takes what both commands have for the one above. */
+/** If both commands have an option, the parser gives it to the parent command. */
 function listOptionsOf(command: Command): BackupListOptions {
   const { to, ...options }: BackupListOptions & { readonly to?: string } = command.optsWithGlobals()
   if (to === undefined) return options

@@ -1,8 +1,8 @@
 /**
- * `coffer backup`: an encrypted copy of a vault in one file, also while it is served.
+ * `coffer backup`: an encrypted copy of a vault in one file, even while it is served.
  *
- * The copy is of one moment and has no page that is free; it is looked at as `coffer verify` does,
- * and the file is read back, before it gets its name. It opens with the master key of the vault,
+ * The copy is a snapshot without free pages. Before the file gets its name, the copy is inspected
+ * as `coffer verify` does, and the file is read back. It opens with the master key of the vault,
  * which is not in it.
  * @module
  */
@@ -46,14 +46,14 @@ import { addBackupList } from './backup-list.ts'
 import { addAddress, takesVault } from './vault-options.ts'
 
 interface BackupOptions extends FolderOptions {
-  /** A file that does not exist, the address of one in a bucket, or `-`. */
+  /** A new file, the address of one in a bucket, or `-`. */
   readonly to?: string
   readonly json?: boolean
 }
 
 const databaseOf = (store: string): string => join(store, 'data.mdb')
 
-/** The copy and the file are there at a time, each no larger than the database. */
+/** The copy and the file exist at the same time, each at most as large as the database. */
 const roomFor = (staging: string, data: string): DiskNeed => ({
   folder: dirname(staging),
   bytes: 2 * statSync(databaseOf(join(data, 'store'))).size + freeSpaceBytesMin,
@@ -74,7 +74,7 @@ async function inspectCopy(
   return { ...report.rows }
 }
 
-/** @throws CommandFailure unless the file gives the copy back, byte by byte */
+/** @throws CommandFailure unless the file yields the copy, byte for byte */
 function assertReadable(
   file: string,
   masterKey: Uint8Array,
@@ -110,10 +110,10 @@ async function fill(data: string, copy: LockedFolder, file: string, progress: Be
   }
 }
 
-/** Where a backup is made and goes. */
+/** Place in which a backup is made and stored. */
 type Target = Pick<BackupPlace, 'stagingOf' | 'assertFree' | 'put'>
 
-/** What a passphrase takes, of a vault that one opens. */
+/** Stores the parameters of the passphrase, for a vault that one opens. */
 async function putDerivation(
   data: string,
   place: Target,
@@ -127,7 +127,7 @@ async function putDerivation(
 
 export interface MadeBackup {
   readonly manifest: Manifest
-  /** Of its file. */
+  /** Size of its file. */
   readonly bytes: number
 }
 
@@ -143,7 +143,7 @@ async function makeStaged(
   const file = join(copy.data, 'backup')
   try {
     const manifest = await fill(options.data, copy, file, progress)
-    // First, since a backup counts once it has its name.
+    // Comes first, because a backup counts once it has its name.
     await putDerivation(options.data, place, name, copy)
     await place.put(name, file, progress)
     return { manifest, bytes: statSync(file).size }
@@ -158,7 +158,7 @@ async function makeStaged(
 }
 
 /**
- * Makes a backup of a vault, looks at all of it, and gives it its name.
+ * Makes a backup of a vault, checks all of it, and gives it its name.
  * @throws CommandFailure with nothing at that name
  */
 export async function makeBackup(
@@ -186,14 +186,14 @@ function linesOf(to: string, { manifest, bytes }: MadeBackup, json?: boolean): r
   ]
 }
 
-/** What a passphrase takes is a second file, for which standard output has no place. */
+/** The parameters of a passphrase are a second file, which standard output cannot carry. */
 function assertOneFile(data: string): void {
   if (!existsSync(keyPlacesOf(data).derivation)) return
   const reason = 'the backup of a vault with a passphrase is two files'
   throw new CommandFailure(`--to -: ${reason}: name one, and the other is beside it`, usageExitCode)
 }
 
-/** Only the backup goes to standard output: what is said of it goes to stderr. */
+/** Standard output carries only the backup: messages go to stderr. */
 async function backupToOutput(options: BackupOptions, bytes: number): Promise<void> {
   const { data, json } = options
   const place = standardOutput(resolve(data))

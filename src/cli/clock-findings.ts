@@ -1,6 +1,6 @@
 /**
- * What `coffer doctor` says of a vault that is ahead of its clock: it refuses what expires sooner.
- * Source: server/process/clock.ts.
+ * Findings of `coffer doctor` about a vault ahead of its clock: it refuses deadlines before its own
+ * time. Source: server/process/clock.ts.
  * @module
  */
 import { clockStepMsMax } from '../limits/operation-limits.ts'
@@ -16,8 +16,8 @@ import { warning, type DoctorFinding } from './finding.ts'
 const effect = 'what expires before that is refused or hidden'
 
 /**
- * @param aheadMs the mark, less the clock
- * @param remedy for a clock that is right
+ * @param aheadMs the mark minus the clock
+ * @param remedy advice if the clock is right
  */
 export function findInMark(aheadMs: number, clock: string, remedy: string): DoctorFinding[] {
   if (aheadMs <= clockStepMsMax) return []
@@ -27,9 +27,9 @@ export function findInMark(aheadMs: number, clock: string, remedy: string): Doct
   return [warning('clock', `${text}. If that clock is right, ${remedy}`)]
 }
 
-/** By how much the server of a folder says it is ahead; 0 where none runs or says so. */
+/** Asks the server of a folder how far it is ahead; 0 if none runs or it does not say. */
 async function servedAheadMs(data: string): Promise<number> {
-  // One that is stopped or sealed says nothing of it.
+  // A stopped or sealed server does not say.
   const asked = callControl(controlOf(data), 'status', {}).catch((error: unknown) => {
     if (error instanceof CommandFailure) return undefined
     throw error
@@ -38,7 +38,7 @@ async function servedAheadMs(data: string): Promise<number> {
   return 1_000 * Number(facts?.['clock_ahead_seconds'] ?? 0)
 }
 
-/** What a start goes by is told before what a server does: that alone outlives a restart. */
+/** Reports the stored mark, which a start uses, before the server's: only it outlives a restart. */
 export async function findInClock({ data }: FolderOptions): Promise<DoctorFinding[]> {
   const file = pathsOf(data).clock
   const kept = isInDatabase(data)

@@ -1,9 +1,9 @@
 /**
- * `coffer compact`: writes the database of a stopped vault anew, without what was deleted.
+ * `coffer compact`: rewrites the database of a stopped vault without deleted data.
  *
- * Until then the bytes of deleted rows stay in pages that the engine keeps for later, and a thief
- * who has the master key reads them. A damaged vault is left as it is.
- * Source: contract section 13; docs/threats.md, "What the files tell".
+ * Until then the bytes of deleted rows stay in pages that the engine keeps for reuse, where a thief
+ * who has the master key can read them. A damaged vault is left as it is. Source: contract section
+ * 13; docs/threats.md, "What the files tell".
  * @module
  */
 import type { Command } from 'commander'
@@ -28,13 +28,13 @@ import { sayNow } from '../server/process/system.ts'
 import { takesVault } from './vault-options.ts'
 
 /**
- * The receipt: which files were looked at, and which of them are gone.
- * @throws CommandFailure where a copy is left that this cannot remove
+ * Prints the receipt: the files that were looked at, and those that are gone.
+ * @throws CommandFailure if a copy is left that this cannot remove
  */
 function endCopies({ data, store }: LockedFolder, copies: readonly FoundCopy[]): void {
   sayNow(`  looked at ${resolve(databaseIn(store))}: written anew`)
   const { moved } = pathsOf(data)
-  // The vault is in the new file, which was looked at as a whole.
+  // The vault is in the new file, all of which was checked.
   removeFile(moved)
   const left = copies.filter(({ path, state }) => state === 'kept' && path !== resolve(moved))
   for (const { path } of copies.filter(copy => !left.includes(copy))) {
@@ -43,9 +43,7 @@ function endCopies({ data, store }: LockedFolder, copies: readonly FoundCopy[]):
   if (left.length > 0) throw new CommandFailure(`a copy is left: ${advicesOf(left).join('; ')}`)
 }
 
-/**
- * @throws CommandFailure with the old file in its place; with the new one, where a copy is left
- */
+/** @throws CommandFailure with the old file in its place; with the new one, if a copy is left */
 async function compact(options: FolderOptions): Promise<void> {
   assertOwnStore(options.data, 'it is compacted there, by VACUUM')
   const folder = lockDataFolder(options)

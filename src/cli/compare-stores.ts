@@ -1,5 +1,5 @@
 /**
- * A vault in a database and in a file, row by row: what a move ends with, in both directions.
+ * Compares a vault in a database and in a file, row by row: the end of a move in either direction.
  * @module
  */
 import { bufferOf } from '../lib/bytes.ts'
@@ -22,10 +22,10 @@ export interface Opposite {
   readonly tables: Tables
 }
 
-/** How long is asked. */
+/** Time for which the database is asked again. */
 export const persisting = { elapsedMs, msMax: databaseReadMsMax }
 
-/** @throws CommandFailure for whatever the database says */
+/** @throws CommandFailure for every error of the database */
 export async function withOpposite<T>(
   address: DatabaseAddress,
   work: (opposite: Opposite) => Promise<T>,
@@ -44,8 +44,8 @@ const isSame = (a: Row, b: Row | undefined): boolean =>
   b !== undefined && a.ordinal === b.ordinal && bufferOf(encodeRow(a)).equals(encodeRow(b))
 
 /**
- * @param differ what is said where they are not the same
- * @returns how many rows there are
+ * @param differ message if they are not the same
+ * @returns the number of rows
  * @throws CommandFailure
  */
 export async function compareRows(

@@ -1,16 +1,16 @@
 /**
- * Scripts by which shells complete commands, options and the few values that some have. Wherever
- * something else may stand they leave it to the shell, which completes names of files.
+ * Scripts with which shells complete commands, options and the few values that some have. Anywhere
+ * else they leave completion to the shell, which completes names of files.
  *
- * Names are letters, digits and dashes; descriptions are quoted.
- * Source: bash(1), Programmable Completion; zshcompsys(1), bashcompinit; fish's complete(1).
+ * Names are letters, digits and dashes; descriptions are quoted. Source: bash(1), Programmable
+ * Completion; zshcompsys(1), bashcompinit; fish's complete(1).
  * @module
  */
 export interface CompletedOption {
-  /** As `--data`. */
+  /** For example `--data`. */
   readonly flag: string
   readonly describes: string
-  /** Its values where there are few; none of those where any text will do, such as a path. */
+  /** Its values if they are few; an empty list if any text will do, such as a path. */
   readonly values?: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export interface CompletedCommand {
   readonly words: readonly string[]
   readonly below: readonly { readonly name: string; readonly describes: string }[]
   readonly options: readonly CompletedOption[]
-  /** Whether something may stand there that is no option. */
+  /** True if something other than an option may follow. */
   readonly takesArguments: boolean
 }
 
@@ -27,7 +27,7 @@ const pathOf = ({ words }: CompletedCommand): string => words.join(' ')
 
 const quoted = (text: string): string => `'${text}'`
 
-/** What may stand next, but for values of options. */
+/** Words that may come next, except values of options. */
 const wordsOf = ({ below, options }: CompletedCommand): string =>
   [...below.map(({ name }) => name), ...options.map(({ flag }) => flag)].join(' ')
 
@@ -45,7 +45,7 @@ function bashValues(command: CompletedCommand): string[] {
 }
 
 function bashWords(command: CompletedCommand): string {
-  // Else options would stand in the way of the names of files.
+  // Otherwise options would get in the way of the names of files.
   const only = command.takesArguments ? '[[ $word == -* ]] || return; ' : ''
   return `      ${quoted(pathOf(command))}) ${only}words=${quoted(wordsOf(command))} ;;`
 }

@@ -1,8 +1,8 @@
 /**
- * `coffer completion`: what a shell completes, as a script of that shell.
+ * `coffer completion`: completions for a shell, as a script of that shell.
  *
- * It is made from the commands as they are declared, and runs nothing while somebody types: what
- * stands on the line may be secret, and is never evaluated.
+ * The script is made from the declared commands and runs no program while somebody types: words on
+ * the line may be secret, and are never evaluated.
  * @module
  */
 import type { Command, Option } from 'commander'
@@ -30,7 +30,7 @@ function optionOf({
   ]
 }
 
-/** Of a command and of all that are below it, but those that help does not tell of. */
+/** Reads a command and all its subcommands, except hidden ones. */
 function readCommands(command: Command, words: readonly string[]): CompletedCommand[] {
   const help = command.createHelp()
   const below = help.visibleCommands(command)
@@ -50,7 +50,7 @@ const scripts: Readonly<Record<string, (commands: readonly CompletedCommand[]) =
   fish: fishScript,
 }
 
-/** @throws CommandFailure for a shell that has none */
+/** @throws CommandFailure for a shell without a script */
 function printCompletion(program: Command, shell: string): void {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (script === undefined) {

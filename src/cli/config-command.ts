@@ -2,7 +2,7 @@
  * `coffer config`: the settings that `coffer serve` would take from the same flags, variables and
  * file.
  *
- * Nothing but the texts is looked at: `coffer doctor` looks at what they name.
+ * It checks only the texts: `coffer doctor` checks the files and addresses that they name.
  * @module
  */
 import type { Command } from 'commander'
@@ -17,10 +17,10 @@ import { printTable, shown, textOf } from './table.ts'
 
 type ConfigCommandOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
-/** A line of what is printed. */
+/** A line of the output. */
 interface Line {
   readonly name: string
-  /** `null` where nothing is set. */
+  /** `null` if it is not set. */
   readonly value: unknown
   readonly from: string
 }
@@ -30,7 +30,7 @@ const notShown = '(not shown)'
 const camelOf = (snake: string): string =>
   snake.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The flag or the variable that an option has its text from; `undefined` where it has none. */
+/** Returns the flag or the variable that gave an option its text; `undefined` if neither did. */
 function textSource(command: Command, name: string): string | undefined {
   const option = command.options.find(each => each.attributeName() === name)
   const source = command.getOptionValueSource(name)
@@ -42,7 +42,7 @@ function textSource(command: Command, name: string): string | undefined {
 const shownAddress = (url: string): string =>
   hasPassword(url) || !URL.canParse(url) ? notShown : url
 
-/** Where the vault and its key are. */
+/** Places of the vault and its key. */
 function linesOfVault(options: ConfigCommandOptions, command: Command): readonly Line[] {
   const { data, masterKeyFile, masterKeyCredential, store, configFile } = options
   const { passphrase, passphraseFd, storePasswordFile } = options
@@ -79,7 +79,7 @@ const shownValue = (value: unknown): string => {
   return shown(Array.isArray(value) ? value.join(', ') || '-' : textOf(value))
 }
 
-/** @throws CommandFailure with exit code 2 where `checkConfig` does */
+/** @throws CommandFailure with exit code 2 if `checkConfig` does */
 function printConfig(options: ConfigCommandOptions, command: Command): void {
   checkChoices(options)
   const lines = linesOf(options, command)
@@ -93,7 +93,7 @@ function printConfig(options: ConfigCommandOptions, command: Command): void {
 const checkChoices = (options: ConfigCommandOptions): void =>
   assertReadAgain(options, loadConfig(options))
 
-/** @throws CommandFailure with exit code 2, which says the flag, the variable or the line */
+/** @throws CommandFailure with exit code 2, which names the flag, the variable or the line */
 function checkConfig(options: ConfigCommandOptions): void {
   checkChoices(options)
   sayNow('The settings can be taken.')

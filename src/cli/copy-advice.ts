@@ -1,5 +1,5 @@
 /**
- * What commands say of copies of a vault that others have left. Source: server/folder/copies.ts.
+ * Advice about copies of a vault that other commands have left. Source: server/folder/copies.ts.
  * @module
  */
 import { basename } from 'node:path'
@@ -8,7 +8,7 @@ import { pathsOf } from '../server/folder/folder-stamp.ts'
 
 const isDatabase = (path: string): boolean => basename(path) === basename(pathsOf('').databaseLeft)
 
-/** What to do about one that is there still. */
+/** Advice about a copy that still exists. */
 function adviceOf({ path, state }: FoundCopy): string {
   if (state === 'held')
     return `${path} is a copy that another command works on, or of another user: wait for it`

@@ -1,7 +1,6 @@
 /**
- * What `coffer doctor` says of the database that a vault is in: whether it answers, takes writes,
- * keeps what it was given, and is set as a vault needs it.
- * Source: docs/many-machines.md.
+ * Findings of `coffer doctor` about the database of a vault: it must answer, accept writes, keep
+ * what it was given, and be set up as a vault needs it. Source: docs/many-machines.md.
  * @module
  */
 import { statSync } from 'node:fs'
@@ -35,7 +34,7 @@ import { fault, warning, type DoctorFinding } from './finding.ts'
 const about = 'database'
 const oldestVersion = 140_000
 
-/** That it takes writes, and still has them after a crash. */
+/** Checks that it accepts writes, and still has them after a crash. */
 function findInKeeping(facts: DatabaseFacts): DoctorFinding[] {
   const { version, isStandby, settings, maySeeStandbys } = facts
   const findings: DoctorFinding[] = []
@@ -66,7 +65,7 @@ function findInKeeping(facts: DatabaseFacts): DoctorFinding[] {
   return findings
 }
 
-/** Connections of a vault bring these along, but a pool of transactions refuses that. */
+/** Connections of a vault set these themselves, but a transaction pool refuses that. */
 function findInSettings({ settings }: DatabaseFacts): DoctorFinding[] {
   const lacking = Object.entries(connectionSettings(databaseAbandonedMs))
     .filter(([name, value]) => (settings[name] ?? value) !== value)
@@ -107,7 +106,7 @@ function findInClock({ skewMs }: DatabaseFacts): DoctorFinding[] {
     : [warning('clock', `${text}: beyond 5 s serve answers 503`)]
 }
 
-/** Of what a database is like. */
+/** Findings that follow from the facts of a database. */
 export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): DoctorFinding[] => [
   ...findInKeeping(facts),
   ...findInSettings(facts),
@@ -115,7 +114,7 @@ export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): D
   ...findInClock(facts),
 ]
 
-/** @throws what is no failure of a command */
+/** @throws errors that are not CommandFailures */
 function told(error: unknown): DoctorFinding {
   if (error instanceof CommandFailure) return fault(about, error.message)
   throw error
@@ -155,8 +154,8 @@ const findInPassword = (file: string | undefined, user?: number): DoctorFinding[
   weaknessesOfPassword(file, user).map(({ about: of, text }) => warning(of, text))
 
 /**
- * Nothing where the store is in the folder.
- * @throws CommandFailure for a URL of an option that is none
+ * Finds nothing if the store is in the folder.
+ * @throws CommandFailure for an option that is no URL
  */
 export async function findInDatabase(
   options: DatabaseOptions & { readonly data: string },
@@ -165,7 +164,7 @@ export async function findInDatabase(
   if (isInDatabase(data)) {
     const address = addressIn(data, storePasswordFile)
     if ('level' in address) return [address]
-    // The user who asks may be root where the server is not.
+    // This user may be root although the server does not run as root.
     const file = storePasswordFile ?? passwordFileOf(data)
     return [...findInPassword(file, statSync(data).uid), ...(await examineAt(address))]
   }

@@ -1,6 +1,6 @@
 /**
- * `coffer db setup`: the statements that make the tables of a vault, for an operator who runs them
- * as another user than the one that serves. `coffer init --store` then fills them.
+ * `coffer db setup`: prints the statements that make the tables of a vault, for an operator who
+ * runs them as another user than the one that serves. `coffer init --store` then fills them.
  * @module
  */
 import type { Command } from 'commander'

@@ -1,9 +1,9 @@
 /**
  * `coffer dev`: a throw-away vault to try things on, gone when it ends.
  *
- * Its master key is never written, so what a killed process leaves behind opens for nobody; the
- * next one sweeps it. It ends with the program that started it. It tells what others may not: why a
- * token was hidden or masked.
+ * Its master key is never written, so nobody can open the remains of a killed process; the next one
+ * removes them. It ends with the program that started it. Unlike other vaults it says why a token
+ * was hidden or masked.
  * @module
  */
 import type { Command } from 'commander'
@@ -60,7 +60,7 @@ The interface is documented at ${baseUrl}/swagger. Each request has a line here:
   say(...guide.split('\n'))
 }
 
-/** Asked first: a process that listens for a signal ignores it no more. */
+/** Checked first: a process that listens for a signal no longer ignores it. */
 const untilToEnd = (): Promise<unknown> =>
   outlivesParent()
     ? untilSignalled(endingSignals)

@@ -1,11 +1,11 @@
 /**
- * `coffer doctor`: what an operator should know before others find out.
+ * `coffer doctor`: problems that an operator should know before others find them.
  *
- * Looks at a data folder and at the settings as `serve` would take them, tries what `serve` needs,
- * and leaves nothing changed; a running server is not disturbed, and one that starts meanwhile
- * waits for a moment. A fault keeps `serve` from starting or from writing, or loses what it has
- * answered; a warning is a choice that weakens the vault; a note is what is so in every vault.
- * Source: contract sections 1 and 11, hardening finding 9.
+ * It checks a data folder and the settings as `serve` would take them, tries what `serve` needs,
+ * and leaves nothing changed; a running server is not disturbed, and one that starts at that time
+ * waits for a moment. A fault keeps `serve` from starting or writing, or loses acknowledged data; a
+ * warning is a choice that weakens the vault; a note holds for every vault. Source: contract
+ * sections 1 and 11, hardening finding 9.
  * @module
  */
 import type { Command } from 'commander'
@@ -48,7 +48,7 @@ const warn = ({ about, text }: Weakness): DoctorFinding => warning(about, text)
 
 const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
-/** The key of before a `keys rekey`, which lies where it was replaced. */
+/** Finds the previous key that a `keys rekey` left beside the new one. */
 function findKeyBefore(options: FolderOptions): DoctorFinding[] {
   const file = masterKeyFileOf(options)
   if (file === undefined || !existsSync(beforeOf(realpathSync(file)))) return []
@@ -67,7 +67,7 @@ function findInFolder(options: ServedFiles): DoctorFinding[] {
     throw error
   }
   const inFolder = join(data, 'master.key')
-  // The user who asks may be root where the server is not.
+  // This user may be root although the server does not run as root.
   const owner = statSync(data).uid
   const writable = findWritableByOthers(options, owner).map(text => fault('owner and mode', text))
   const readable = [data, inFolder, join(data, 'store', 'data.mdb')]
@@ -96,7 +96,7 @@ function findInFolder(options: ServedFiles): DoctorFinding[] {
   return findings
 }
 
-/** What this process may not do, `serve` may not either where it is started alike. */
+/** If `serve` is started in the same way, it lacks the same rights as this process. */
 function findInProcess(): DoctorFinding[] {
   primitives.keep(new Uint8Array(keyBytes))
   const checks: readonly [string, boolean, string][] = [
@@ -121,7 +121,7 @@ const troubles: Readonly<Record<string, string>> = {
   tls_key_weak: `has a key of RSA below ${rsaBitsMin} bits, which callers may refuse: make another`,
 }
 
-/** What `serve` would refuse of the files of TLS, and what callers will. */
+/** Faults of the TLS files for which `serve`, or callers, would refuse them. */
 function findInTls(files: TlsFiles | undefined): DoctorFinding[] {
   if (files === undefined) return []
   try {
@@ -134,7 +134,7 @@ function findInTls(files: TlsFiles | undefined): DoctorFinding[] {
   }
 }
 
-/** What `serve` would refuse of a flag. */
+/** A flag that `serve` would refuse. */
 function refusedOf(flag: string, check: () => void): DoctorFinding[] {
   try {
     check()
@@ -145,7 +145,7 @@ function refusedOf(flag: string, check: () => void): DoctorFinding[] {
   }
 }
 
-/** Of where it would put what it keeps beside the vault. */
+/** Places beside the vault that `serve` would write to. */
 const findInPlaces = ({ erasureLog, backups }: Config, data: string): DoctorFinding[] => [
   ...(erasureLog === undefined
     ? []
@@ -155,17 +155,17 @@ const findInPlaces = ({ erasureLog, backups }: Config, data: string): DoctorFind
     : refusedOf('--backup-to', () => openPlace(backups.to, data).assertThere())),
 ]
 
-/** Whether a vault is in a database and has no folder on this machine yet, which `serve` makes. */
+/** True if a vault is in a database and has no folder on this machine yet, which `serve` makes. */
 const isToCome = ({ data, store }: DoctorOptions): boolean =>
   store !== undefined && !isDataFolder(data)
 
-/** Whether it is told where to listen, in whatever way. */
+/** True if any setting says where to listen. */
 const saysWhere = ({ configFile, host, port, socket, opsPort }: DoctorOptions): boolean =>
   [configFile, host, port, socket, opsPort].some(text => text !== undefined)
 
 const noFolder = note('data folder', 'there is none yet: serve makes it, for the vault of --store')
 
-/** @throws CommandFailure when there is a fault */
+/** @throws CommandFailure if there is a fault */
 async function doctor(options: DoctorOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, tls, settings } = config
