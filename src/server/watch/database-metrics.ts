@@ -1,13 +1,13 @@
 /**
- * What is told of a vault whose store is in a database: how it gets on with it. How the database
- * itself fares, with its disk and its standbys, its operator knows better.
+ * Metrics of a vault whose store is in a database: how the vault uses it. The health of the
+ * database itself, its disk and its standbys is for the database's own monitoring.
  * @module
  */
 import type { Registry } from 'prom-client'
 import type { DatabaseFigures, PoolFigures } from '../../store/postgres/counters.ts'
 import { addCounter, addLabelledGauge, gaugeAdder, secondsOf, type Lines } from './metric-kinds.ts'
 
-/** `undefined` where there is no database, or the vault is sealed. */
+/** `undefined` if there is no database, or the vault is sealed. */
 type Read = () => DatabaseFigures | undefined
 
 const labelNames = ['pool'] as const
@@ -88,7 +88,7 @@ function addFailures(registry: Registry, read: Read): void {
   )
 }
 
-/** @param read asks no database, so that it is told also while there is none */
+/** @param read does not query the database, so that it also works while that is down */
 export function addDatabaseMetrics(registry: Registry, read: Read): void {
   const add = gaugeAdder(registry)
   addPools(registry, read)

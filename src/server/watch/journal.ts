@@ -1,5 +1,5 @@
 /**
- * Lines for the journal of systemd: each begins with its priority, which the journal takes off.
+ * Lines for the systemd journal: each begins with its priority, which the journal strips.
  * Source: sd-daemon(3); systemd.exec(5), `$JOURNAL_STREAM`.
  * @module
  */
@@ -14,8 +14,8 @@ const priorities: Readonly<Record<LogSettings['logLevel'], string>> = {
 }
 
 /**
- * @param stream what systemd says of the journal's own stream: a device and an inode
- * @returns whether an open file is that one, and not another in its place
+ * @param stream device and inode of the journal's own stream, as systemd gives them
+ * @returns true if an open file is that stream, and not another in its place
  */
 export function isJournal(file: number, stream: string | undefined): boolean {
   if (stream === undefined) return false
@@ -27,7 +27,7 @@ export function isJournal(file: number, stream: string | undefined): boolean {
   }
 }
 
-/** @returns what a line of a level begins with */
+/** @returns the prefix of a line of a level */
 export function priorityOf(
   { logPriority }: Pick<LogSettings, 'logPriority'>,
   isToJournal: boolean,

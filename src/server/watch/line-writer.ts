@@ -1,8 +1,7 @@
 /**
- * Lines that are written in batches, beside the work that they tell of: nobody waits for them.
+ * Writes lines in batches, in the background: no request waits for them.
  *
- * What does not fit while a slow reader is waited for is dropped, and how much it was is told in
- * a line of its own.
+ * Lines that do not fit while the reader is slow are dropped, and a line reports how many were.
  * @module
  */
 import { write as writeFile } from 'node:fs'
@@ -17,15 +16,15 @@ import { systemCodeOf } from '../process/failure.ts'
 import { singleFlight } from '../../lib/serial.ts'
 
 export interface LineWriter {
-  /** @param line of ASCII, with its end */
+  /** @param line in ASCII, with its line end */
   readonly write: (line: string) => void
-  /** Whether nothing waits and nothing is being written. */
+  /** True if nothing is waiting or being written. */
   readonly isIdle: () => boolean
-  /** Resolves when all is written, or when the reader takes too long. */
+  /** Resolves when everything is written, or the reader takes too long. */
   readonly end: () => Promise<void>
 }
 
-/** @returns how many bytes the system took @throws its error */
+/** @returns the number of bytes that the system took @throws its error */
 const writeSome = (file: number, bytes: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => {
     writeFile(file, bytes, 0, bytes.length, null, (error, count) =>
@@ -33,7 +32,7 @@ const writeSome = (file: number, bytes: Uint8Array): Promise<number> =>
     )
   })
 
-/** A pipe that others have made one that does not wait takes more later. */
+/** A pipe that another process set to non-blocking takes the rest later. */
 async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
   let left = bytes
   while (left.length > 0) {
@@ -48,7 +47,7 @@ async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
 
 const countLines = (text: string): number => text.split('\n').length - 1
 
-/** Lines in their order, in batches that are written at once: whole lines each. */
+/** Keeps lines in order, in batches of whole lines, each of which is written at once. */
 function makeBatches(batchBytes: number) {
   const batches: string[] = []
   let last = ''
@@ -70,9 +69,9 @@ function makeBatches(batchBytes: number) {
 }
 
 /**
- * @param file an open file: a pipe, a socket, a terminal or a file of the disk
- * @param batchBytes of one write, where whole lines of it are no more
- * @param tellDropped the line that says how many lines are missing
+ * @param file an open pipe, socket, terminal or disk file
+ * @param batchBytes longest write, unless a single line is longer
+ * @param tellDropped returns the line that reports dropped lines
  */
 export function makeLineWriter(
   file: number,
@@ -84,7 +83,7 @@ export function makeLineWriter(
   let dropped = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @returns whether it was written: a full disk, or a reader that has gone, ends no service */
+  /** @returns true if written: a full disk, or a reader that has gone, ends no service */
   async function isWritten(text: string): Promise<boolean> {
     try {
       await writeAll(file, Buffer.from(text, 'latin1'))
@@ -94,7 +93,7 @@ export function makeLineWriter(
     }
   }
 
-  /** Behind a line that was written only: where none can be, this one would not be either. */
+  /** Reports only after a successful write: otherwise the report would fail as well. */
   async function reportDropped(): Promise<void> {
     const count = dropped
     if (count === 0 || waitingBytes > logBufferBytesMax / 2) return

@@ -1,5 +1,5 @@
 /**
- * Events for the operator: one line each, as JSON or as text, from a level on.
+ * Event log for the operator: one line each, as JSON or text, from a minimum level on.
  * @module
  */
 import type { Log } from '../../deps.ts'
@@ -10,7 +10,7 @@ import { visible } from './visible-text.ts'
 export type Level = LogSettings['logLevel']
 type LogFacts = NonNullable<Parameters<Log>[1]>
 
-/** What needs nobody: it was asked for, or is as it should be. */
+/** Events that need no action: they were requested, or report normal operation. */
 const infos = new Set([
   'administered',
   'backup_made',
@@ -28,7 +28,7 @@ const infos = new Set([
   'stopped',
   'stopping',
 ])
-/** What is broken until somebody mends it. */
+/** Failures that last until an operator fixes them. */
 const errors = new Set([
   'backup_failed',
   'database_gone',
@@ -42,7 +42,7 @@ const errors = new Set([
   'worker_missing',
 ])
 
-/** What is not known to be less is a warning. */
+/** Events in neither list are warnings. */
 const levelOf = (event: string): Level => {
   if (infos.has(event)) return 'info'
   return errors.has(event) ? 'error' : 'warning'
@@ -63,11 +63,11 @@ const asText = (time: string, level: Level, event: string, facts: LogFacts): str
     ...Object.entries(facts).map(([name, fact]) => `${name}=${quoted(fact)}`),
   ].join(' ')
 
-/** Where lines go. */
+/** Destination of log lines. */
 export interface LogPlace {
   readonly wallMs: () => number
   readonly isTerminal: boolean
-  /** Whether it is the journal's own stream. */
+  /** True if it is the journal's own stream. */
   readonly isJournal: boolean
   readonly write: (line: string) => void
 }
@@ -77,7 +77,7 @@ export const isTextWanted = (
   { isTerminal }: Pick<LogPlace, 'isTerminal'>,
 ): boolean => logFormat === 'text' || (logFormat === 'auto' && isTerminal)
 
-/** @returns an event as a line, with its end, whatever its level */
+/** @returns an event as a line, with its line end, at any level */
 export function makeLine(
   settings: Pick<LogSettings, 'logFormat' | 'logPriority'>,
   place: Omit<LogPlace, 'write'>,

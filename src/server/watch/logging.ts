@@ -1,5 +1,5 @@
 /**
- * What a serving process tells on its stderr: events, and the request log beside them.
+ * Output of a serving process on stderr: events, and the request log.
  * @module
  */
 import { fstatSync } from 'node:fs'
@@ -15,25 +15,25 @@ const stderr = 2
 
 export interface Logging {
   readonly log: Log
-  /** Absent where no request is to be logged. */
+  /** Absent if no request is logged. */
   readonly observe: Deps['observe'] | undefined
-  /** Writes what waits, within a bound. */
+  /** Writes waiting lines, within a time limit. */
   readonly end: () => Promise<void>
 }
 
-/** Writes of others do not come in between: there are none, or the disk keeps them apart. */
+/** Writes by other processes cannot interleave: there are none, or the file keeps them apart. */
 const isWholeAtOnce = (worker: number | undefined): boolean =>
   worker === undefined || fstatSync(stderr).isFile()
 
-/** The event itself, whatever the level of others: a log that lacks something must say so. */
+/** Written at any log level: an incomplete log must say so. */
 const dropLine = (logs: LogSettings, count: number): string =>
   makeLine(logs, stderrPlace())('log_lines_dropped', { count })
 
-/** Each event says of which worker it is. */
+/** Adds the number of the worker to each event. */
 const ofWorker = (log: Log, worker: number | undefined): Log =>
   worker === undefined ? log : (event, facts = {}) => log(event, { worker, ...facts })
 
-/** @param worker which of several processes this is */
+/** @param worker number of this process, if there are several */
 export function startLogging(logs: LogSettings, worker?: number): Logging {
   const place = stderrPlace()
   if (logs.logRequests === 'off') {
@@ -42,7 +42,7 @@ export function startLogging(logs: LogSettings, worker?: number): Logging {
   }
   const batchBytes = isWholeAtOnce(worker) ? logBatchBytes : logSharedWriteBytes
   const writer = makeLineWriter(stderr, batchBytes, count => dropLine(logs, count))
-  // An event comes in the middle of no batch; where there is none, it is there at once.
+  // An event does not interrupt a batch; if there is none, it is written at once.
   const write = (line: string): void => {
     if (writer.isIdle()) place.write(line)
     else writer.write(line)

@@ -1,6 +1,6 @@
 /**
- * Metrics that are read when somebody asks for them: what they tell of has its numbers already; and
- * how those of several processes become one answer.
+ * Metrics that are read only on request, from numbers kept elsewhere, and the merging of metrics
+ * from several processes.
  * @module
  */
 import { AggregatorRegistry, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
@@ -8,10 +8,10 @@ import type { MaybeLater } from '../../lib/waiting.ts'
 
 export { Registry }
 
-/** How one number is made of those that several processes tell; `max` is the worst of most. */
+/** Merges a number of several processes; `max` is the worst value of most numbers. */
 type Merging = Extract<Aggregator, 'sum' | 'max' | 'min'>
 
-/** Where it reads `undefined` there is no such line. */
+/** If `read` returns `undefined`, the line is left out. */
 export type AddGauge = (
   name: string,
   help: string,
@@ -36,7 +36,7 @@ export const gaugeAdder =
   }
 
 type Labels<L extends string> = Readonly<Record<L, string>>
-/** A line each. */
+/** One line each. */
 export type Lines<L extends string> = Iterable<readonly [labels: Labels<L>, value: number]>
 
 interface Described<L extends string> {
@@ -45,7 +45,7 @@ interface Described<L extends string> {
   readonly labelNames: readonly L[]
 }
 
-/** Lines of numbers that only grow. */
+/** Adds lines of numbers that only increase. */
 export function addCounter<L extends string>(
   registry: Registry,
   { name, help, labelNames }: Described<L>,
@@ -59,7 +59,7 @@ export function addCounter<L extends string>(
     async collect() {
       const lines = await read()
       counter.reset()
-      // Else one without labels would be told as 0 where there is none.
+      // Otherwise a counter without labels would show 0 if it has no line.
       if (labelNames.length === 0) counter.remove()
       for (const [labels, value] of lines) counter.inc(labels, value)
     },
@@ -87,7 +87,7 @@ export function addLabelledGauge<L extends string>(
 export const secondsOf = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : ms / 1_000
 
-/** As the library reads and merges one of them. */
+/** A metric in the form that the library reads and merges. */
 interface Numbered {
   readonly type: string
   readonly values: readonly unknown[]
@@ -96,7 +96,7 @@ interface Numbered {
 /** All numbers of one process, as plain data. */
 export type Numbers = readonly Numbered[]
 
-/** Without metrics that have no line now. */
+/** Leaves out metrics that have no line now. */
 export async function numbersOf(registries: readonly Registry[]): Promise<Numbers> {
   const all = await Promise.all(registries.map(registry => registry.getMetricsAsJSON()))
   return (all.flat() as unknown as Numbers).filter(({ values }) => values.length > 0)
@@ -104,14 +104,14 @@ export async function numbersOf(registries: readonly Registry[]): Promise<Number
 
 const growing: ReadonlySet<string> = new Set(['counter', 'histogram'])
 
-/** Of the numbers, those that only grow. */
+/** Returns the numbers that only increase. */
 export const countedIn = (numbers: Numbers): Numbers =>
   numbers.filter(({ type }) => growing.has(type))
 
 const mergedIn = (all: readonly Numbers[]): Registry =>
   AggregatorRegistry.aggregate(all.map(numbers => [...numbers]))
 
-/** Each metric once, over all of them. */
+/** Returns each metric once, merged over all processes. */
 export const mergeNumbers = (...all: readonly Numbers[]): Promise<Numbers> =>
   numbersOf([mergedIn(all)])
 
@@ -120,7 +120,7 @@ export interface PrintedNumbers {
   readonly contentType: string
 }
 
-/** In the text format of Prometheus, with its media type. */
+/** Prints in the Prometheus text format, with its media type. */
 export async function printNumbers(all: readonly Numbers[]): Promise<PrintedNumbers> {
   const merged = mergedIn(all)
   return { text: await merged.metrics(), contentType: merged.contentType }

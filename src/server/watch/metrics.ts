@@ -1,6 +1,6 @@
 /**
- * What a serving process tells Prometheus of itself: numbers by names of ours, and nothing that a
- * caller sent or the store holds.
+ * Metrics of a serving process for Prometheus: numbers with fixed names, and nothing that a caller
+ * sent or the store holds.
  * @module
  */
 import { Gauge, Registry, type Histogram } from 'prom-client'
@@ -24,27 +24,27 @@ import {
 } from './metric-kinds.ts'
 import { makeProcessMetrics } from './process-metrics.ts'
 
-/** What is read when somebody asks; of store and keys nothing is there while it is sealed. */
+/** Values that are read on request; those of store and keys are absent while sealed. */
 export interface Gauges {
   readonly requestsInFlight: () => number
-  /** Absent where the store is in a database of others. */
+  /** Absent if the store is in a database. */
   readonly fileBytes: () => number | undefined
-  /** Absent while a database of others does not answer. */
+  /** Absent while the database does not answer. */
   readonly store: () => MaybeLater<StoreFigures | undefined>
-  /** Milliseconds since which a row that is due is still there; 0 where none is. Absent as that. */
+  /** Milliseconds that the oldest due row has waited; 0 if none is due. Absent like `store`. */
   readonly sweepLagMs: () => MaybeLater<number | undefined>
-  /** Of a store in a database of others. */
+  /** Present if the store is in a database. */
   readonly database: () => DatabaseFigures | undefined
   readonly freeBytes: () => number | undefined
-  /** How many data keys stand, and the age of the current one; that is absent where unknown. */
+  /** Number of data keys, and age of the current one; absent if unknown. */
   readonly keys: () => { readonly count: number; readonly ageMs: number } | undefined
-  /** How far destruction stays behind the clock. */
+  /** Delay of destruction behind the clock. */
   readonly clockBehindMs: () => number | undefined
   /** Source: `Clock.aheadMs`. */
   readonly clockAheadMs: () => number | undefined
-  /** When the certificate of the server ends, Unix time; absent without TLS. */
+  /** End of the server certificate, Unix time; absent without TLS. */
   readonly certificateUntilMs: () => number | undefined
-  /** By the name of each check, whether it fails. */
+  /** Names of all checks, each with true if it fails. */
   readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
 }
 
@@ -85,7 +85,7 @@ function addStoreGauges(add: AddGauge, gauges: Gauges): void {
   )
 }
 
-/** What of the store a process counts for itself. */
+/** Writes to the store, which each process counts for itself. */
 function addWrites(registry: Registry, { store }: Gauges): void {
   const help = 'writes, of which a commit has several'
   const described = { name: 'coffer_store_writes_total', help, labelNames: [] }
@@ -131,14 +131,14 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
 }
 
 /*
- * What is counted of answers: plain numbers, which the library is given when somebody asks. Its own
- * counting digests the labels of each answer anew, which took a sixth of a read.
+ * Counts of answers: plain numbers, which the library is given on request. Its own counters hash
+ * the labels of each answer anew, which took a sixth of the time of a read.
  */
 
-/** Of one operation. */
+/** Counts of one operation. */
 interface Counted {
   readonly byStatus: Map<number, number>
-  /** Answers by the first bound that they keep within; the last has none. */
+  /** Answers by the first bucket that holds them; the last bucket has no bound. */
   readonly byDuration: number[]
   seconds: number
 }
@@ -161,7 +161,7 @@ function addDuration(counted: Counted, seconds: number): void {
 
 const durations = 'coffer_request_duration_seconds'
 
-/** In the form in which the library prints: each bucket has those of the ones before as well. */
+/** Values in the library's form: each bucket also counts the answers of those before it. */
 function valuesOf(operation: string, { byDuration, seconds }: Counted) {
   let count = 0
   const buckets = byDuration.map((some, at) => {
@@ -214,11 +214,11 @@ function addAnswers(
     aggregator: 'sum',
     get: async () => ({ ...told, values: [...operations].flatMap(pair => valuesOf(...pair)) }),
   }
-  // All that the library asks of a metric that it prints; it can be given no counts of its own.
+  // The library needs only this to print a metric; it accepts no counts from outside.
   registry.registerMetric(told as unknown as Histogram)
 }
 
-/** 1 where it fails, as on `/readyz`. */
+/** Adds the checks of `/readyz`: 1 if a check fails. */
 export function addChecks(registry: Registry, read: Gauges['checks']): void {
   const help = '1 where the check of this name fails, of those of /readyz'
   const labelNames = ['check'] as const
@@ -229,13 +229,13 @@ export function addChecks(registry: Registry, read: Gauges['checks']): void {
 }
 
 interface OfProcess {
-  /** Its name, of several. */
+  /** Name of the worker, if there are several. */
   readonly worker?: string | undefined
-  /** Those that it makes. */
+  /** Backups that this process makes. */
   readonly backups?: BackupSchedule | undefined
 }
 
-/** Of names of operations, statuses and kinds of errors alone: there are few of each. */
+/** Labels are only names of operations, statuses and kinds of errors: there are few of each. */
 export function makeMetrics(build: Build, gauges: Gauges, { worker, backups }: OfProcess): Metrics {
   const registry = new Registry()
   if (backups !== undefined) addBackupMetrics(registry, backups)

@@ -1,6 +1,6 @@
 /**
- * The listener for operators: whether the vault lives, whether it may be sent requests, and
- * numbers. It asks for no key, and holds nothing of a token.
+ * The listener for operators: liveness, readiness and metrics of the vault. It needs no key, and
+ * shows nothing of any token.
  * @module
  */
 import { isIP } from 'node:net'
@@ -16,17 +16,17 @@ import { inUrl } from '../listen/listen.ts'
 import type { PrintedNumbers } from './metric-kinds.ts'
 import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts'
 
-/** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
+/** Takes a share of the master key, as text; wipes it. @throws ApiError for an invalid share */
 type TakeShare = (text: Uint8Array) => Promise<object>
 
-/** `uri-host [ ":" port ]`, an address of IPv6 between brackets (RFC 9110 section 7.2). */
+/** `uri-host [ ":" port ]`, with an IPv6 address in brackets (RFC 9110 section 7.2). */
 const hostPattern = /^(?:\[([^[\]]*:[^[\]]*)\]|([^:[\]]+))(?::(\d{0,5}))?$/
 const portMax = 65_535
 
 /**
- * Whether a `Host` is one that no page of another site can have its browser send: an address, a
- * name of this machine itself, or the host that was set. Any other name may be of a site that has
- * it lead here (DNS rebinding). Without one it is no browser (RFC 9112 section 3.2).
+ * True if no page of another site can make its browser send this `Host`: an address, a name of this
+ * machine, or the configured host. Any other name may belong to a site that resolves it to this
+ * machine (DNS rebinding). A request without `Host` is not from a browser (RFC 9112 section 3.2).
  */
 function isOwnHost(host: string | null, configured: string): boolean {
   if (host === null) return true
@@ -37,10 +37,10 @@ function isOwnHost(host: string | null, configured: string): boolean {
   return isIP(name) === 4 || name === 'localhost'
 }
 
-/** Nothing of the host before it is read: not every name that may be set is one of a URL. */
+/** Skips the host without parsing it: a configured name need not be valid in a URL. */
 const pathOf = (url: string): string => /^(?:http:\/\/[^/?]*)?([^?]*)/.exec(url)?.[1] ?? ''
 
-/** What no page of another site may ask for, even if it cannot read the answer. */
+/** Refuses requests that a page of another site may send, even if it cannot read the answer. */
 function refusalOf({ headers }: Request, configured: string): Response | undefined {
   if (!isOwnHost(headers.get('host'), configured)) {
     return say(421, 'ask by an address, localhost or the host that --ops-host names')
@@ -73,10 +73,10 @@ const liveness = (isAlive: boolean): Response =>
 const json = (status: number, facts: object): Response =>
   Response.json(facts, { status, headers: { 'cache-control': 'no-store' } })
 
-/** What is wrong with a share is told; all else might be of the machine. */
+/** Errors about the share are shown; others might reveal something of the machine. */
 async function unseal(request: Request, take: TakeShare): Promise<Response> {
   if (request.method !== 'POST') return say(405, 'expected POST')
-  // A page of any origin may have a browser on this machine send it.
+  // A page of any origin could make a browser on this machine send it.
   if (request.headers.has('origin')) return say(403, 'no browser unseals a vault')
   const text = new Uint8Array(await request.arrayBuffer())
   try {
@@ -87,14 +87,11 @@ async function unseal(request: Request, take: TakeShare): Promise<Response> {
   }
 }
 
-/**
- * A server keeps what it received last where it receives the next: after a share it is sent what is
- * longer, and none.
- */
+/** The server reuses its receive buffer: after a share, a longer body without one overwrites it. */
 async function coverReceived(address: string): Promise<void> {
   const body = '-'.repeat(coverBytes)
   const init = { method: 'POST', body, redirect: 'manual', proxy: false }
-  // It may be ending, and holds nothing then.
+  // The server may be ending, and then holds no share.
   await fetch(address, init as RequestInit).catch(() => undefined)
 }
 
@@ -103,12 +100,12 @@ async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Respon
   return new Response(text, { headers: { ...plain, 'content-type': contentType } })
 }
 
-/** What is answered at each path; much that asks at once is no more work than one. */
+/** Answers of each path; concurrent requests share the work of one. */
 function answersOf(told: ProcessReport): Readonly<Record<string, () => Promise<Response>>> {
   const isAlive = singleFlight(told.isAlive)
   const failing = singleFlight(told.failing)
   const print = singleFlight(async () => {
-    // Loaded only where somebody asks for it.
+    // Loaded only on request.
     const { printNumbers } = await import('./metric-kinds.ts')
     return printNumbers(await told.numbers())
   })
@@ -119,7 +116,7 @@ function answersOf(told: ProcessReport): Readonly<Record<string, () => Promise<R
   }
 }
 
-/** @throws the system's own error when the address cannot be had */
+/** @throws the system's own error if the address is not available */
 export function startOps(
   { host: hostname, port }: TcpAddress,
   told: ProcessReport,
@@ -146,7 +143,7 @@ export function startOps(
     development: false,
     maxRequestBodySize: shareTextBytesMax,
     fetch: request => andThen(answerTo(request), response => endBehindChunks(request, response)),
-    // The server's own answer would print what was thrown.
+    // The server's own answer would print the error.
     error: () => say(500, 'this cannot be told'),
   })
   const address = `http://${inUrl(server.hostname)}:${server.port}`
@@ -156,7 +153,7 @@ export function startOps(
   }
 }
 
-/** @throws CommandFailure when the address cannot be had */
+/** @throws CommandFailure if the address is not available */
 export async function listenOps(
   address: TcpAddress,
   told: ProcessReport,

@@ -1,6 +1,5 @@
 /**
- * What a process tells of itself as one of the machine: as Prometheus names it, and how late its
- * timers come.
+ * Metrics of a process on its machine, named as Prometheus does, and the delay of its timers.
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -8,7 +7,7 @@ import { loopLookMs, loopWindowMs } from '../../limits/operation-limits.ts'
 import { addCounter, gaugeAdder, Registry } from './metric-kinds.ts'
 import { elapsedMs, wallMs } from '../process/system.ts'
 
-/** Linux alone tells; elsewhere there is no such line. Source: proc(5). */
+/** Only Linux provides it; elsewhere the line is left out. Source: proc(5). */
 function openFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length
@@ -17,7 +16,7 @@ function openFiles(): number | undefined {
   }
 }
 
-/** The soft limit; none where it has none. Source: proc(5). */
+/** The soft limit; absent if there is none. Source: proc(5). */
 function openFilesMax(): number | undefined {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1')
@@ -37,7 +36,7 @@ function residentBytes(): number {
   }
 }
 
-/** @returns how late a timer came at most, in the last one to two windows */
+/** @returns the longest delay of a timer in the last one to two windows */
 function startLookingAtLoop(): () => number {
   let dueMs = elapsedMs() + loopLookMs
   let windowEndsMs = elapsedMs() + loopWindowMs
@@ -54,7 +53,7 @@ function startLookingAtLoop(): () => number {
   return () => Math.max(before, now)
 }
 
-/** @param worker the label of each line, of one of several processes */
+/** @param worker label of each line, if there are several processes */
 export function makeProcessMetrics(worker?: string): Registry {
   const registry = new Registry()
   if (worker !== undefined) registry.setDefaultLabels({ worker })

@@ -1,42 +1,42 @@
 /**
- * What is told to those who run a vault: whether it lives, whether it may be sent requests, and
- * numbers; of one process, or of several that serve together.
+ * Reports to operators: liveness, readiness and metrics, of one process or of several that serve
+ * together.
  * @module
  */
 import type { MaybeLater } from '../../lib/waiting.ts'
 import type { Numbers } from './metric-kinds.ts'
 
-/** What may keep a vault from being sent requests, and `clock_ahead`, which is told alone. */
+/** Checks of readiness, and `clock_ahead`, which is only reported. */
 export interface Checks {
   readonly sealed: () => boolean
   readonly stopping: () => boolean
-  /** Whether the store cannot be read, or takes no writes any more. */
+  /** True if the store cannot be read, or refuses writes. */
   readonly store: () => boolean
-  /** Whether the clock is not that of the database that others share. */
+  /** True if the clock differs from that of the shared database. */
   readonly clock: () => boolean
-  /** Whether what expires soon is refused, since the vault is ahead of its clock. */
+  /** True if short expiries are refused, as the vault is ahead of its clock. */
   readonly clock_ahead: () => boolean
-  /** Whether too little space is left for writes. */
+  /** True if too little disk space is left for writes. */
   readonly disk: () => boolean
-  /** Whether so many rows are not folded that writes wait for it. */
+  /** True if writes wait, as too many rows are not folded yet. */
   readonly fold: () => boolean
-  /** Whether a backup comes far too late; `false` where none are made. */
+  /** True if a backup is far too late; false if none are made. */
   readonly backup: () => boolean
 }
 
-/** Of several workers: that none of them serves, or that one is missing while others serve. */
+/** Checks of several workers: none of them serves, or one is missing while others serve. */
 export type WorkerCheck = 'workers' | 'worker_missing'
 
-/** Source: `Checks` and `WorkerCheck`, by their names. */
+/** Names from `Checks` and `WorkerCheck`. */
 export type Failing = readonly string[]
 
-/** All else is served, and by others; another vault of the same store is ahead as well. */
+/** Only reported: everything else is served, and other vaults of the store are ahead as well. */
 const toldAlone: ReadonlySet<string> = new Set(['clock_ahead', 'worker_missing'])
 
-/** Whether all that fails is only told. */
+/** True if all failing checks are only reported. */
 export const mayBeSent = (failing: Failing): boolean => failing.every(name => toldAlone.has(name))
 
-/** A check that itself fails has failed. */
+/** A check that throws has failed. */
 export const failsBy = (check: () => boolean): boolean => {
   try {
     return check()
@@ -52,8 +52,8 @@ export const failingOf = (checks: Checks): Failing =>
 
 export interface ProcessReport {
   readonly failing: () => MaybeLater<Failing>
-  /** Whether each process that serves answers when it is asked. */
+  /** True if each serving process answers. */
   readonly isAlive: () => MaybeLater<boolean>
-  /** Of each process; they are merged where they are printed. */
+  /** Numbers of each process; they are merged when printed. */
   readonly numbers: () => Promise<readonly Numbers[]>
 }

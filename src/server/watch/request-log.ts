@@ -1,8 +1,8 @@
 /**
- * The request log: one line an answer, without anything that a request or its answer carries.
+ * The request log: one line per answer, without any content of the request or the answer.
  *
- * Of what a caller chose it holds the trace id, and not even that where it could be a secret. The
- * id of a token is there as a keyed digest (`logDigest`).
+ * The only value chosen by the caller is the trace id, which is left out if it could be a secret.
+ * The id of a token is logged as a keyed digest (`logDigest`).
  * @module
  */
 import type { AnswerEvent, SeenMore } from '../../deps.ts'
@@ -13,7 +13,7 @@ import { isTextWanted, printTime, type Level, type LogPlace } from './log.ts'
 
 interface RequestLogParts extends LogPlace {
   readonly elapsedMs: () => number
-  /** Which of several processes this is. */
+  /** Number of this process, if there are several. */
   readonly worker?: number | undefined
 }
 
@@ -25,8 +25,8 @@ const levelOf = (status: number): Level => {
 }
 
 /**
- * One in so many, without a pattern that regular traffic could fall in with: a linear congruential
- * generator of 32 bits (Numerical Recipes, section 7.1).
+ * Draws one in `oneIn`, without a pattern that regular traffic could align with: a linear
+ * congruential generator of 32 bits (Numerical Recipes, section 7.1).
  */
 function makeDraw(oneIn: number): () => boolean {
   const below = 2 ** 32 / oneIn
@@ -37,18 +37,18 @@ function makeDraw(oneIn: number): () => boolean {
   }
 }
 
-/** What of a line is not as it was seen. */
+/** Parts of a line that differ from the observed values. */
 interface Line {
   readonly time: string
   readonly level: Level
   /** Milliseconds, to the microsecond. */
   readonly duration: string
   readonly method: string
-  /** As it may be shown. */
+  /** Trace id, as it may be shown. */
   readonly traceId: string
 }
 
-/** To print a number that is no integer takes the engine twice as long. */
+/** Printing a non-integer number takes the engine twice as long. */
 function durationText(ms: number): string {
   const us = Math.round(ms * 1_000)
   const part = us % 1_000
@@ -57,9 +57,9 @@ function durationText(ms: number): string {
 }
 
 /**
- * Keeps the last text that was made, for as long as it is made of the same: most lines are like the
- * one before. Made anew it is one piece: a text that was put together stays in pieces, which each
- * line would walk through.
+ * Keeps the last text for as long as its inputs stay the same: most lines resemble the one before.
+ * The text is flattened: the engine keeps a concatenated one in pieces, which each line would have
+ * to walk through.
  */
 function keepLast<T extends readonly unknown[]>(make: (...of: T) => string): (...of: T) => string {
   let last: T | undefined
@@ -74,7 +74,7 @@ function keepLast<T extends readonly unknown[]>(make: (...of: T) => string): (..
   }
 }
 
-/** Those that are not 0. */
+/** Prints the counts that are not 0. */
 function countsOf(shown: AnswerEvent['shown'], quote: '"' | ''): string {
   if (shown === undefined) return ''
   const { reveal, mask, redact } = shown
@@ -101,7 +101,7 @@ const printWhose = (address: Text, applicationId: Text, keyId: Text, sessionId: 
 
 type Print = (seen: AnswerEvent, more: SeenMore, line: Line) => string
 
-/** Written by hand, since it is written for each request: no other member needs an escape. */
+/** Printed by hand, as it runs for each request; no other member needs escaping. */
 function printJson(): Print {
   const what = keepLast(printWhat)
   const whose = keepLast(printWhose)
@@ -143,7 +143,7 @@ function asText(seen: AnswerEvent, more: SeenMore, { time, level, ...line }: Lin
   return `${time} ${level} ${what}${facts.join('')}`
 }
 
-/** @returns what is told of each answer; `undefined` where nothing is to be logged */
+/** @returns the observer of answers; `undefined` if nothing is logged */
 export function makeRequestLog(
   settings: LogSettings,
   { wallMs, elapsedMs, isTerminal, isJournal, write, worker }: RequestLogParts,
@@ -164,7 +164,7 @@ export function makeRequestLog(
       time: timeOf(wallMs()),
       level: levelOf(status),
       duration: durationText(elapsedMs() - startedMs),
-      // A caller chooses it, and some choose what belongs nowhere.
+      // A caller chooses it, and some put secrets there.
       traceId: seen.isTraceMade ? traceId : loggable(traceId),
       method: knownMethods.has(method) ? method : 'other',
     }

@@ -1,21 +1,21 @@
 /**
- * States that somebody must know of, by the checks of `/readyz`: each is logged once when it begins
- * and once when it ends, whether or not anybody asks.
+ * States that an operator must know of, by the checks of `/readyz`: each is logged once when it
+ * begins and once when it ends, even if nobody asks.
  * @module
  */
 import type { Log } from '../../deps.ts'
 import { stateLookMs } from '../../limits/operation-limits.ts'
 import type { Checks } from './process-report.ts'
 
-/** The events that tell of its begin and its end, and whether it is now. */
+/** A state, and the events that report its beginning and its end. */
 interface State {
   readonly begins: string
   readonly ends: string
-  /** `undefined` where it cannot be told. */
+  /** `undefined` if it is not known. */
   readonly is: () => boolean | undefined
 }
 
-/** What cannot be told is as it was. */
+/** An unknown state stays as it was. */
 function look({ is }: State, was: boolean): boolean {
   try {
     return is() ?? was
@@ -24,7 +24,7 @@ function look({ is }: State, was: boolean): boolean {
   }
 }
 
-/** @returns stop */
+/** @returns a function that stops watching */
 export function watchStates(states: readonly State[], log: Log): () => void {
   const isNow = states.map(() => false)
   const timer = setInterval(() => {
@@ -39,8 +39,8 @@ export function watchStates(states: readonly State[], log: Log): () => void {
 }
 
 /**
- * Of the store, while it is open: `store` fails of a database alone.
- * @param tells whether this process tells of it, once it is open
+ * States of the open store; only in a database can the check `store` begin and end.
+ * @param tells true if this process reports them, once the store is open
  */
 export function statesOf(checks: Checks, tells: () => boolean): readonly State[] {
   const whileOpen = (fails: () => boolean) => () =>

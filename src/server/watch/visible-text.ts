@@ -1,10 +1,10 @@
 /**
- * Lines for a terminal or a log, of texts that others chose: paths, names, what a file holds or
- * another system answered.
+ * Makes texts from outside (paths, names, file contents, answers of other systems) safe for a
+ * terminal or a log.
  * @module
  */
 
-/** Unicode, general categories Cc, Cf, Cs, Zl and Zp. */
+/** Unicode general categories Cc, Cf, Cs, Zl and Zp. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 const escapeOf = (text: string): string =>
@@ -13,7 +13,7 @@ const escapeOf = (text: string): string =>
     .join('')
 
 /**
- * A line in which nothing moves the cursor, ends the line or turns the order of its letters: each
- * such character is told by its escape, as in JSON, so that a line of JSON stays one.
+ * Escapes each character that moves the cursor, ends the line or changes the direction of text. The
+ * escapes are those of JSON, so that a line of JSON stays one.
  */
 export const visible = (line: string): string => line.replaceAll(unseen, escapeOf)

@@ -1,5 +1,5 @@
 /**
- * What is told of a serving process to its operator: numbers, and whether it is well.
+ * Reports of a serving process to its operator: metrics and checks.
  * @module
  */
 import { statSync } from 'node:fs'
@@ -20,7 +20,7 @@ import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from '../process/system.ts'
 import { failingOf, failsBy, type Checks, type ProcessReport } from './process-report.ts'
 
-/** A vault that is open, as it is looked at. */
+/** Parts of an open vault that are watched. */
 export interface Watched {
   readonly opened: OpenedFolder
   readonly deps: Deps
@@ -31,17 +31,17 @@ export interface Watched {
 interface WatchedProcess {
   /** `undefined` while the vault is sealed. */
   readonly current: () => Watched | undefined
-  /** Whether it was told to end. */
+  /** True once the process was told to end. */
   readonly isStopping: () => boolean
-  /** Of the backups that it makes, if any. */
+  /** Backups that this process makes. */
   readonly backups?: BackupSchedule | undefined
-  /** Its name, of several. */
+  /** Name of the worker, if there are several. */
   readonly worker?: string | undefined
   /** Unix milliseconds; absent without TLS, and before it listens. */
   readonly certificateUntilMs: () => number | undefined
 }
 
-/** An engine of others makes no write wait for its folds. */
+/** With a database, writes do not wait for folds. */
 function waitingIn({ store, database }: OpenedFolder): number | undefined {
   const figures = database === undefined ? store.figures() : undefined
   return figures === undefined || figures instanceof Promise ? 0 : figures.waiting
@@ -61,7 +61,7 @@ export function checksOf({
   return {
     sealed: () => current() === undefined,
     stopping: () => isStopping() || ofOpen(({ app }) => app.isEnding())(),
-    // Throws where it cannot be read; a failed commit ends the process.
+    // Throws if the store cannot be read; a failed commit ends the process.
     store: ofOpen(
       ({ opened }) => opened.database?.isReachable() === false || waitingIn(opened) === undefined,
     ),
@@ -78,8 +78,8 @@ export function checksOf({
 }
 
 /**
- * Figures of the store and of what is due; of a database that does not answer there are none, and
- * all else is told all the same: that is when it is asked for.
+ * Figures of the store and of due rows. They are absent if a database does not answer; everything
+ * else is still reported, as it is needed most then.
  */
 function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sweepLagMs'> {
   async function orAbsent<T>(ask: (open: Watched) => MaybeLater<T>): Promise<T | undefined> {
@@ -95,7 +95,7 @@ function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sw
     }
   }
   return {
-    /** Asked once for all numbers of one answer. */
+    /** Read once for all numbers of one answer. */
     store: singleFlight(() => orAbsent(({ opened }) => opened.store.figures())),
     sweepLagMs: () =>
       orAbsent(async ({ opened, deps }) => {
@@ -112,7 +112,7 @@ function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
   return { count: dataKeys.length, ageMs: deps.now() - madeMs }
 }
 
-/** In this order: a millisecond may pass between the two, and what is shown is never below 0. */
+/** The order matters: time may pass between the two, and the difference must not be negative. */
 function clockBehindMs({ deps }: Watched): number {
   const settledMs = deps.settled()
   return deps.now() - settledMs
@@ -145,12 +145,12 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
   }
 }
 
-/** What a process tells, and what it counts meanwhile, sealed or not. */
+/** Reports of a process, and its counting of answers, sealed or not. */
 export interface Watch extends ProcessReport {
   readonly observe: (seen: AnswerEvent) => void
 }
 
-/** What counts is loaded only where somebody asks for it: others start without it. */
+/** Loads the metrics only if somebody asks for them: others start without. */
 export async function makeWatch(watched: WatchedProcess, checks: Checks): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
   const metrics: Metrics = makeMetrics({ version, build }, gaugesOf(watched, checks), watched)

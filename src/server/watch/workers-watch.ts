@@ -1,6 +1,6 @@
 /**
- * What is told of several workers as of one vault: the sums and the worst of them, and beside these
- * what the process that watches over them knows itself.
+ * Reports of several workers as of one vault: the sums and worst values of their numbers, and what
+ * their supervisor itself knows.
  * @module
  */
 import type { BackupSchedule } from '../backup/schedule.ts'
@@ -23,18 +23,18 @@ import type { WorkerProcess } from '../process/worker-process.ts'
 
 type Workers = Pick<Supervisor, 'listening' | 'restarts' | 'isStopping'>
 
-/** The label of the process that watches, where workers have their numbers. */
+/** Label of the supervisor, in place of a worker's. */
 const supervisorName = 'supervisor'
 
 interface WorkerTold<T> {
   readonly worker: WorkerProcess
-  /** Absent where it was silent. */
+  /** Absent if the worker did not answer. */
   readonly told: T | undefined
 }
 
 /**
- * Keeps what was told last, so that what only grows does so: of a worker that is silent, and of all
- * that have ended, in one.
+ * Keeps the last numbers, so that counters never decrease: those of each silent worker, and those
+ * of all ended workers, merged into one.
  */
 function makeMemory(listening: Workers['listening']) {
   const last = new Map<WorkerProcess, Numbers>()
@@ -45,7 +45,7 @@ function makeMemory(listening: Workers['listening']) {
       last.set(worker, told)
       return [worker]
     })
-    // From here on nothing is waited for, so that none counts as both.
+    // From here on nothing is awaited, so that no worker counts as both alive and ended.
     const alive = new Set(listening())
     const ended = [...last].filter(([worker]) => !alive.has(worker))
     for (const [worker] of ended) last.delete(worker)
@@ -58,7 +58,7 @@ function makeMemory(listening: Workers['listening']) {
   }
 }
 
-/** What this process adds; the workers that are up are those that told something. */
+/** Numbers of the supervisor itself; a worker that has answered is up. */
 function makeOwn({ restarts }: Workers, backups: BackupSchedule | undefined) {
   const registry = new Registry()
   if (backups !== undefined) addBackupMetrics(registry, backups)
@@ -93,7 +93,7 @@ function makeOwn({ restarts }: Workers, backups: BackupSchedule | undefined) {
   }
 }
 
-/** @param backups those that this process makes */
+/** @param backups those that the supervisor makes */
 export function watchWorkers(workers: Workers, backups: BackupSchedule | undefined): ProcessReport {
   const { listening, restarts, isStopping } = workers
   const remember = makeMemory(listening)
@@ -109,7 +109,7 @@ export function watchWorkers(workers: Workers, backups: BackupSchedule | undefin
     return failing
   }
 
-  /** One that has ended meanwhile is missing, and not silent. */
+  /** A worker that has ended meanwhile is missing, not silent. */
   async function askAll<K extends Parameters<AskWorker>[0]>(name: K) {
     const asked = listening()
     const told = await Promise.all(asked.map(worker => worker.ask(name)))
