@@ -6,7 +6,7 @@ import type { Config } from '../settings/config.ts'
 import type { Log } from '../deps.ts'
 import { startBackups, type BackupSchedule } from '../server/backup/schedule.ts'
 import { folderOf, type FolderOptions } from '../server/folder/data-folder.ts'
-import type { HandedSocket } from '../server/listen/handed-socket.ts'
+import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import type { ServiceManager } from '../server/process/service-manager.ts'
 import { logStart, sayListening, type Start } from '../server/process/start-line.ts'
 import { say, wallMs } from '../server/process/system.ts'
@@ -50,7 +50,7 @@ export const announcer =
 /** What a service manager has handed to this process, and what it says of its start. */
 export interface Given {
   readonly manager: ServiceManager
-  readonly handed: HandedSocket | undefined
+  readonly handed: ListeningSocket | undefined
   readonly start: Start
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
-import type { HandedSocket } from '../server/listen/handed-socket.ts'
+import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import { reloadOnHangUp } from '../server/process/hang-up.ts'
 import { addressText, findPort } from '../server/listen/listen.ts'
 import { listenOps, type OpsServer } from '../server/watch/ops.ts'
@@ -42,7 +42,6 @@ import { startWorker, type WorkerProcess } from '../server/process/worker-proces
 import { leadWorkers, type LedWorkers, type Standing } from '../server/process/worker-sealing.ts'
 import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
-import { nextFlight } from '../lib/serial.ts'
 import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
 
 /**
@@ -84,7 +83,7 @@ type OrderOfAll = Omit<WorkerOrder, 'key' | 'mark'>
 function makeStarter(
   { lockFile: lock, clock }: SealedFolder,
   order: OrderOfAll,
-  handed: HandedSocket | undefined,
+  handed: ListeningSocket | undefined,
 ) {
   const files = { lock, listener: handed?.file }
   const before = readMark(clock)
@@ -113,20 +112,14 @@ function leadFor(
 }
 
 /** Files that are not what they must be are told of once, and no worker looks at them. */
-function reloaderOf(
-  tls: TlsFiles | undefined,
-  supervisor: Supervisor,
-  log: Log,
-): () => Promise<void> {
-  if (tls === undefined) return async () => {}
-  return nextFlight(async () => {
-    try {
-      readTls(tls)
-    } catch (error) {
-      return logNotReloaded(error, log)
-    }
-    await supervisor.reload()
-  })
+function reload(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): void {
+  if (tls === undefined) return
+  try {
+    readTls(tls)
+  } catch (error) {
+    return logNotReloaded(error, log)
+  }
+  supervisor.reload()
 }
 
 /** What counts is loaded only where somebody asks for it. */
@@ -207,10 +200,9 @@ export async function serveTogether(
   const supervisor = makeSupervisor(workers, { start, drainMs, wakeOthers, elapsedMs, log })
   const url = addressText(order.address, tls !== undefined)
   const status = `Listens on ${url}, ${workers} workers`
-  const reload = reloaderOf(tls, supervisor, log)
-  reloadOnHangUp(async () => {
+  reloadOnHangUp(() => {
     manager.reloading()
-    await reload()
+    reload(tls, supervisor, log)
     manager.ready(status)
   })
   const ends: (() => Promise<void> | void)[] = []

@@ -27,7 +27,7 @@ import {
   sourceNameOf,
   type KeyOptions,
 } from '../server/keys/key-source.ts'
-import { takeHandedSocket } from '../server/listen/handed-socket.ts'
+import { takeHandedSocket } from '../server/listen/listening-sockets.ts'
 import { lockSealed, openLocked } from '../server/folder/sealed-folder.ts'
 import { findServiceManager } from '../server/process/service-manager.ts'
 import { outliveTerminal } from '../server/process/hang-up.ts'

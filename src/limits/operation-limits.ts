@@ -218,12 +218,6 @@ export const haltMs = 100
 export const storeCloseMsMax = 5_000
 
 // Certificates
-/**
- * decision: stages of reloading certificates: the time in which a listener sends its callers to the
- * next one, and the time in which it takes no connection but completes half-open ones.
- */
-export const listenerCloseMs = 300
-export const listenerSettleMs = 300
 /** decision: certificates, a key, and CA files for checking others' certificates. */
 export const tlsFileBytesMax = 1024 * 1024
 /** decision: automatically renewed certificates are renewed earlier. */
@@ -232,8 +226,6 @@ export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
 export const rsaBitsMin = 2_048
 
 // Workers
-/** decision: delay from one worker to the next, so that most take new connections at any time. */
-export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
 /** decision: time for a worker to end by itself; then it is killed. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
 /** decision: delay before an ended worker is restarted, doubled each time. */

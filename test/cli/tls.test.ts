@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listenerCloseMs, listenerSettleMs } from '../../src/limits/operation-limits.ts'
 import {
   selfSigned,
   selfSignedBetween,
@@ -316,8 +315,6 @@ describe('SIGHUP', () => {
     tls.put(tls.certificates[1])
     process.kill(tls.server.pid, 'SIGHUP')
     while ((await shakeHands(port)).name !== 'two') await Bun.sleep(20)
-    // Long after those that are busy have gone over.
-    await Bun.sleep(2 * (listenerCloseMs + listenerSettleMs))
     const { status, head } = await ask()
     expect(status).toBe(200)
     expect(head.toLowerCase()).toContain('connection: close')

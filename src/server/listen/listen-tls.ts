@@ -2,33 +2,30 @@
  * A port with TLS, whose certificates are read anew without an end of anything.
  *
  * The server of the runtime keeps the certificates that it began with (bun#43815), so new ones get
- * a listener of their own on the same port, in the same process. The kernel then gives it what
- * comes; the one before asks those who call it to come over, by the end of their connection with
- * the next answer, and leaves the port. It goes on with connections that are idle until they end by
+ * a server of their own, which accepts from the socket of the one before: whatever waits in its
+ * queue is answered. The one before asks those who call it to come over, by the end of their
+ * connection with the next answer. It goes on with connections that are idle until they end by
  * themselves: a caller about to send on one of them would else get no answer.
+ * Source: docs/decisions.md, "New certificates".
  * @module
  */
 import type { App } from './app.ts'
 import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Log } from '../../deps.ts'
+import { closeSync } from 'node:fs'
 import { idleSecondsMax } from '../../limits/limits.ts'
-import {
-  listenerCloseMs,
-  listenerSettleMs,
-  keepAliveSlackSeconds,
-} from '../../limits/operation-limits.ts'
-import { andThen } from '../../lib/waiting.ts'
+import { keepAliveSlackSeconds } from '../../limits/operation-limits.ts'
 import { nextFlight } from '../../lib/serial.ts'
+import { andThen } from '../../lib/waiting.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { leave } from './front.ts'
-import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
-import { commonOf, findPort, addressText, inUrl, type Listener } from './listen.ts'
+import { commonOf, addressText, inUrl, type Listener } from './listen.ts'
 import {
-  listenersOn,
-  openNowhere,
-  preferNewest,
-  refuseNew,
-  stopListening,
+  adopt,
+  keepSocket,
+  placeholder,
+  type ListeningSocket,
+  type StopAccepting,
 } from './listening-sockets.ts'
 import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 
@@ -55,17 +52,19 @@ function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>):
   return { ...handlers, routes: Object.fromEntries(routes), fetch: wrap(handlers.fetch) }
 }
 
-/** Others than Linux do not tell two listeners on a port apart. */
-const isRenewable = process.platform === 'linux'
-
 /** As `ERR_OSSL_PEM_BAD_END_LINE`; the codes of system calls begin with E, too. */
 const isOfTls = (error: unknown): boolean => systemCodeOf(error)?.startsWith('ERR_') === true
 
-function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls): TlsListener {
+function open(
+  handlers: Handlers,
+  { host: hostname, port }: TcpAddress,
+  tls: Tls,
+  isShared: boolean,
+): TlsListener {
   const state = { isLeaving: false }
   const { cert, key, ca } = tls
   const gate = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
-  const tcp = { hostname, port, reusePort: isRenewable, idleTimeout: idleSecondsMax }
+  const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
   try {
     const server = Bun.serve({
       ...commonOf(leavable(handlers, state)),
@@ -81,25 +80,12 @@ function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls
   }
 }
 
-/** Has a listener leave its port; resolves when another one alone has it. */
-async function leavePort(
-  listener: TlsListener,
-  files: readonly number[],
-  nowhere: number,
-): Promise<void> {
-  listener.isLeaving = true
-  await Bun.sleep(listenerCloseMs)
-  for (const file of files) refuseNew(file)
-  await Bun.sleep(listenerSettleMs)
-  for (const file of files) stopListening(file, nowhere)
-}
-
 interface TlsOptions {
   readonly files: TlsFiles
   /** Whether other processes of the instance listen on the port as well. */
   readonly isShared: boolean
   /** Accepts in place of a socket of this process. */
-  readonly handed?: HandedSocket | undefined
+  readonly handed?: ListeningSocket | undefined
   readonly log: Log
   /** Unix milliseconds. */
   readonly wallMs: () => number
@@ -115,44 +101,56 @@ function read({ files, log, wallMs }: TlsOptions): Tls {
 const waitSecondsOf = ({ keepAliveSeconds = idleSecondsMax }: TcpAddress): number =>
   keepAliveSeconds + keepAliveSlackSeconds
 
-/** A handed socket stays as it is while one listener after the other accepts from it. */
-async function listenOnHanded(
+/** A server that accepts, and the certificates that it shows. */
+interface Accepting {
+  readonly listener: TlsListener
+  readonly stopAccepting: StopAccepting
+  readonly untilMs: number
+}
+
+/** Has a server with the certificates as they are now accept from the socket. */
+async function acceptFrom(
+  socket: ListeningSocket,
+  handlers: Handlers,
+  options: TlsOptions,
+): Promise<Accepting> {
+  const tls = read(options)
+  const listener = open(handlers, placeholder, tls, false)
+  try {
+    const stopAccepting = await adopt(socket, listener.server.port ?? 0)
+    return { listener, stopAccepting, untilMs: tls.untilMs }
+  } catch (error) {
+    await listener.server.stop(true)
+    throw error
+  }
+}
+
+interface Opened extends Pick<Listener, 'address'> {
+  readonly first: Accepting
+  /** Absent where no other server can take the place of the first. */
+  readonly socket?: ListeningSocket
+}
+
+async function openFirst(
   handlers: Handlers,
   asked: TcpAddress,
-  handed: HandedSocket,
   options: TlsOptions,
-): Promise<Listener> {
-  const waitSeconds = waitSecondsOf(asked)
-  const begin = async () => {
-    const tls = read(options)
-    const listener = open(handlers, placeholder, tls)
-    const close = await adopt(handed, listener.server.port ?? 0)
-    return { listener, close, tls }
+): Promise<Opened> {
+  const { handed, isShared } = options
+  if (handed !== undefined) {
+    const first = await acceptFrom(handed, handlers, options)
+    return { first, socket: handed, address: addressText(handed.address, true) }
   }
-  let current = await begin()
-  const leaving = new Set([current.listener])
-
-  async function renew(): Promise<void> {
-    const last = current
-    current = await begin()
-    leaving.add(current.listener)
-    last.listener.isLeaving = true
-    last.close()
-    options.log('tls_reloaded', { until: new Date(current.tls.untilMs).toISOString() })
-    setTimeout(() => {
-      void last.listener.server.stop().then(() => leaving.delete(last.listener))
-    }, waitSeconds * 1_000)
+  const tls = read(options)
+  const listener = open(handlers, asked, tls, isShared)
+  const { untilMs } = tls
+  const { hostname, port = asked.port } = listener.server
+  const address = `https://${inUrl(hostname)}:${port}`
+  if (process.platform !== 'linux') {
+    return { first: { listener, untilMs, stopAccepting: () => {} }, address }
   }
-
-  return {
-    address: addressText(handed.address, true),
-    stop: async () => {
-      await Promise.all([...leaving].map(({ server }) => server.stop()))
-    },
-    close: () => current.close(),
-    certificateUntilMs: () => current.tls.untilMs,
-    reload: nextFlight(() => renew().catch(error => logNotReloaded(error, options.log))),
-  }
+  const { kept, stopAccepting } = await keepSocket(port)
+  return { first: { listener, stopAccepting, untilMs }, socket: kept, address }
 }
 
 /** @throws CommandFailure when the files are not what they must be, or the address cannot be had */
@@ -161,48 +159,38 @@ export async function listenWithTls(
   asked: TcpAddress,
   options: TlsOptions,
 ): Promise<Listener> {
-  if (options.handed !== undefined) return listenOnHanded(handlers, asked, options.handed, options)
-  const { isShared, log } = options
-  const first = read(options)
-  const waitSeconds = waitSecondsOf(asked)
-  const address = isShared || !isRenewable ? asked : await findPort(asked)
-  let current = open(handlers, address, first)
-  let { untilMs } = first
-  const { hostname, port = address.port } = current.server
-  const leaving = new Set<TlsListener>([current])
-  if (!isShared) for (const file of listenersOn(port)) preferNewest(file)
-  const nowhere = openNowhere()
+  const { handed, log } = options
+  const { first, socket, address } = await openFirst(handlers, asked, options)
+  const waitMs = waitSecondsOf(asked) * 1_000
+  let current = first
+  let isStopped = false
+  const open = new Set([first.listener])
 
-  async function renew(): Promise<void> {
-    const tls = read(options)
-    const before = listenersOn(port)
+  async function renew(from: ListeningSocket): Promise<void> {
+    if (isStopped) return
     const last = current
-    current = open(handlers, { host: address.host, port }, tls)
-    untilMs = tls.untilMs
-    leaving.add(current)
-    await leavePort(last, before, nowhere)
-    log('tls_reloaded', { until: new Date(tls.untilMs).toISOString() })
-    setTimeout(
-      () => {
-        void last.server.stop().then(() => leaving.delete(last))
-      },
-      (waitSeconds + 1) * 1_000,
-    )
+    current = await acceptFrom(from, handlers, options)
+    open.add(current.listener)
+    last.listener.isLeaving = true
+    last.stopAccepting()
+    log('tls_reloaded', { until: new Date(current.untilMs).toISOString() })
+    setTimeout(() => {
+      void last.listener.server.stop().then(() => open.delete(last.listener))
+    }, waitMs)
   }
 
-  const reload = nextFlight(async () => {
-    try {
-      await renew()
-    } catch (error) {
-      logNotReloaded(error, log)
-    }
-  })
+  const reload =
+    socket && nextFlight(() => renew(socket).catch(error => logNotReloaded(error, log)))
   return {
-    address: `https://${inUrl(hostname)}:${port}`,
+    address,
     async stop() {
-      await Promise.all([...leaving].map(({ server }) => server.stop()))
+      isStopped = true
+      // Else callers would wait in the queue of a socket from which nobody accepts.
+      if (socket !== undefined && socket !== handed) closeSync(socket.file)
+      await Promise.all([...open].map(({ server }) => server.stop()))
     },
-    ...(isRenewable ? { reload } : {}),
-    certificateUntilMs: () => untilMs,
+    ...(handed === undefined ? {} : { close: () => current.stopAccepting() }),
+    ...(reload === undefined ? {} : { reload }),
+    certificateUntilMs: () => current.untilMs,
   }
 }

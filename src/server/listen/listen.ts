@@ -12,7 +12,7 @@ import { idleSecondsMax, socketIdleSecondsMax } from '../../limits/limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { groupIdOf } from '../folder/groups.ts'
 import { explainListening, portTaken, servingFlags, type ListenFlags } from './listen-failure.ts'
-import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
+import { adopt, placeholder, type ListeningSocket } from './listening-sockets.ts'
 import { holdPort } from './port-hold.ts'
 
 /** A listener that is open. */
@@ -155,7 +155,10 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
 }
 
 /** Listens on a socket that was handed over, and listens already. */
-export async function listenOnHanded(handlers: Handlers, handed: HandedSocket): Promise<Listener> {
+export async function listenOnHanded(
+  handlers: Handlers,
+  handed: ListeningSocket,
+): Promise<Listener> {
   const { host: hostname, port } = placeholder
   const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })

@@ -1,39 +1,65 @@
 /**
- * What the kernel is told of the sockets on which this process listens: which of those that share a
- * port is given new connections, and which is given no more while what it has already is served on.
+ * Listening sockets that outlive the server which accepts from them: one that a service manager
+ * hands over, so that callers who connect between two processes wait in its queue; and one of this
+ * process, so that a server with new certificates takes the place of the one before.
  *
- * The server of the runtime can only stop listening by closing what is idle as well, so these are
- * system calls of our own. Each is allowed to everybody, and without effect where it is not known.
- * Source: socket(7), SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF; dup(2); bpf of Linux.
+ * The server of the runtime takes no open file (bun#36491), so it listens where nobody looks for
+ * it, and then the socket takes the place of that one under its number; the poll of the runtime,
+ * which forgets a socket that goes, is told of it as of the one before. Only for Linux.
+ * Source: sd_listen_fds(3); dup2(2); fcntl(2); epoll_ctl(2); proc(5), `/proc/PID/fdinfo`.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
-import { openSync, readdirSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import type { TcpAddress } from '../../settings/config.ts'
+import { invariant } from '../../lib/errors.ts'
 import { findInLibc } from '../../lib/libc.ts'
+import { adoptionTriesMax } from '../../limits/operation-limits.ts'
+import { CommandFailure } from '../process/failure.ts'
 
 const { i32, ptr: pointer } = FFIType
 const calls = {
   getsockopt: { args: [i32, i32, i32, pointer, pointer], returns: i32 },
-  setsockopt: { args: [i32, i32, i32, pointer, i32], returns: i32 },
   getsockname: { args: [i32, pointer, pointer], returns: i32 },
+  fcntl: { args: [i32, i32, i32], returns: i32 },
   dup2: { args: [i32, i32], returns: i32 },
+  epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
 } as const
 
 let found: ReturnType<typeof findInLibc<typeof calls>>
 const libcOf = () => (process.platform === 'linux' ? (found ??= findInLibc(calls)) : undefined)
 
+function requireLibc(): NonNullable<typeof found> {
+  const libc = libcOf()
+  invariant(libc !== undefined, 'the system has these calls')
+  return libc
+}
+
 const ofSocket = 1
-const attachFilter = 26
 const acceptsConnections = 30
-const attachToGroup = 51
 const inet = 2
 const inet6 = 10
 /** `sockaddr_storage`; family u16 and port u16be stand first in both families. */
 const addressBytes = 128
 
-/** Of a socket that listens on a TCP port; `undefined` of any other open file. */
-export function listenerAddress(file: number): TcpAddress | undefined {
+const setDescriptorFlags = 2
+const closeOnExec = 1
+const getStatusFlags = 3
+const setStatusFlags = 4
+const nonBlocking = 0o4000
+const duplicateCloseOnExec = 1_030
+
+const addToPoll = 1
+const removeFromPoll = 2
+
+/** A socket that listens already. */
+export interface ListeningSocket {
+  readonly file: number
+  readonly address: TcpAddress
+}
+
+/** @returns `undefined` for any open file that does not listen on a TCP port */
+function listenerAddress(file: number): TcpAddress | undefined {
   const libc = libcOf()
   const value = new Int32Array(1)
   const length = new Uint32Array([value.byteLength])
@@ -50,64 +76,137 @@ export function listenerAddress(file: number): TcpAddress | undefined {
   return { host: new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1), port }
 }
 
-/** The open files by which this process listens on a TCP port. */
-export const listenersOn = (port: number): readonly number[] =>
-  libcOf() === undefined
-    ? []
-    : readdirSync('/proc/self/fd')
-        .map(Number)
-        .filter(file => listenerAddress(file)?.port === port)
-
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
-
-/** `sock_filter`: code u16 · jumps u8, u8 · value u32. `sock_fprog`: count u16 · address u64. */
-function attach(file: number, option: number, program: readonly Instruction[]): void {
-  const code = Buffer.alloc(8 * program.length)
-  for (const [at, [operation, ifTrue, ifFalse, value]] of program.entries()) {
-    code.writeUInt16LE(operation, 8 * at)
-    code.writeUInt8(ifTrue, 8 * at + 2)
-    code.writeUInt8(ifFalse, 8 * at + 3)
-    code.writeUInt32LE(value, 8 * at + 4)
+/** @throws CommandFailure for what is no socket that listens on a port */
+export function asHandedSocket(file: number): ListeningSocket {
+  const address = listenerAddress(file)
+  const libc = libcOf()
+  if (address === undefined || libc === undefined) {
+    throw new CommandFailure(
+      'LISTEN_FDS: expected one socket that listens on a port; give a Unix socket by --socket',
+    )
   }
-  const counted = Buffer.alloc(16)
-  counted.writeUInt16LE(program.length, 0)
-  counted.writeBigUInt64LE(BigInt(ptr(code)), 8)
-  libcOf()?.setsockopt(file, ofSocket, option, ptr(counted), counted.length)
+  libc.fcntl(file, setDescriptorFlags, closeOnExec)
+  libc.fcntl(file, setStatusFlags, libc.fcntl(file, getStatusFlags, 0) | nonBlocking)
+  return { file, address }
 }
 
-const giveBack = 0x06
-const loadByte = 0x30
-const and = 0x54
-const ifEqual = 0x15
+/** The variables by which a manager says what it hands over. */
+const variables = ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES'] as const
+const firstHanded = 3
 
 /**
- * Of two that share a port, the one that came last is given each new connection; of one, that one.
- * @param file one of them; the choice stays with the port as long as one is there
+ * Takes the variables out of an environment, which others would take for theirs.
+ * @param pid of this process
+ * @returns `undefined` where nothing was handed to it
+ * @throws CommandFailure
  */
-export const preferNewest = (file: number): void =>
-  attach(file, attachToGroup, [[giveBack, 0, 0, 1]])
+export function takeHandedSocket(
+  environment: Record<string, string | undefined>,
+  pid: number,
+): ListeningSocket | undefined {
+  const { LISTEN_PID: forWhom, LISTEN_FDS: count } = environment
+  for (const name of variables) delete environment[name]
+  if (count === undefined || forWhom !== String(pid) || count === '0') return undefined
+  if (count === '1') return asHandedSocket(firstHanded)
+  throw new CommandFailure('LISTEN_FDS: expected one socket: name one ListenStream= alone')
+}
 
-const flagsAt = 13
-const beginning = 0x02
-const acknowledging = 0x10
+interface Registration {
+  readonly poll: number
+  readonly events: number
+  /** What the runtime finds the socket by. */
+  readonly data: bigint
+}
+
+function findRegistration(file: number): Registration | undefined {
+  for (const poll of readdirSync('/proc/self/fdinfo')) {
+    let text = ''
+    try {
+      text = readFileSync(`/proc/self/fdinfo/${poll}`, 'latin1')
+    } catch {
+      continue
+    }
+    const line = new RegExp(`^tfd: +${file} events: +([0-9a-f]+) data: +([0-9a-f]+)`, 'm')
+    const [, events, data] = line.exec(text) ?? []
+    if (events === undefined) continue
+    return { poll: Number(poll), events: Number.parseInt(events, 16), data: BigInt(`0x${data}`) }
+  }
+  return undefined
+}
+
+/** The runtime tells its poll of a new server once it turns. */
+async function awaitRegistration(file: number): Promise<Registration> {
+  let registration = findRegistration(file)
+  for (let tries = 1; registration === undefined && tries < adoptionTriesMax; tries += 1) {
+    await Bun.sleep(1)
+    registration = findRegistration(file)
+  }
+  invariant(registration !== undefined, 'the poll of the runtime knows the socket')
+  return registration
+}
+
+/** `epoll_event`: events u32 · data u64, without a gap on x64 alone. */
+function encodeEvent({ events, data }: Registration): Uint8Array {
+  const gap = process.arch === 'x64' ? 0 : 4
+  const bytes = Buffer.alloc(12 + gap)
+  bytes.writeUInt32LE(events, 0)
+  bytes.writeBigUInt64LE(data, 4 + gap)
+  return bytes
+}
+
+/** Where a server listens until another socket takes the place of its own. */
+export const placeholder: TcpAddress = { host: '127.0.0.1', port: 0 }
+
+/** The open file by which a server of this process, the only one there, listens on a port. */
+function fileOn(port: number): number {
+  const file = readdirSync('/proc/self/fd')
+    .map(Number)
+    .find(each => listenerAddress(each)?.port === port)
+  invariant(file !== undefined, 'the server listens on that port')
+  return file
+}
+
+/** Has a server accept nothing more, while what it has accepted goes on. */
+export type StopAccepting = () => void
 
 /**
- * No connection is begun there any more; those that are half made come through. A caller that
- * begins one hears nothing, tries again after a second, and comes to another socket if this one is
- * gone then.
+ * The socket stays open under another number, so the poll has to be told that the server is not to
+ * be woken by it any more. The open file that leads nowhere is had before, as there may be none
+ * left later.
  */
-export const refuseNew = (file: number): void =>
-  attach(file, attachFilter, [
-    [loadByte, 0, 0, flagsAt],
-    [and, 0, 0, beginning | acknowledging],
-    [ifEqual, 0, 1, beginning],
-    [giveBack, 0, 0, 0],
-    [giveBack, 0, 0, 0xff_ff_ff_ff],
-  ])
+function stopperOf(file: number, { poll }: Registration): StopAccepting {
+  const libc = requireLibc()
+  const nowhere = openSync('/dev/null', 'r')
+  return () => {
+    libc.epoll_ctl(poll, removeFromPoll, file, null)
+    libc.dup2(nowhere, file)
+    closeSync(nowhere)
+  }
+}
 
-/** An open file that leads nowhere: had before anything is changed, as there may be none left. */
-export const openNowhere = (): number => openSync('/dev/null', 'r')
+/**
+ * Has a server of this process accept from a socket, in place of its own.
+ * @param port that the server alone listens on
+ */
+export async function adopt({ file }: ListeningSocket, port: number): Promise<StopAccepting> {
+  const libc = requireLibc()
+  const own = fileOn(port)
+  const registration = await awaitRegistration(own)
+  const isAdopted =
+    libc.dup2(file, own) === own &&
+    libc.epoll_ctl(registration.poll, addToPoll, own, ptr(encodeEvent(registration))) === 0
+  invariant(isAdopted, 'the socket takes the place of that of the server')
+  return stopperOf(own, registration)
+}
 
-/** Ends the listening, and nothing else: the open file leads nowhere from now on. */
-export const stopListening = (file: number, nowhere: number): void =>
-  void libcOf()?.dup2(nowhere, file)
+/** Keeps the socket of a server, so that it goes on to listen when that server leaves it. */
+export async function keepSocket(
+  port: number,
+): Promise<{ readonly kept: ListeningSocket; readonly stopAccepting: StopAccepting }> {
+  const own = fileOn(port)
+  const address = listenerAddress(own)
+  const file = requireLibc().fcntl(own, duplicateCloseOnExec, 0)
+  invariant(address !== undefined && file >= 0, 'an open file is left for the socket')
+  const stopAccepting = stopperOf(own, await awaitRegistration(own))
+  return { kept: { file, address }, stopAccepting }
+}

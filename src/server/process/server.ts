@@ -9,7 +9,7 @@ import type { Deps } from '../../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../../limits/operation-limits.ts'
 import type { OperatedStore } from '../../store/operated.ts'
 import { startSweeping, startWritingKeyUses } from '../../vault/upkeep.ts'
-import type { HandedSocket } from '../listen/handed-socket.ts'
+import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { explainListening } from '../listen/listen-failure.ts'
 import {
   listenAtSocket,
@@ -52,7 +52,7 @@ export interface ServerOptions {
   /** Plain HTTP where it is absent. */
   readonly tls?: TlsFiles | undefined
   /** What to listen on in place of the address. */
-  readonly handed?: HandedSocket | undefined
+  readonly handed?: ListeningSocket | undefined
 }
 
 async function listen(

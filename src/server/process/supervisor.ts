@@ -11,7 +11,6 @@
 import type { Log } from '../../deps.ts'
 import {
   workerReadyMsMax,
-  workerReloadMs,
   workerRestartMsMax,
   workerRestartMsMin,
   workerStartsMax,
@@ -37,8 +36,8 @@ export interface Supervisor {
   readonly isReady: Promise<unknown>
   /** Rejects with a CommandFailure when a worker cannot be started for the first time. */
   readonly failed: Promise<never>
-  /** Has each worker that listens read its certificates anew, one after the other. */
-  reload(): Promise<void>
+  /** Has each worker that listens read its certificates anew. */
+  reload(): void
   /** The workers that listen now. */
   readonly listening: () => readonly WorkerProcess[]
   /** Of each worker, how often it was started again. */
@@ -170,12 +169,9 @@ async function stopAll({ running }: SupervisorState, drainMs: number): Promise<v
 /** A process that does not listen yet would end by it, and reads the files in a moment anyway. */
 const reloadSignal = 'SIGHUP'
 
-async function reloadAll(state: SupervisorState): Promise<void> {
+function reloadAll(state: SupervisorState): void {
   state.reloads += 1
-  for (const worker of state.ready) {
-    worker.signal(reloadSignal)
-    await Bun.sleep(workerReloadMs)
-  }
+  for (const worker of state.ready) worker.signal(reloadSignal)
 }
 
 /** Starts the workers 0 to `count` - 1. */

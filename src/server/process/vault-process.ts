@@ -11,7 +11,7 @@ import type { Places } from '../listen/control-operations.ts'
 import { findIn } from '../listen/control.ts'
 import { startControlling, whileOpen } from '../listen/controlling.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from '../listen/front.ts'
-import type { HandedSocket } from '../listen/handed-socket.ts'
+import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import {
   closeVault,
@@ -55,7 +55,7 @@ interface Serving extends VaultUse {
   /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
   readonly checkPath?: string | undefined
   /** What to listen on in place of the address. */
-  readonly handed?: HandedSocket | undefined
+  readonly handed?: ListeningSocket | undefined
   readonly drainSeconds: number
   /** Who started this process, where there is such a one. */
   readonly manager: ServiceManager

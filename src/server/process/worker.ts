@@ -31,7 +31,7 @@ import {
 import { makeErasureLog } from '../folder/erasure-log.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { tellFailuresBy } from './failure-line.ts'
-import { asHandedSocket } from '../listen/handed-socket.ts'
+import { asHandedSocket } from '../listen/listening-sockets.ts'
 import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from '../watch/logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
