@@ -1,8 +1,8 @@
 /**
- * Lists of erasures that a restore is given: which tokens are not to come back.
+ * Lists of erasures for a restore: tokens that must not come back.
  *
- * They may be longer than memory, so they are read twice: once before anything is restored, for a
- * line that is none, and once to erase.
+ * They may be larger than memory, so they are read twice: once before anything is restored, to find
+ * invalid lines, and once to erase.
  * @module
  */
 import { createReadStream, statSync } from 'node:fs'
@@ -50,7 +50,7 @@ const unreadable = (file: string, error: unknown) =>
     usageExitCode,
   )
 
-/** @throws CommandFailure for a line that is none; an empty one is passed over */
+/** @throws CommandFailure for an invalid line; empty lines are skipped */
 async function* erasuresOf(file: string): AsyncGenerator<Erasure> {
   let number = 0
   try {
@@ -70,7 +70,7 @@ async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
   for (const file of files) yield* erasuresOf(file)
 }
 
-/** A pipe could be read once only. */
+/** A pipe could be read only once. */
 function assertFile(file: string): void {
   try {
     if (statSync(file).isFile()) return
@@ -81,8 +81,8 @@ function assertFile(file: string): void {
 }
 
 /**
- * Looks at every line, before anything is restored.
- * @returns how many erasures there are
+ * Checks every line, before anything is restored.
+ * @returns the number of erasures
  * @throws CommandFailure that names the file and the line
  */
 export async function countErasures(files: readonly string[]): Promise<number> {
@@ -92,21 +92,21 @@ export async function countErasures(files: readonly string[]): Promise<number> {
   return count
 }
 
-/** What is to be erased from a vault that is restored. */
+/** Erasures to repeat in a vault that is restored. */
 export interface ErasureLists {
   readonly files: readonly string[]
-  /** Lines of all of them. */
+  /** Number of lines in all files. */
   readonly count: number
 }
 
-/** @param folder which counts only after this; its master key is wiped */
+/** @param folder counts only after this; its master key is wiped */
 export async function eraseIn(
   folder: FoundFolder,
   { files, count }: ErasureLists,
   progress: BeginProgress,
 ): Promise<Erased> {
   const store = await openStoreOf(folder, { onFailure: () => {} })
-  // Closes the store where it fails.
+  // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {
     return await eraseListed({ store, keys }, erasuresIn(files), progress(count, 'erasing'))

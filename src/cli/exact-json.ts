@@ -1,5 +1,5 @@
 /**
- * Answers of a vault whose numbers and orders of members stay as they came.
+ * Answers of a vault that keep their numbers and orders of members exactly.
  * @module
  */
 import type { Notation, Token } from '../client/index.ts'
@@ -15,14 +15,14 @@ import {
 } from '../lib/json/json.ts'
 import { parseStoredJson } from '../lib/json/parse-json.ts'
 
-/** What callers chose: it stays a `Json`. */
+/** Members with a caller's content: they stay a `Json`. */
 const opaque = new Set(['data', 'mask', 'metadata'])
 
 function frameOf(value: Json): unknown {
   if (isExactNumber(value)) return Number(value.numberText)
   if (isJsonArray(value)) return value.map(frameOf)
   if (!isJsonObject(value)) return value
-  // Of a list `data` is the tokens.
+  // In a list, `data` holds the tokens.
   const isList = value.has('pagination')
   return Object.fromEntries(
     [...value].map(([name, member]) => {
@@ -32,7 +32,7 @@ function frameOf(value: Json): unknown {
   )
 }
 
-/** A token that was answered under `exactJson`, with nothing of it lost. */
+/** Returns a token that was answered under `exactJson`, with nothing lost. */
 export const wholeToken = (token: Token): JsonObject => {
   const whole = fromPlain(token, opaque)
   invariant(isJsonObject(whole), 'a token is an object')
@@ -43,7 +43,7 @@ const isJson = (value: unknown): value is Json =>
   Array.isArray(value) || isJsonObject(value as Json)
 
 /**
- * `data`, `mask` and `metadata` of tokens are `Json`; an array or a `JsonObject` is sent as one.
+ * Keeps `data`, `mask` and `metadata` of tokens as `Json`; sends an array or a `JsonObject` as one.
  */
 export const exactJson: Notation = {
   parse: text => frameOf(parseStoredJson(text)),

@@ -1,23 +1,23 @@
 /**
- * Faults: what nobody expected and nobody caught.
+ * Faults: errors that the program neither expected nor caught.
  *
- * They end the process, since what it would do from there on is not known (hardening L8); what was
- * answered is on disk. Left alone, the runtime would print the message and the source around it,
- * and a message may hold a caller's value; a rejection under a request would not even end it.
+ * They end the process, because its further behaviour is unknown (hardening L8); acknowledged
+ * writes are on disk. By default the runtime would print the message and the source around it, and
+ * a message may hold a caller's value; a rejection under a request would not even end the process.
  * @module
  */
 import { writeSync } from 'node:fs'
 import { placesOf } from '../lib/errors.ts'
 import { failureLine } from '../server/process/failure-line.ts'
 
-/** One line on stderr, done when it returns. */
+/** Writes one line to stderr before it returns. */
 export function tellFault(error: unknown): void {
   const places = placesOf(error)
   const line = failureLine(`stopped by ${places}: this is a fault of coffer, please report it`, 1)
   try {
     writeSync(2, line)
   } catch {
-    // Nobody reads it; the exit code tells the same.
+    // Nobody reads stderr; the exit code says the same.
   }
 }
 
@@ -26,7 +26,7 @@ function end(error: unknown): never {
   process.exit(1)
 }
 
-/** From here on a rejection or an exception that nobody catches ends the process with 1. */
+/** From here on an uncaught exception or rejection ends the process with 1. */
 export function endOnFault(): void {
   process.on('unhandledRejection', end)
   process.on('uncaughtException', end)

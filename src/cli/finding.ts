@@ -1,5 +1,5 @@
 /**
- * What `coffer doctor` has to say.
+ * Findings of `coffer doctor`.
  * @module
  */
 

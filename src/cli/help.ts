@@ -1,13 +1,13 @@
 /**
- * How help looks: within 80 columns, and one style of what else is told of an option.
+ * Format of help: within 80 columns, and one style for the further facts of an option.
  * @module
  */
 import { Help, type Command, type HelpConfiguration, type Option } from 'commander'
 
-/** Beside the longest option there are so many columns left. */
+/** Columns that remain beside the longest option. */
 const describedColumnsMin = 20
 
-/** A default that is decided later stands at the end of the description already. */
+/** A default that is decided later is already at the end of the description. */
 const told = /^(.*?)(?: \(default: (.*)\))?$/s
 
 function describeOption({ description, defaultValue, argChoices, envVar }: Option): string {
@@ -23,7 +23,7 @@ function describeOption({ description, defaultValue, argChoices, envVar }: Optio
 
 const last = new WeakSet<Option>()
 
-/** Marks an option that many commands share: help shows it behind those of the command itself. */
+/** Marks an option that many commands share: help shows it after the command's own. */
 export function shownLast(option: Option): Option {
   last.add(option)
   return option
@@ -37,7 +37,7 @@ function placeOf(option: Option): number {
 const visibleOptions = (command: Command): Option[] =>
   new Help().visibleOptions(command).toSorted((a, b) => placeOf(a) - placeOf(b))
 
-/** Names of variables are too long for the columns, and follow from those of the flags. */
+/** Names of variables are too long for the columns, and follow from the flags. */
 const ofVariables = `
 Options with "env" are read from a variable too, which a flag stands before:
 --some-name from COFFER_SOME_NAME.`

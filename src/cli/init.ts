@@ -1,8 +1,8 @@
 /**
- * `coffer init`: makes a data folder and tells the key of its first management application once.
+ * `coffer init`: makes a data folder and shows the key of its first management application once.
  *
- * The key exists in clear only in what is printed or in the file that was named, so a vault whose
- * key could not be told is not made.
+ * The key exists in clear only in the output or in the named file, so no vault is made if its key
+ * cannot be shown.
  * @module
  */
 import type { Command } from 'commander'
@@ -52,7 +52,7 @@ function tell(options: InitOptions, made: NewVault, keyFile: KeyFile | undefined
   }
 }
 
-/** Else a new vault would have its key beside its data, or its rows on this disk. */
+/** Otherwise a new vault would have its key beside its data, or its rows on this disk. */
 function assertPlacesChosen(options: InitOptions): void {
   if (!isSourceGiven(options)) assertNotEmptied('MASTER_KEY_FILE', 'MASTER_KEY_CREDENTIAL')
   if (options.store === undefined) assertNotEmptied('STORE')
@@ -67,14 +67,14 @@ function init(options: InitOptions): Promise<void> {
 }
 
 /**
- * An empty folder may be that of a volume which is not mounted, and a new vault there would answer
- * 404 for every token of the one before. A key file of its own, which is made with the vault,
- * remembers it.
- * @throws CommandFailure where nothing tells a first start from that
+ * An empty folder may belong to a volume that is not mounted; a new vault there would answer 404
+ * for every token of the old one. A key file elsewhere, which is made with the vault, shows that
+ * there was one.
+ * @throws CommandFailure if nothing tells a first start from that
  */
 function assertFirstStart(options: InitOptions): void {
   const { data, masterKeyFile } = options
-  // Of an init that was cut off: its folder is there.
+  // An interrupted init left its folder.
   if (isAnythingAt(pathsOf(data).newStamp)) return
   const found = masterKeyFile === undefined ? undefined : statsAt(masterKeyFile)
   if (masterKeyFile !== undefined && (found === undefined || found.size === 0)) return
@@ -85,7 +85,7 @@ function assertFirstStart(options: InitOptions): void {
   throw new CommandFailure(`${reason}: mount it, or say --init-new for this start alone`)
 }
 
-/** For `coffer serve --init`: does nothing where a data folder is, whatever its state. */
+/** For `coffer serve --init`: does nothing if there is a data folder, whatever its state. */
 export async function initWhereAbsent(options: InitOptions, isNew: boolean): Promise<void> {
   if (isDataFolder(options.data)) return
   const lost = lostStampOf(options.data)

@@ -1,5 +1,5 @@
 /**
- * What a command reads from standard input: arguments are for every user of the machine to read.
+ * Reads standard input for commands: every user of the machine can read arguments.
  * @module
  */
 import { readSync } from 'node:fs'
@@ -48,7 +48,7 @@ export function readTextInput(what: string): string {
 }
 
 /**
- * Nothing is lost of it: a text that the interface refuses is refused here.
+ * Loses nothing: a text that the interface refuses is refused here.
  * @throws CommandFailure that repeats nothing of it
  */
 export function readJsonInput(what: string): Json {

@@ -1,9 +1,9 @@
 /**
- * A look at all that is in a store, which changes nothing of it.
+ * A check of everything in a store, which changes nothing.
  *
- * First the pages of the file, by plain reads; only what is sound there is given to the engine,
- * which a damaged page can end without a word. Then rows against indexes, then every sealed value.
- * Source: hardening D8.
+ * It first reads the pages of the file by plain reads, and gives them to the engine only if they
+ * are sound: a damaged page can end the engine without a message. Then it compares rows with
+ * indexes, then opens every sealed value. Source: hardening D8.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
@@ -16,7 +16,7 @@ import { isStoreInDatabase } from '../server/folder/folder-database.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
-/** One damage: of a page of the file, or of a row or what leads to it. */
+/** One damage: to a page of the file, or to a row or its index entries. */
 export interface Damage {
   readonly kind: string
   readonly page?: number
@@ -24,8 +24,8 @@ export interface Damage {
 }
 
 /**
- * A commit failed, after which a serving process ends; or the page that says which commit is the
- * newest was damaged. What stands is whole, and of the commit before.
+ * A commit failed, after which a serving process ends; or the page that names the newest commit was
+ * damaged. The present state is whole, and that of the commit before.
  */
 const lostCommit = 'last_commit_unknown'
 
@@ -39,7 +39,7 @@ export interface Report {
 
 export const emptyReport = (): Report => ({ shown: [], count: 0 })
 
-/** Whether what stands there is whole, though a commit may be missing. */
+/** True if the present state is whole, though a commit may be missing. */
 export const isWhole = ({ shown }: Report): boolean =>
   shown.every(({ kind }) => kind === lostCommit)
 
@@ -49,10 +49,10 @@ function add(report: Report, damage: Damage): void {
 }
 
 /**
- * @param folder whose store nobody writes to
- * @param report is told of each damage
- * @param makeKeys is asked once the store is open
- * @throws CommandFailure where it could not look at everything
+ * @param folder whose store no process writes to
+ * @param report collects each damage
+ * @param makeKeys called once the store is open
+ * @throws CommandFailure if it could not check everything
  */
 export async function inspect(
   folder: FoundFolder,

@@ -1,6 +1,6 @@
 /**
- * The backups that a place has, by the names that a server gives them. Every other file there is
- * ignored, as the server does.
+ * Backups in a place, by the names that a server gives them. Every other file there is ignored, as
+ * the server does.
  * @module
  */
 import { basename } from 'node:path'
@@ -12,7 +12,7 @@ import { derivationBeside } from '../server/keys/passphrase.ts'
 import { wallMs } from '../server/process/system.ts'
 
 export interface KeptBackup extends KeptFile {
-  /** When it began, by its name. Unix time. */
+  /** Time of its beginning, from its name. Unix time. */
   readonly instantMs: number
 }
 
@@ -35,7 +35,7 @@ async function listIn(where: string, place: BackupPlace): Promise<readonly KeptF
 
 /**
  * @param where a folder, or `s3://bucket/prefix`
- * @param data the data folder, in which nothing is looked for
+ * @param data the data folder, which is not searched
  * @throws CommandFailure for a place that cannot be read
  */
 export async function keptBackupsIn(where: string, data: string): Promise<KeptBackups> {
@@ -47,17 +47,17 @@ export async function keptBackupsIn(where: string, data: string): Promise<KeptBa
     if (instantMs === undefined) others.push(file.name)
     else backups.push({ ...file, instantMs })
   }
-  // What a passphrase takes belongs to the backup that it is beside.
+  // The parameters of a passphrase belong to the backup beside them.
   const beside = new Set(backups.map(({ name }) => derivationBeside(name)))
   const ignored = others.filter(name => !beside.has(name)).toSorted()
   return { place, backups: backups.toSorted((a, b) => b.instantMs - a.instantMs), ignored }
 }
 
 /**
- * The one that `restore --latest` takes, whether or not it opens.
+ * Finds the backup that `restore --latest` takes, even if it does not open.
  * @returns its path or address
- * @throws CommandFailure where there is none, and for one of the future: it was made while a clock
- *   was wrong, so that which one is the newest is not known
+ * @throws CommandFailure if there is none, and for one from the future: it was made while a clock
+ *   was wrong, so the newest one is not known
  */
 export async function newestBackupIn(where: string, data: string): Promise<string> {
   const { place, backups } = await keptBackupsIn(where, data)
@@ -72,10 +72,10 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
 }
 
 /**
- * Names are not sealed, and the instant within is: who may write to the place, and has no key,
- * could have an old backup taken for the newest.
- * @param path as `newestBackupIn` gives it
- * @throws CommandFailure where the two contradict each other
+ * Names are not sealed, but the instant inside is: a user who can write to the place without having
+ * the key could pass off an old backup as the newest.
+ * @param path from `newestBackupIn`
+ * @throws CommandFailure if the two contradict each other
  */
 export function assertNamedByInstant(path: string, createdAt: string): void {
   const namedMs = backupInstantOf(basename(path)) ?? Number.NaN

@@ -1,6 +1,6 @@
 /**
- * A file for a new key, which is otherwise printed: made before the key is, so that a key is only
- * made where it can be told.
+ * A file for a new key, which is otherwise printed: made before the key, so that a key is made only
+ * if it can be handed out.
  * @module
  */
 import { Option } from 'commander'
@@ -18,9 +18,9 @@ export const keyFileOption = (): Option =>
 
 export interface KeyFile {
   readonly path: string
-  /** The key and the end of its line; on disk when it returns. */
+  /** Writes the key and a line end; on disk when it returns. */
   readonly write: (key: string) => void
-  /** Takes the file away again: there is no key, or none that counts. */
+  /** Removes the file: there is no key, or none that counts. */
   readonly giveUp: () => void
 }
 
@@ -35,7 +35,7 @@ function openKeyFile(path: string): NewFile | undefined {
   }
 }
 
-/** @throws CommandFailure when it cannot be made, or holds something */
+/** @throws CommandFailure if it cannot be made, or holds something */
 function reserveKeyFile(path: string): KeyFile {
   const made = openKeyFile(path)
   if (made === undefined) throw taken(path)
@@ -51,7 +51,7 @@ function reserveKeyFile(path: string): KeyFile {
   }
 }
 
-/** Where a file is named, it is there while the task runs; a task that fails leaves none. */
+/** If a file is named, it exists while the task runs; a task that fails leaves none. */
 export async function withKeyFile<T>(
   path: string | undefined,
   task: (keyFile: KeyFile | undefined) => Promise<T>,

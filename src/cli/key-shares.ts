@@ -24,7 +24,7 @@ import { takesVault } from './vault-options.ts'
 interface SplitOptions extends FolderOptions {
   readonly shares: string
   readonly threshold: string
-  /** Where a file for each share is made; they are printed where it is absent. */
+  /** Folder for one file per share; without it they are printed. */
   readonly toDir?: string
   readonly json?: boolean
 }
@@ -36,13 +36,13 @@ interface JoinOptions extends FolderOptions {
 const stdin = 0
 
 /**
- * A key that opens nothing would be missed on the day when the shares are needed.
- * @throws CommandFailure where it is not the one of the vault
+ * A wrong key would be noticed only on the day when the shares are needed.
+ * @throws CommandFailure unless it is the key of the vault
  */
 const assertOwnKey = (options: FolderOptions): Promise<unknown> =>
   operate(options, 'keys-prove', {})
 
-/** As `splitKey`, of what a command line says. @throws CommandFailure */
+/** Like `splitKey`, with the texts of a command line. @throws CommandFailure */
 async function split(masterKey: Uint8Array, { shares, threshold }: SplitOptions) {
   try {
     return await splitKey(masterKey, Number(shares), Number(threshold), randomBytes)
@@ -86,7 +86,7 @@ function writeShares(texts: readonly Uint8Array[], folder: string): readonly str
     syncFolder(folder)
   } catch (error) {
     if (systemCodeOf(error) === undefined) throw error
-    // What came in between was not written by this.
+    // EEXIST: the last file appeared in between and is not ours.
     for (const path of systemCodeOf(error) === 'EEXIST' ? begun.slice(0, -1) : begun) {
       removeFile(path)
     }
@@ -115,10 +115,10 @@ async function keysSplit(options: SplitOptions): Promise<void> {
 }
 
 /**
- * Shares, line by line: from stdin, or asked for where that is a terminal, where one that is not
- * taken is asked for again.
- * @param take says whether it is done
- * @returns how many were taken
+ * Reads shares line by line from stdin. On a terminal it asks for each, and again for one that is
+ * not accepted.
+ * @param take returns true when no more are needed
+ * @returns the number of accepted shares
  */
 export async function eachShare(take: (text: Uint8Array) => Promise<boolean>): Promise<number> {
   const isAsked = isatty(stdin)

@@ -45,13 +45,13 @@ async function keysStatus(options: KeysOptions): Promise<void> {
   if (left > 0) sayNow(`Older keyrings may be in the files, ${left} of them: run keys retire.`)
 }
 
-/** Of a store in a database nobody here knows how large it is. */
+/** The size of a store in a database is not known here. */
 const bytesOf = ({ data }: KeysOptions): number =>
   isInDatabase(data)
     ? progressFileBytesMin
     : (statSync(databaseIn(pathsOf(data).store), { throwIfNoEntry: false })?.size ?? 0)
 
-/** Tells of the rows that were looked at so far. */
+/** Shows the number of rows looked at so far. */
 function sealingTo(progress: BeginProgress): Tell {
   let done: ReportDone | undefined
   return ({ rows, of }) => {
@@ -60,7 +60,7 @@ function sealingTo(progress: BeginProgress): Tell {
   }
 }
 
-/** @throws CommandFailure, once all is told, where rows did not open */
+/** @throws CommandFailure, after its report, if rows did not open */
 async function keysRotate(options: KeysOptions): Promise<void> {
   const told = { bytes: bytesOf(options), json: options.json === true }
   const facts = await withProgress(told, progress =>
@@ -94,13 +94,13 @@ const notScrubbed =
   'keyrings of before are in the files still, as somebody reads them, such as a backup: ' +
   'run keys retire again once that is done'
 
-/** The file of the store where it is in the folder, and each copy that was found. */
+/** Returns the file of a store in the folder, and each copy that was found. */
 const filesOf = ({ data }: KeysOptions, copies: readonly FoundCopy[]): readonly string[] => [
   ...(isInDatabase(data) ? [] : [resolve(databaseIn(pathsOf(data).store))]),
   ...copies.map(({ path }) => path),
 ]
 
-/** @throws CommandFailure, once all is told, where keyrings of before are left in the files */
+/** @throws CommandFailure, after its report, if older keyrings are left in the files */
 async function keysRetire(options: KeysOptions): Promise<void> {
   const told = await operate(options, 'keys-retire', {})
   const copies = clearCopies(options.data)

@@ -1,5 +1,5 @@
 /**
- * `coffer log digest`: by what lines of the request log tell of a token.
+ * `coffer log digest`: the digests by which lines of the request log name a token.
  * @module
  */
 import type { Command } from 'commander'

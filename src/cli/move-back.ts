@@ -1,11 +1,11 @@
 /**
- * `coffer move --to folder`: a vault goes from PostgreSQL into a folder of its own.
+ * `coffer move --to folder`: moves a vault from PostgreSQL into a folder of its own.
  *
- * The vault is looked at as `coffer verify` does, while nothing has happened yet. Then nobody may
- * open it in the database, a process that serves it is looked for, and nobody may write. A new file
- * is made beside its place, compared row by row with the database, and looked at as well; it takes
- * its place by one rename, and last the folder names the database no more. Cut off anywhere, the
- * same command goes on; a failure before the rename leaves all as it was.
+ * First the vault is checked as `coffer verify` does, before anything changes. Then the database is
+ * closed to new processes, the command looks for one that still serves it, and writes are stopped.
+ * A new file is made beside its place, compared row by row with the database, and checked as well;
+ * one rename puts it in place, and last the folder stops naming the database. If it is cut off
+ * anywhere, the same command continues; a failure before the rename leaves everything as it was.
  * @module
  */
 import { existsSync, renameSync } from 'node:fs'
@@ -49,7 +49,7 @@ import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
 const served = 'the vault is served from the database, or a command is at it: end that first'
 const differ = 'the new file is not what the database has: try again'
 
-/** @throws CommandFailure while somebody serves; DatabaseError */
+/** @throws CommandFailure while a process serves the vault; DatabaseError */
 async function shutOut(leaving: Leaving, progress: BeginProgress): Promise<void> {
   const { pool, tables } = leaving
   await beginLeaving(leaving)
@@ -60,7 +60,7 @@ async function shutOut(leaving: Leaving, progress: BeginProgress): Promise<void>
   await endLeaving(leaving)
 }
 
-/** @returns how many rows there are */
+/** @returns the number of rows */
 async function writeRows(
   to: string,
   { pool, tables }: Opposite,
@@ -77,7 +77,7 @@ async function writeRows(
   }
 }
 
-/** @returns how many rows there are */
+/** @returns the number of rows */
 async function takeRows(
   folder: LockedFolder,
   leaving: Leaving,
@@ -86,7 +86,7 @@ async function takeRows(
 ): Promise<number> {
   await shutOut(leaving, progress)
   const left = await readLeft(leaving)
-  // What has expired there stays so, also where the clock of this machine is behind.
+  // Rows that have expired there stay expired, even if the clock of this machine is behind.
   if (left.markMs > 0) keepMarkMs(folder.clock, left.markMs)
   let rows = 0
   await replaceDatabase(folder, {
@@ -98,7 +98,7 @@ async function takeRows(
   return rows
 }
 
-/** @returns how many rows there are */
+/** @returns the number of rows */
 async function moveRows(
   folder: LockedFolder,
   opposite: Opposite,
@@ -108,20 +108,20 @@ async function moveRows(
   const format = await readFormat(opposite.pool, opposite.tables)
   const hasBegun = format === leavingFormat || format === leftFormat
   const keys = hasBegun ? undefined : await inspectSound(folder, progress)
-  // Of a move there that was cut off at its very end, and served from there since.
+  // Left by a move to the database that was cut off at its very end; served from there since.
   if (!hasBegun && existsSync(databaseIn(store))) setAside(folder)
   const keysOf = async (of: Store): Promise<Keys> => keys ?? unsealKeysOf(of, folder)
   const leaving = { ...opposite, mover: moverOf(data) }
   try {
     return await takeRows(folder, leaving, keysOf, progress)
   } catch (error) {
-    // Else the folder has the vault, and only the end is missing.
+    // Otherwise the folder has the vault, and only the last step is missing.
     if (!existsSync(databaseIn(store))) await cancelLeaving(leaving).catch(() => {})
     throw error
   }
 }
 
-/** @throws CommandFailure, and the same command goes on */
+/** @throws CommandFailure; the same command then continues */
 export async function moveBack(options: FolderOptions): Promise<void> {
   const { data } = options
   if (!isInDatabase(data)) throw new CommandFailure(`${data} has a store of its own already`)
@@ -131,7 +131,7 @@ export async function moveBack(options: FolderOptions): Promise<void> {
   const { store, database, databaseLeft } = pathsOf(data)
   const rows = await withOpposite(address, async opposite => {
     const { bytes } = await readLeft(opposite)
-    // Nobody at a terminal is to think that it hangs while it looks for who serves.
+    // On a terminal, shows that the search for serving processes does not hang.
     const told = stderrNow.isTerminal ? Math.max(bytes, progressFileBytesMin) : bytes
     return withProgress({ bytes: told }, progress => moveRows(folder, opposite, progress))
   })

@@ -1,10 +1,10 @@
 /**
- * `coffer move`: a vault goes from its folder into PostgreSQL, and is served from there; or back
- * (`move-back.ts`).
+ * `coffer move`: moves a vault from its folder into PostgreSQL, from which it is then served; or
+ * back (`move-back.ts`).
  *
  * All rows are copied as they are, sealed, then both stores are compared row by row; only then does
  * the folder name the database, and last the database counts as a vault. The file of the folder's
- * own store stays beside it. Cut off anywhere, the same command goes on.
+ * own store stays beside it. If it is cut off anywhere, the same command continues.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -73,7 +73,7 @@ async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: 
 
 const differ = 'the copy is not what the folder has: drop its schema, and begin again'
 
-/** Each row of both, and what leads to them there. @returns how many there are */
+/** Compares the rows of both, and checks the index entries there. @returns the number of rows */
 async function compare(store: LmdbStore, opposite: Opposite, progress: BeginProgress) {
   const rows = await compareRows(store, opposite, progress, differ)
   const findings = await inspectTables(opposite.pool, opposite.tables, progress)
@@ -81,13 +81,13 @@ async function compare(store: LmdbStore, opposite: Opposite, progress: BeginProg
   return rows
 }
 
-/** Whether the folder names the database, and may not be served from there yet. */
+/** True if the folder names the database, but may not be served from there yet. */
 const isCutOff = ({ data, to }: MoveOptions): boolean =>
   existsSync(databaseIn(pathsOf(data).store)) && isOfDatabase(data, to) && !isMover(data)
 
 /**
  * The folder names the database before that counts as a vault: both are never served.
- * @returns how many rows there are; `undefined` where that was said before
+ * @returns the number of rows; `undefined` if it was reported before
  */
 async function moveRows(
   store: LmdbStore,
@@ -125,7 +125,7 @@ async function openOwn({ data, store: path }: FoundFolder): Promise<LmdbStore> {
   }
 }
 
-/** @throws CommandFailure, and the same command goes on */
+/** @throws CommandFailure; the same command then continues */
 async function moveThere(options: MoveOptions): Promise<void> {
   const { data, to: store } = options
   if (!isInDatabase(data) || !isCutOff(options)) assertOwnStore(data, 'it was moved already')
@@ -150,7 +150,7 @@ async function moveThere(options: MoveOptions): Promise<void> {
   sayNow(`What it was before is in ${kept}: remove it once the database has a backup.`)
 }
 
-/** @throws CommandFailure, and the same command goes on */
+/** @throws CommandFailure; the same command then continues */
 const move = (options: MoveOptions): Promise<void> =>
   options.to === 'folder' ? moveBack(options) : moveThere(options)
 

@@ -1,6 +1,6 @@
 /**
- * Operations from the command line: by the process that serves the folder, or by this one where
- * nobody does.
+ * Operations from the command line: run by the process that serves the folder, or by this one if no
+ * process does.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -31,7 +31,7 @@ import { makeDeps } from '../server/process/open-vault.ts'
 import { defaultSettings } from '../settings/settings.ts'
 import { keyVariable } from './reach.ts'
 
-/** What is to be done, and who hears how far it is. */
+/** An operation to run, and the receiver of its progress. */
 interface Asked {
   readonly name: string
   readonly input: Facts
@@ -51,11 +51,11 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
   })
   try {
     const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
-    // Nobody serves this folder, and others may serve the same database from theirs.
+    // No process serves this folder, but others may serve the same database from their folders.
     const isShared = (await opened.database?.isAlone()) === false
     const { aheadMs: clockAheadMs } = clock
     const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
-    // Where nobody serves the vault, nobody waits for a long commit.
+    // If no process serves the vault, nobody waits for a long commit.
     const reseal = makeResealer(vault, isShared ? resealBatchRows : resealAloneRows)
     const operation = makeOperations(vault, reseal)[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
@@ -70,10 +70,10 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
   }
 }
 
-/** Told without a proof: it shows what the files do, and when keys were made. */
+/** Answered without a proof: it shows the state of the files, and when keys were made. */
 const unproven: readonly string[] = ['keys-status']
 
-/** The key of a management application, where the master key is nowhere to be had. */
+/** Returns the key of a management application, if no master key can be had. */
 function apiKeyInstead(options: FolderOptions): string | undefined {
   const { file, derivation } = keyPlacesOf(options.data)
   if (isSourceGiven(options) || existsSync(file)) return undefined
@@ -89,7 +89,7 @@ function apiKeyInstead(options: FolderOptions): string | undefined {
 const impostor = () =>
   new CommandFailure('what answered has not the master key of this vault: see what listens there')
 
-/** Asks with a proof of the master key, and takes no answer but from a process that has it too. */
+/** Asks with a proof of the master key; accepts answers only from a process that has it too. */
 async function askProven(
   options: FolderOptions,
   { name, input, tell }: Asked,
@@ -122,7 +122,7 @@ async function askProven(
   }
 }
 
-/** @returns `undefined` where nobody serves the folder */
+/** @returns `undefined` if no process serves the folder */
 async function operateThere(options: FolderOptions, asked: Asked): Promise<Facts | undefined> {
   const { name, input, tell } = asked
   const control = controlOf(options.data)
@@ -137,8 +137,8 @@ async function operateThere(options: FolderOptions, asked: Asked): Promise<Facts
 }
 
 /**
- * Asks a running server whether a master key is the one that its vault opens with.
- * @throws CommandFailure where it is not
+ * Asks a running server if a master key is the one that opens its vault.
+ * @throws CommandFailure if it is not
  */
 export async function proveThere(options: FolderOptions): Promise<void> {
   await operateThere(options, { name: 'keys-prove', input: {}, tell: () => {} })
