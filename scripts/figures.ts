@@ -23,7 +23,7 @@ const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 const sources = namesBelow('src', '.ts')
 const texts = new Map(sources.map(name => [name, read(name)]))
 
-/** True for pages that a script generates, which nobody maintains. */
+/** True for pages that a script generates, and for the evidence behind the others. */
 const isGenerated = (name: string): boolean =>
   /^docs\/(?:evidence\/|cli\.md|client-reference\.md)/.test(name)
 
@@ -33,8 +33,19 @@ const pages = [
 ]
 const written = pages.filter(name => !isGenerated(name))
 const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0)
+const tokensOf = (text: string): readonly string[] => text.split(/\s+/).filter(Boolean)
+/** Everything between blanks, as `wc -w` counts. */
 const wordsOf = (names: readonly string[]): number =>
-  sum(names.map(name => read(name).split(/\s+/).filter(Boolean).length))
+  sum(names.map(name => tokensOf(read(name)).length))
+const codeBlock = /^```[^]*?^```$/gm
+/** Words of `docs` and `SECURITY.md`, without code blocks and the bars of tables. */
+const proseOf = (names: readonly string[]): number =>
+  sum(
+    names
+      .filter(name => !['README.md', 'CONTRIBUTING.md'].includes(name))
+      .map(name => tokensOf(read(name).replaceAll(codeBlock, '')))
+      .map(tokens => tokens.filter(token => /[\p{L}\p{N}]/u.test(token)).length),
+  )
 const countIn = (names: readonly string[], what: RegExp): number =>
   sum(names.map(name => [...read(name).matchAll(what)].length))
 
@@ -97,7 +108,8 @@ const figures: readonly (readonly [what: string, figure: number])[] = [
   ['references to tests kept by hand', countIn(written, /\.test\.ts ›/g)],
   ['assertions', countIn(namesBelow('test', '.ts'), /\bexpect(?:Soft)?\(/g)],
   ['words of documents for people', wordsOf(written)],
-  ['words of generated documents', wordsOf(pages.filter(isGenerated))],
+  ['of these in docs and SECURITY.md, without code and bars of tables', proseOf(written)],
+  ['words of generated documents and evidence', wordsOf(pages.filter(isGenerated))],
 ]
 for (const [what, figure] of figures) console.log(`${what}: ${figure}`)
 for (const [name, files] of Object.entries(await filesByRequest())) {

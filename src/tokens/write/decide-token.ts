@@ -1,7 +1,7 @@
 /**
  * What becomes of one planned token: a new row, an equal token in its place, or a refusal.
  *
- * decision: a hit of deduplication comes before the conflict of a taken id (contract section 17).
+ * decision: a hit of deduplication comes before the conflict of a taken id (contract section 8).
  * Source: contract sections 7, 8 and 15.
  * @module
  */
