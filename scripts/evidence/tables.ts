@@ -36,9 +36,22 @@ export type Files = ReadonlyMap<string, string>
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** Returns the ids of a document in order, repeated ones too. */
-const statementsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/^\| ([A-Z]\d+(?:\.\d+)?) \|/gm)].map(([, id = '']) => id)
+interface Statement {
+  readonly id: string
+  /** The other cells of its row, without links. */
+  readonly text: string
+}
+
+/** Lists the statements of a document, in order, each as often as it stands there. */
+const statementsOf = (text: string): readonly Statement[] =>
+  [...text.matchAll(/^\| ([A-Z]\d+(?:\.\d+)?) \|(.*)\|$/gm)].map(([, id = '', rest = '']) => ({
+    id,
+    text: rest
+      .split(/(?<!\\)\|/)
+      .map(cell => cell.trim().replaceAll(/\[([^\]]*)\]\([^)\s]*\)/g, '$1'))
+      .filter(Boolean)
+      .join(' → '),
+  }))
 
 interface Evidence {
   /** For each id, `file › suite › test` of the tests with that tag. */
@@ -62,7 +75,7 @@ function readEvidence(files: Files): Evidence {
   return { tests, faults }
 }
 
-const statementsIn = (files: Files, paths: readonly string[]): readonly string[] =>
+const statementsIn = (files: Files, paths: readonly string[]): readonly Statement[] =>
   paths.flatMap(path => statementsOf(files.get(path) ?? ''))
 
 /** @returns faults: a statement without a test, or twice; a tag without a statement */
@@ -71,7 +84,7 @@ export function findFaults(files: Files): readonly string[] {
   const ids = statementsIn(
     files,
     documents.flatMap(each => each.files),
-  )
+  ).map(({ id }) => id)
   const known = new Set(ids)
   return [
     ...faults,
@@ -90,9 +103,9 @@ export function composePages(files: Files): ReadonlyMap<string, string> {
   const { tests } = readEvidence(files)
   return new Map(
     documents.map(({ title, files: paths, page }) => {
-      const rows = statementsIn(files, paths).map(id => {
+      const rows = statementsIn(files, paths).map(({ id, text }) => {
         const proofs = [...new Set(tests.get(id) ?? [])].map(cell)
-        return `| ${id} | ${proofs.join('<br>')} |`
+        return `| ${id} | ${text} | ${proofs.join('<br>')} |`
       })
       const names = paths.map(path => `\`${path}\``).join(' and ')
       const text = `# Evidence: ${title}
@@ -100,8 +113,8 @@ export function composePages(files: Files): ReadonlyMap<string, string> {
 \`bun scripts/evidence.ts\` makes this page of the tags at the tests. It names the tests that prove
 each statement of ${names}: the file below \`test/\`, the suites, then the test or the row.
 
-| Statement | Tests |
-| --- | --- |
+| Id | Statement | Tests |
+| --- | --- | --- |
 ${rows.join('\n')}
 `
       return [page, text]

@@ -94,7 +94,7 @@ describe('a tagged row of a table is named with its suites', () => {
       ['test/a.test.ts', lines.join('\n')],
     ])
     expect(composePages(sample).get('docs/evidence/security.md')).toContain(
-      '| S1 | `a.test.ts › a suite › the row` |',
+      '| S1 | said | `a.test.ts › a suite › the row` |',
     )
   })
 })
