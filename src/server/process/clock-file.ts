@@ -2,8 +2,8 @@
  * The file `clock` of a data folder: the mark of the clock, as decimal Unix milliseconds and a
  * newline, readable by its owner only.
  *
- * Written in place and never synced, which keeps it over the death of the process and takes a few
- * microseconds. Only who has the lock of the folder may open it. Source: server/process/clock.ts.
+ * It is written in place and never synced: it outlives the process, and a write takes a few
+ * microseconds. Only the holder of the folder's lock may open it. Source: server/process/clock.ts.
  * @module
  */
 import {
@@ -23,18 +23,16 @@ import { giveToOwnerOf, isAnythingAt, openRegular } from '../folder/regular-file
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
-/**
- * The process that opened it first may be root where the server is not; others can give none away.
- */
+/** Root may create the file for a server of another user; only root can give it away. */
 function keepOwner(file: number, folder: string): void {
   try {
     giveToOwnerOf(folder, file)
   } catch {
-    // It is of the user who made it.
+    // The file stays with the user who made it.
   }
 }
 
-/** For reading alone where that is all that is allowed: an older mark is better than none. */
+/** Opens read-only if nothing else is allowed: an older mark is better than none. */
 function openToRead(path: string): number {
   try {
     const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
@@ -45,32 +43,32 @@ function openToRead(path: string): number {
   }
 }
 
-/** Where a mark is kept: in a file, or with the store. */
+/** Place of a mark: in a file, or with the store. */
 export interface MarkPlace {
   readonly clockFile: string
   readonly database?: { readonly clock: { readonly mark: string; keep(text: string): void } }
 }
 
 /**
- * A mark that several processes keep: one that is behind leaves what another one has written.
- * @param text what it was before the first of them began: they are ahead of their time by a lease
+ * A mark shared by several processes: one that is behind keeps what another has written.
+ * @param text the mark before the first of them started; theirs are ahead by a lease
  */
 export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({
   read: () => text ?? mark.read(),
   write(text) {
     const keptMs = parseMark(mark.read())
-    // What is no mark is damage, and is written over.
+    // An invalid mark is damaged, and is overwritten.
     if (keptMs === undefined || keptMs < Number(text)) mark.write(text)
   },
 })
 
-/** Of a vault whose store is in a database that others share, so that they share the mark. */
+/** Vaults with a shared database also share the mark in it. */
 export const markOf = ({ clockFile, database }: MarkPlace): ClockMark =>
   database === undefined
     ? openClockFile(clockFile)
     : { read: () => database.clock.mark, write: text => database.clock.keep(text) }
 
-/** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
+/** Creates the file if missing. If that fails, each use of the mark throws. */
 export function openClockFile(path: string): ClockMark {
   let file: number | undefined
   let length: number | undefined
@@ -84,17 +82,17 @@ export function openClockFile(path: string): ClockMark {
     write(text) {
       writeSync(open(), text, 0, 'latin1')
       if (text.length === length) return
-      // What was longer must not stay behind it.
+      // Removes the rest of a longer text.
       ftruncateSync(open(), text.length)
       length = text.length
     },
   }
 }
 
-/** The mark of a data folder that nobody serves; 0 where there is none. */
+/** Reads the mark of a data folder that nobody serves; 0 if there is none. */
 export const readMarkMs = (path: string): number => parseMark(openClockFile(path).read()) ?? 0
 
-/** The same of one that may be served meanwhile: nothing is made, changed or waited for. */
+/** Like `readMarkMs`, while the folder may be served: makes, changes and awaits nothing. */
 export function lookAtMarkMs(path: string): number {
   if (!isAnythingAt(path)) return 0
   const bytes = Buffer.alloc(clockFileBytesMax)
@@ -106,7 +104,7 @@ export function lookAtMarkMs(path: string): number {
   }
 }
 
-/** Keeps a mark there, on disk, where it is later than the one that is. */
+/** Writes a mark to disk, if it is later than the current one. */
 export function keepMarkMs(path: string, markMs: number): void {
   sharedMark(openClockFile(path)).write(`${markMs}\n`)
   const file = openSync(path, O_RDONLY)

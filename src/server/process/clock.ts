@@ -1,30 +1,30 @@
 /**
- * The clock of a running vault: what time it is, by a wall clock that may be wrong.
+ * The clock of a running vault: the time, from a wall clock that may be wrong.
  *
- * It gives two answers. `now` serves requests and errs to the late side: what the wall has once
- * called expired stays hidden. `settled` is for the sweep and errs to the early side: what it calls
- * expired may be destroyed. Neither ever decreases, nor stands still for longer than a few times
- * `clockStepMsMax`: both go on at the rate of a monotonic clock where the wall does not.
+ * It gives two answers. `now` serves requests and errs to the late side: data that the wall has
+ * once called expired stays hidden. `settled` is for the sweep and errs to the early side: data
+ * that it calls expired may be destroyed. Neither ever decreases, nor stands still for longer than
+ * a few times `clockStepMsMax`: both advance with a monotonic clock while the wall does not.
  *
- * - A wall within `clockStepMsMax` of where it should be is followed. One that is a little behind
- *   is waited for; one that is far behind is not listened to.
- * - One that jumped ahead moves `now` at once, and `settled` only after it has stood there for
- *   `clockHoldMs`. So a jump that is taken back in time has destroyed nothing. The same holds for
+ * - A wall within `clockStepMsMax` of its expected time is followed. If it is a little behind,
+ *   the clock waits for it; if it is far behind, it is ignored.
+ * - A wall that jumps ahead moves `now` at once, and `settled` only after it has stayed there for
+ *   `clockHoldMs`. So a jump that is reverted in time has destroyed nothing. The same holds for
  *   each sleep of the machine that the monotonic clock does not count.
- * - The mark is the latest instant that was told and was not held. It outlives the process: a
- *   start with an earlier wall goes on from the mark, and destroys only what is expired by both. A
- *   start with a wall far beyond the mark, as after downtime, waits for `startHoldMs` before it
- *   destroys what that wall calls expired. Where others went on meanwhile it was no downtime, so
- *   that wall has jumped, and a process that takes another's place holds for `clockHoldMs`.
+ * - The mark is the latest instant that was given out and not held back. It outlives the process:
+ *   a start with an earlier wall continues from the mark, and destroys only what is expired by
+ *   both. A start with a wall far beyond the mark, as after downtime, waits for `startHoldMs`
+ *   before it destroys what that wall calls expired. If other processes kept running there was no
+ *   downtime, so the wall has jumped: a process that replaces another holds for `clockHoldMs`.
  *
  * The mark is written ahead by `clockLeaseMs` and is not synced: a killed process loses nothing of
  * it, a power cut may lose the last half minute or so.
  *
- * A wall that is set right leaves `now` ahead of it, and what expires sooner is refused. That lasts
- * until the wall has come up to it, and the operator is told (`aheadMs`). It is not ended before:
- * a wall that was set back wrongly looks the same, and going back would revive a key that has ended
- * meanwhile, and later each session that was made meanwhile. A start ends it where the jump was
- * held, and otherwise one without the mark.
+ * After a wall is corrected, `now` stays ahead of it, and shorter expiries are refused until the
+ * wall has caught up; the operator is told (`aheadMs`). The clock does not go back earlier: a wall
+ * that was set back wrongly looks the same, and going back would revive keys that have expired
+ * meanwhile and, later, sessions made meanwhile. A restart ends this if the jump was held back;
+ * otherwise only one without the mark.
  * Source: contract section 10; hardening T6, F17, D6.
  * @module
  */
@@ -32,49 +32,49 @@ import type { Log } from '../../deps.ts'
 import { clockHoldMs, clockLeaseMs, clockStepMsMax } from '../../limits/operation-limits.ts'
 import { deadlineMsMax } from '../../limits/work-limits.ts'
 
-/** Where the mark is kept. Both may throw: the clock goes on without it. */
+/** Storage of the mark. Both functions may throw: the clock continues without it. */
 export interface ClockMark {
-  /** What was written last, by an earlier process too; empty when there is nothing. */
+  /** Returns the last text written, also by an earlier process; empty if there is none. */
   read(): string
   write(text: string): void
 }
 
-/** Of a vault that is gone with its process. */
+/** For a vault that is gone with its process. */
 export const noMark: ClockMark = { read: () => '', write: () => {} }
 
 export interface ClockParts {
-  /** Unix milliseconds, as the machine believes; whole, and of any value. */
+  /** Unix milliseconds of the machine; whole, and of any value. */
   readonly wall: () => number
   /** Milliseconds since some moment, at a steady rate and never back. */
   readonly elapsedMs: () => number
   readonly mark: ClockMark
-  /** How long a wall far beyond the mark must stand before anything is destroyed by it. */
+  /** Time that a wall far beyond the mark must stay there before it decides destruction. */
   readonly startHoldMs: number
   readonly log: Log
 }
 
 /** All in whole Unix milliseconds. */
 export interface Clock {
-  /** From when on something counts as expired. Not before the wall, nor before `settled`. */
+  /** Instant from which data counts as expired. Not before the wall, nor before `settled`. */
   now(): number
-  /** By when something has expired beyond doubt, and may be destroyed. */
+  /** Instant up to which data has certainly expired, and may be destroyed. */
   settled(): number
-  /** By how much `now` is ahead of the wall, where that is more than waits for it; otherwise 0. */
+  /** Lead of `now` over the wall, once it is too large to wait for; otherwise 0. */
   aheadMs(): number
   /** Writes the mark without its lease: for a clean stop. */
   keep(): void
 }
 
 interface ClockState {
-  /** When the clock was read last, by the monotonic clock, as are `base`, `offset`, `sinceMs`. */
+  /** Last reading of the monotonic clock, which `base`, `offset` and `sinceMs` also use. */
   elapsedMs: number
   now: number
   settled: number
-  /** What must not be told as earlier by the next process. */
+  /** Latest instant before which the next process must not go. */
   trusted: number
-  /** Where the wall should be, less the monotonic clock. */
+  /** Expected wall, less the monotonic clock. */
   base: number
-  /** Where the wall is, less the monotonic clock, and since when it has been about there. */
+  /** Observed wall, less the monotonic clock, and since when it has been about there. */
   offset: number
   sinceMs: number
   holdMs: number
@@ -82,7 +82,7 @@ interface ClockState {
 
 const markPattern = /^([0-9]{1,15})\n$/
 
-/** @returns the instant of a mark, in Unix milliseconds; `undefined` for what is none */
+/** @returns the instant of a mark, in Unix milliseconds; `undefined` if it is invalid */
 export function parseMark(text: string): number | undefined {
   const markMs = Number(markPattern.exec(text)?.[1] ?? Number.NaN)
   return markMs <= deadlineMsMax ? markMs : undefined
@@ -95,7 +95,7 @@ function readMark({ mark, log }: ClockParts): number | undefined {
     const markMs = parseMark(text)
     if (markMs !== undefined) return markMs
   } catch {
-    // Ignored like a damaged one: a vault with a right clock does not need it.
+    // Ignored like a damaged mark: a vault with a correct clock does not need it.
   }
   log('clock_mark_ignored')
   return undefined
@@ -108,7 +108,7 @@ function startState(
   startHoldMs: number,
 ): ClockState {
   const isLate = wall - markMs > clockStepMsMax
-  // A mark was written ahead of its time, after kills by several leases.
+  // The mark may be ahead of its time, after kills by several leases.
   const settled = isLate ? Math.max(0, markMs - clockStepMsMax) : wall
   const latest = Math.max(wall, markMs)
   return {
@@ -124,8 +124,8 @@ function startState(
 }
 
 /**
- * What a look at the wall finds: it comes up to where an earlier process was, or has stood for long
- * enough where it is and not far behind, or is elsewhere than at the look before, or none of these.
+ * Findings about the wall: it has caught up with an earlier process; it has stayed long enough
+ * where it is, and is not far behind; it has moved since the last look; or none of these.
  */
 type WallReading = 'known' | 'stood' | 'moved' | 'standing'
 
@@ -140,14 +140,14 @@ function sightOf(state: ClockState, wall: number): WallReading {
   return hasStood && leadMs >= -clockStepMsMax ? 'stood' : 'standing'
 }
 
-/** From now on it is looked at whether the wall stands where it is. */
+/** Restarts the wait for a wall that stays where it is. */
 function watchFrom(state: ClockState, offset: number): void {
   state.offset = offset
   state.sinceMs = state.elapsedMs
   state.holdMs = clockHoldMs
 }
 
-/** Moves `base` to a wall that is believed. */
+/** Moves `base` to the wall, if the wall is trusted. */
 function lookAtWall(state: ClockState, wall: number): void {
   const offset = wall - state.elapsedMs
   switch (sightOf(state, wall)) {
@@ -162,13 +162,13 @@ function lookAtWall(state: ClockState, wall: number): void {
   }
 }
 
-/** Far ahead of what is settled it goes on by itself; else what is settled comes up to it. */
+/** If far ahead of `settled`, it runs on by itself; otherwise it waits for `settled`. */
 function runOn(ms: number, settled: number, passedMs: number): number {
   const onMs = ms + passedMs
   return onMs - settled > clockStepMsMax ? onMs : Math.max(ms, settled)
 }
 
-/** @returns how far the wall is ahead of where it should be, in milliseconds */
+/** @returns the lead of the wall over its expected time, in milliseconds */
 function advance(state: ClockState, wall: number, elapsedMs: number): number {
   const passedMs = Math.max(0, elapsedMs - state.elapsedMs)
   state.elapsedMs += passedMs
@@ -183,8 +183,8 @@ function advance(state: ClockState, wall: number, elapsedMs: number): number {
 }
 
 /**
- * Tells the operator each time that the wall jumps ahead of its place.
- * @param startLeadMs how far it was ahead of the mark. Downtime is no jump, so that is not told
+ * Tells the operator each time that the wall jumps ahead.
+ * @param startLeadMs its lead over the mark at the start: downtime is no jump, so that is not told
  */
 function jumpReporter(log: Log, startLeadMs: number): (leadMs: number) => void {
   let wasAhead = startLeadMs > clockStepMsMax
@@ -196,8 +196,8 @@ function jumpReporter(log: Log, startLeadMs: number): (leadMs: number) => void {
 }
 
 /**
- * Tells the operator when the wall falls behind what was told, and when it has come up to that.
- * @returns a function from by how much `now` is ahead of the wall to the same, 0 but between both
+ * Tells the operator when the wall falls behind the clock, and when it has caught up.
+ * @returns a function of the lead of `now` over the wall; it returns 0 except between the two
  */
 function aheadReporter(log: Log): (aheadMs: number) => number {
   let isAhead = false
@@ -213,7 +213,7 @@ function aheadReporter(log: Log): (aheadMs: number) => number {
   }
 }
 
-/** @returns a function that writes an instant, and tells the operator when it begins to fail */
+/** @returns a function that writes an instant, and tells the operator if it begins to fail */
 function markWriter({ mark, log }: ClockParts): (ms: number) => void {
   let isKept = true
   return ms => {
@@ -227,7 +227,7 @@ function markWriter({ mark, log }: ClockParts): (ms: number) => void {
   }
 }
 
-/** Reads the mark and starts the clock. It never throws for a mark that cannot be kept. */
+/** Reads the mark and starts the clock. It never throws because of the mark. */
 export function makeClock(parts: ClockParts): Clock {
   const readWall = () => Math.max(0, parts.wall())
   const readElapsed = () => Math.trunc(parts.elapsedMs())
@@ -244,7 +244,7 @@ export function makeClock(parts: ClockParts): Clock {
     reportJump(advance(state, wall, readElapsed()))
     aheadMs = reportAhead(state.now - wall)
     if (state.trusted > writtenMs) {
-      // A write that fails is tried again at the end of the lease, not at every request.
+      // A failed write is retried at the end of the lease, not at every request.
       writtenMs = state.trusted + clockLeaseMs
       writeMark(writtenMs)
     }

@@ -1,7 +1,7 @@
 /**
- * A vault to try things on: one tenant, and an application of each type.
+ * A vault for trying things out: one tenant, and an application of each type.
  *
- * Its master key is never written: what is left of it opens for nobody.
+ * Its master key is never written: nobody can open its remains.
  * @module
  */
 import { composeApplication } from '../../applications/application-service.ts'
@@ -19,9 +19,9 @@ export interface DemoVault {
   readonly deps: Deps
   readonly tenantId: string
   readonly management: Secret
-  /** Reveals. */
+  /** Key of the application that may see data. */
   readonly private: Secret
-  /** May only create and update. */
+  /** Key of the application that may only create and update. */
   readonly public: Secret
 }
 
@@ -30,7 +30,7 @@ export interface DemoParts
     Pick<Deps, 'settings' | 'elapsedMs' | 'log'>,
     Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
   readonly observe?: Deps['observe'] | undefined
-  /** As `Deps.explain`, and it is given what it looks at. */
+  /** Like `Deps.explain`, and also gets the dependencies. */
   readonly explain?: ((deps: Deps, answered: AnswerNotice) => void) | undefined
   readonly clock: Clock
 }
@@ -58,7 +58,7 @@ async function addApplication(
   return key
 }
 
-/** @param path of a folder that is empty but for a lock */
+/** @param path of a folder that is empty except for a lock */
 export async function makeDemoVault(path: string, parts: DemoParts): Promise<DemoVault> {
   const { settings, elapsedMs, log, observe, explain, clock, ...files } = parts
   const { now, settled } = clock

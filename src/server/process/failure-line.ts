@@ -1,6 +1,6 @@
 /**
- * The one line of a command that fails: text for a person, and JSON where a server was asked for
- * that, so that a collector of its lines parses all of them.
+ * The one line of a command that fails: text for a person, or JSON if a server was asked for that,
+ * so that a log collector can parse every line.
  * @module
  */
 import type { LogSettings } from '../../settings/serving-settings.ts'
@@ -13,7 +13,7 @@ type Form = Pick<LogSettings, 'logFormat' | 'logPriority'>
 
 let form: Form = { logFormat: 'auto', logPriority: 'auto' }
 
-/** From here on as the settings say. */
+/** Applies the settings to all later failures. */
 export const tellFailuresBy = (settings: Form): void => {
   form = settings
 }
@@ -22,7 +22,7 @@ const serving = new Set(['serve', 'dev'])
 const format = '--log-format'
 
 /**
- * Before settings are read, since reading them may be what fails.
+ * Finds the form before the settings are read, since reading them may fail.
  * @param words of the command line
  */
 export function findFailureForm(
@@ -36,7 +36,7 @@ export function findFailureForm(
   if ((asked ?? environment['COFFER_LOG_FORMAT']) === 'json') form = { ...form, logFormat: 'json' }
 }
 
-/** @returns the line, with its end */
+/** @returns the line, with its line end */
 export function failureLine(message: string, exitCode: number): string {
   const place = stderrPlace()
   if (form.logFormat === 'json') {

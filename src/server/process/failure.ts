@@ -4,17 +4,17 @@
  * @module
  */
 
-/** 0 is success. From 3 on they are of commands that ask a vault as its callers do. */
+/** 0 is success. From 3 on, they are for commands that call a vault as a client. */
 export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6 | 7
 
-/** Of a command line, a setting or an environment that is wrong. */
+/** For an invalid command line, setting or environment. */
 export const usageExitCode = 2
 
 /** 1: it could not be done. 2: the command line is wrong. For others see `cli/reach.ts`. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode
 
-  /** @param cause what the system said, for a log */
+  /** @param cause the system's error, for a log */
   constructor(message: string, exitCode: ExitCode = 1, cause?: unknown) {
     super(message, { cause })
     this.name = 'CommandFailure'

@@ -1,24 +1,24 @@
 /**
- * Signals that end no server: SIGHUP, at the end of a terminal, asks for a look at the files; those
- * that other programs reopen their logs or print their state by mean nothing here.
+ * Signals that do not end a server: SIGHUP, also sent when a terminal closes, reloads its files;
+ * signals by which other programs reopen logs or print their state are ignored.
  * @module
  */
 
-/** Of this process, as signals are. */
+/** Per process, as signals are. */
 const hangUp: { isOutlived: boolean; isPending: boolean; reload?: () => void } = {
   isOutlived: false,
   isPending: false,
 }
 
-/** Sent by a supervisor or a rotation of logs that was written for another program. */
+/** Sent by a supervisor or a log rotation that was written for another program. */
 const withoutMeaning = ['SIGUSR1', 'SIGUSR2', 'SIGALRM'] as const
 
-/** Their default is the end of the process. Source: signal(7). */
+/** By default they end the process. Source: signal(7). */
 export function outliveOtherSignals(): void {
   for (const signal of withoutMeaning) process.on(signal, () => {})
 }
 
-/** First of all that a server does: one that comes before is its end. */
+/** A server calls it before anything else: an earlier SIGHUP would end it. */
 export function outliveTerminal(): void {
   if (hangUp.isOutlived) return
   hangUp.isOutlived = true
@@ -29,7 +29,7 @@ export function outliveTerminal(): void {
   })
 }
 
-/** @param reload from now on, and at once where one came while there was nothing to read anew */
+/** @param reload called on each SIGHUP, and at once if one has already come */
 export function reloadOnHangUp(reload: () => void): void {
   hangUp.reload = reload
   if (hangUp.isPending) reload()

@@ -1,6 +1,6 @@
 /**
- * What a machine must give before a vault is touched: primitives that compute what they must, and
- * room to map the database.
+ * Checks of the machine before a vault is opened: cryptographic primitives that compute correctly,
+ * and enough address space to map the database.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { CommandFailure } from './failure.ts'
 const limitPattern = /^Max address space\s+([0-9]+)\s/m
 const sizePattern = /^VmSize:\s+([0-9]+) kB$/m
 
-/** Undefined where the system has no such file, or no number there. */
+/** Returns `undefined` if the system has no such file, or no number in it. */
 function numberIn(file: string, pattern: RegExp): number | undefined {
   try {
     const digits = pattern.exec(readFileSync(file, 'latin1'))?.[1]
@@ -22,7 +22,7 @@ function numberIn(file: string, pattern: RegExp): number | undefined {
   }
 }
 
-/** Where the database cannot be mapped the engine does not fail, it crashes (hardening H168). */
+/** If the database cannot be mapped, the engine crashes instead of failing (hardening H168). */
 function assertAddressSpace(): void {
   const limitBytes = numberIn('/proc/self/limits', limitPattern)
   const usedKibibytes = numberIn('/proc/self/status', sizePattern)

@@ -1,6 +1,6 @@
 /**
- * A vault that has its keys: what answers requests, what its operators may have done, and the
- * upkeep beside it, until it is let go of.
+ * A vault that has its keys: its application, its operations for operators, and its upkeep, until
+ * it is closed.
  * @module
  */
 import type { Address } from '../../settings/config.ts'
@@ -17,7 +17,7 @@ import { startAnswering, type Answering, type ServerListener, type Sharing } fro
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import type { Watched } from '../watch/watch.ts'
 
-/** A folder with its keys. */
+/** An opened folder with its keys, and the mark of its clock. */
 export interface OpenedVault {
   readonly opened: OpenedFolder
   readonly mark: ClockMark
@@ -25,21 +25,21 @@ export interface OpenedVault {
   readonly startHoldMs: number
 }
 
-/** How a vault is served, whether it is sealed or not. */
+/** Options for serving a vault, sealed or not. */
 export interface VaultUse extends AdministeredVault {
   readonly address: Address
   readonly settings: Settings
   readonly sharing?: (Sharing & { readonly name: string }) | undefined
-  /** Where deletes are listed. */
+  /** List of erasures, to which deletes are added. */
   readonly erasures?: ErasureLog | undefined
 }
 
 type OpeningVault = OpenedVault & Pick<VaultUse, 'settings' | 'erasures'> & { readonly log: Log }
 
-/** By the clock of the database where there is one, so that all vaults say the same. */
+/** All vaults of a shared database use its clock, so that they agree. */
 const wallOf = ({ database }: OpenedFolder) => database?.clock.wallMs ?? wallMs
 
-/** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
+/** Makes the dependencies of the application, and the clock, whose mark is kept at the end. */
 export function makeDeps(opening: OpeningVault) {
   const { opened, mark, startHoldMs, settings, log, erasures } = opening
   const { store, keys } = opened
@@ -49,14 +49,14 @@ export function makeDeps(opening: OpeningVault) {
   const isStoreFar = opened.database !== undefined
   const time = { now, settled, elapsedMs, turns }
   const deps: Deps = { store, isStoreFar, keys, ...time, randomBytes, log, settings, erasures }
-  // It serves all the same: what is not locked may be swapped, and is read by nobody more.
+  // It serves all the same: unlocked memory may be swapped, but nobody else can read it.
   if (!primitives.isLocked()) log('memory_not_locked')
   return { deps, clock }
 }
 
 type Observe = NonNullable<Deps['observe']>
 
-/** One after the other, where there are several. */
+/** Calls all observers, one after the other. */
 function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'observe'> {
   const present = observers.filter(observe => observe !== undefined)
   if (present.length === 0) return {}
@@ -67,11 +67,11 @@ function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'ob
   }
 }
 
-/** On a socket of the file system the server has no time of its own for one connection. */
+/** For a Unix socket, the server has no keep-alive time per connection. */
 export const keepAliveOf = (address: Address): number | undefined =>
   'socket' in address ? undefined : address.keepAliveSeconds
 
-/** A vault that is not sealed: all that is there with its keys alone. */
+/** A vault that is not sealed: everything that exists only with its keys. */
 export interface ServedVault extends Watched {
   readonly answering: Answering
   readonly operations: Offered
@@ -87,7 +87,7 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const observers = observeAll([count, observe])
   const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
   const app = buildApp(deps)
-  // Of several processes the one that sweeps does what one alone must do.
+  // Of several processes, only the one that sweeps may do this work.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false

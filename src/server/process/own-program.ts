@@ -1,18 +1,18 @@
 /**
- * The program that this process runs, for processes of the same.
+ * Finds the program of this process, to start further processes of it.
  * @module
  */
 
-/** In front of the names of the files that are inside a compiled program. */
+/** Prefix of the names of files inside a compiled program. */
 const compiledPrefix = '/$bunfs/'
 
 const isCompiled = (): boolean => Bun.main.startsWith(compiledPrefix)
 
 /**
- * The very file that this process runs, also when it was replaced or removed since. By `self` each
- * process may follow it; by number none may where the file gives capabilities.
+ * The file that this process runs, even if it was replaced or removed since. Any process may follow
+ * `self`; a link by process id may be refused if the file has capabilities.
  */
 export const ownProgram = (): string[] => ['/proc/self/exe', ...(isCompiled() ? [] : [Bun.main])]
 
-/** Where the binary is that this process runs; `undefined` of a run from source. */
+/** Path of the binary that this process runs; `undefined` if it runs from source. */
 export const ownBinary = (): string | undefined => (isCompiled() ? process.execPath : undefined)

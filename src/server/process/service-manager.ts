@@ -1,8 +1,8 @@
 /**
- * What a service manager is told of a service: that it is ready, reloads, stops, and is well.
+ * Notifies a service manager that the service is ready, reloads, stops, and is well.
  *
- * The runtime has no datagrams over Unix sockets, so these are system calls of our own. Nothing is
- * waited for: a manager that does not listen is told nothing.
+ * The runtime has no datagrams over Unix sockets, so system calls are used. They never block: a
+ * manager that does not listen misses the message.
  * Source: sd_notify(3), sd_watchdog_enabled(3); unix(7).
  * @module
  */
@@ -26,7 +26,7 @@ const monotonic = 1
 /** `sockaddr_un`: family u16 · path. */
 const pathBytesMax = 108
 
-/** An address that begins with `@` is of no file: a zero stands there (unix(7), abstract). */
+/** An address that begins with `@` has no file: its first byte is zero (unix(7), abstract). */
 function encodeAddress(path: string): Uint8Array | undefined {
   const bytes = utf8(path)
   if (bytes.length > pathBytesMax || !/^[/@]./.test(path)) return undefined
@@ -38,20 +38,20 @@ function encodeAddress(path: string): Uint8Array | undefined {
 }
 
 export interface ServiceManager {
-  /** How often it wants to hear that the service is well, if it does. */
+  /** Interval at which it expects a watchdog message, if it does. */
   readonly watchMs?: number | undefined
-  /** @param status one line for those who ask the manager */
+  /** @param status one line, which the manager shows */
   readonly ready: (status: string) => void
   readonly reloading: () => void
   readonly stopping: () => void
   /**
-   * Says again and again that the service is well, as long as it is.
-   * @returns what ends that
+   * Sends watchdog messages for as long as the service is well.
+   * @returns a function that stops them
    */
   readonly watch: (isWell: () => boolean) => () => void
 }
 
-/** How often the manager wants to hear of this process; `undefined` where it does not. */
+/** Interval of watchdog messages for this process; `undefined` if none are expected. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
   if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(pid)) return undefined
   const everyMs = Math.floor(Number(WATCHDOG_USEC) / 2_000)
@@ -63,7 +63,7 @@ type Environment = Record<string, string | undefined>
 const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
 
 /**
- * Takes the variables out of an environment: what this process starts is not the service.
+ * Removes the variables from an environment: child processes are not the service.
  * @param pid of this process
  */
 export function findServiceManager(environment: Environment, pid: number): ServiceManager {

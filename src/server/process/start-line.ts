@@ -1,5 +1,5 @@
 /**
- * What a server says of itself when it has begun.
+ * The first line of a server, in the log and on stdout.
  * @module
  */
 import { build, version } from '../../lib/version.ts'
@@ -9,9 +9,9 @@ import { formatVersion } from '../folder/folder-stamp.ts'
 import { makeLine } from '../watch/log.ts'
 import { stderrPlace } from './system.ts'
 
-/** What is known before it listens. */
+/** Facts known before it listens. */
 export interface Start {
-  /** Given so far, also those that are gone; absent where it cannot be told: of a sealed vault. */
+  /** Number of rows ever inserted, also deleted ones; absent if unknown, as for a sealed vault. */
   readonly rows?: number | undefined
   readonly workers: number
   /** The option or variable that names the key, `data folder` or `shares`. */
@@ -29,7 +29,7 @@ const factsOf = ({ address, opsAddress }: Addresses) => ({
   ...(opsAddress === undefined ? {} : { ops_address: opsAddress }),
 })
 
-/** Those that somebody has said. */
+/** Settings that were set by somebody. */
 const saidIn = (settings: readonly CountingSetting[]): string =>
   settings
     .filter(({ from }) => from !== 'default')
@@ -51,7 +51,7 @@ export function logStart(log: Log, addresses: Addresses, start: Start): void {
   })
 }
 
-/** In the place of the lines for a person. */
+/** Replaces the lines for a person. */
 export function sayListening(addresses: Addresses): void {
   const lineOf = makeLine({ logFormat: 'json', logPriority: 'off' }, stderrPlace())
   process.stdout.write(lineOf('listening', factsOf(addresses)))

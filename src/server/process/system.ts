@@ -1,5 +1,5 @@
 /**
- * The impure world of a running process: clock, randomness, the log on stderr.
+ * The impure world of a running process: clock, randomness, stdout and the log on stderr.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const poolBytes = 4_096
 let pool = Buffer.alloc(0)
 let poolAt = 0
 
-/** Fresh bytes of the operating system's generator, drawn in blocks; each byte is given once. */
+/** Random bytes of the operating system, drawn in blocks; each byte is given out once. */
 export function randomBytes(count: number): Uint8Array {
   if (count > poolBytes) return osRandomBytes(count)
   if (poolAt + count > pool.length) {
@@ -29,16 +29,16 @@ export function randomBytes(count: number): Uint8Array {
   return bytes
 }
 
-/** Unix milliseconds as the machine believes them, which may step in either direction. */
+/** Unix milliseconds of the machine, which may step in either direction. */
 export const wallMs = (): number => Date.now()
 
-/** Milliseconds since the process began, whatever is done to the clock on the wall. */
+/** Milliseconds since the process started, unaffected by changes of the wall clock. */
 export const elapsedMs = (): number => performance.now()
 
-/** For commands that wait before they do anything: nothing else runs meanwhile. */
+/** For commands that wait before they start: nothing else runs meanwhile. */
 export const sleep = (ms: number): void => Bun.sleepSync(ms)
 
-/** Where the log of this process goes. */
+/** Destination of this process's log. */
 export const stderrPlace = (): LogPlace => ({
   wallMs,
   isJournal: isJournal(2, process.env['JOURNAL_STREAM']),
@@ -46,56 +46,54 @@ export const stderrPlace = (): LogPlace => ({
   write: line => process.stderr.write(line),
 })
 
-/** One line an event on stderr. Facts are ours, never a value of a caller. */
+/** Logs one line per event to stderr. Facts are ours, never a value of a caller. */
 export const logToStderrBy = (settings: LogSettings): Log => makeLog(settings, stderrPlace())
 
 export const logToStderr: Log = (event, facts) => logToStderrBy(defaultLogSettings)(event, facts)
 
 const textOf = (lines: readonly string[]): string => `${lines.map(visible).join('\n')}\n`
 
-/** Lines for the person who ran the command, in one piece. */
+/** Prints lines for the person who ran the command, in one write. */
 export const say = (...lines: readonly string[]): void => {
   process.stdout.write(textOf(lines))
 }
 
 /**
- * For commands that stay: the reader of their lines may go away, and that ends no service.
- * A command that prints something once must fail instead.
+ * For long-running commands: the reader of their lines may close the pipe, which must not end the
+ * service. A command that prints something once must fail instead.
  */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** As `say`, but done when it returns. @throws when stdout is closed or full */
+/** Like `say`, but synchronous. @throws if stdout is closed or full */
 export const sayNow = (...lines: readonly string[]): void => {
   writeSync(1, textOf(lines))
 }
 
-/** One line of JSON. */
+/** Prints one line of JSON. */
 export const sayJson = (value: unknown): void => sayNow(JSON.stringify(value))
 
-/**
- * What a command says of itself while it works, and blocks. It is no matter where nobody reads it.
- */
+/** Progress of a command while it blocks. Errors are ignored, as nobody may be reading it. */
 export const stderrNow = {
   isTerminal: process.stderr.isTTY === true,
   write(text: string): void {
     try {
       writeSync(2, text)
     } catch {
-      // Such as a pipe that is full, or closed.
+      // For example, the pipe is full or closed.
     }
   },
-  /** A line, in which others may have chosen texts. */
+  /** Prints a line that may contain texts from outside. */
   line(text: string): void {
     stderrNow.write(textOf([text]))
   },
 }
 
 /**
- * Ends a process whose store can no longer write, so that the service manager starts it anew.
- * By SIGKILL: after a failed commit the engine may hang on any orderly end (hardening L10), and an
- * abort could leave a core with plaintext in it.
+ * Ends a process whose store can no longer write, so that the service manager restarts it. SIGKILL,
+ * because after a failed commit the engine may hang on any orderly end (hardening L10), and an
+ * abort could leave a core dump with plaintext in it.
  */
 export function endAfterFailure(cause: unknown, log: Log = logToStderr): void {
   log('store_failed', { cause: systemCodeOf(cause) ?? 'unknown' })

@@ -1,6 +1,6 @@
 /**
- * A vault for one test: on a free port of loopback, with a clock that its test moves, and nothing
- * left of it when its process ends.
+ * A vault for one test: on a free loopback port, with a clock that the test moves, and with nothing
+ * left once its process ends.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,11 +14,11 @@ import { startServer } from './server.ts'
 import { elapsedMs, wallMs } from './system.ts'
 
 export interface TestVaultParts {
-  /** Others than those that a vault has by itself. */
+  /** Settings that differ from the defaults. */
   readonly settings: Partial<Settings>
-  /** What its clock says when it starts, in Unix milliseconds; the machine's where it is none. */
+  /** Start time of its clock, in Unix milliseconds; if absent, that of the machine. */
   readonly startAtMs: number | undefined
-  /** By how much it has been moved since, in milliseconds: asked each time that it is read. */
+  /** Milliseconds by which the clock was moved since: called at each reading. */
   readonly movedMs: () => number
   readonly log: Log
 }
@@ -27,7 +27,7 @@ export interface RunningTestVault {
   readonly address: string
   readonly demo: DemoVault
   readonly clock: Clock
-  /** How far its clock is ahead of the machine's by its start, in milliseconds. */
+  /** Lead of its clock over the machine's at the start, in milliseconds. */
   readonly leadMs: number
   readonly stop: () => Promise<void>
 }
@@ -35,13 +35,11 @@ export interface RunningTestVault {
 /** More than any reserve. */
 const bytesFree = Number.MAX_SAFE_INTEGER
 
-/**
- * Its files have no name any more when it begins: they go with the process, however that ends.
- */
+/** Unlinks its files right after opening them: they vanish with the process, however it ends. */
 async function openNameless(parts: Omit<DemoParts, 'allocate' | 'freeBytes'>): Promise<DemoVault> {
   const path = mkdtempSync(join(tmpdir(), 'coffer-testing-'))
   try {
-    // Nothing can ask the file system any more; what fills the disk of a test is no loss.
+    // The file system can no longer be asked by path; a full disk only fails the test.
     return await makeDemoVault(path, {
       ...parts,
       allocate: () => false,
@@ -52,14 +50,14 @@ async function openNameless(parts: Omit<DemoParts, 'allocate' | 'freeBytes'>): P
   }
 }
 
-/** @throws CommandFailure when no port can be had */
+/** @throws CommandFailure if no port is available */
 export async function startTestVault(parts: TestVaultParts): Promise<RunningTestVault> {
   const { startAtMs, movedMs, log } = parts
   const leadMs = startAtMs === undefined ? 0 : startAtMs - wallMs()
   const given = { ...defaultSettings, ...parts.settings }
-  // As the command line reads it.
+  // Trimmed as the command line does.
   const settings = { ...given, basePath: given.basePath.replace(/\/$/, '') }
-  // Both of its hands jump: to the vault more time has passed, and its clock was not set.
+  // Both clocks jump: to the vault, time has passed, and its wall clock was not changed.
   const moved = {
     wall: () => Math.trunc(wallMs() + leadMs + movedMs()),
     elapsedMs: () => elapsedMs() + movedMs(),
@@ -79,7 +77,7 @@ export async function startTestVault(parts: TestVaultParts): Promise<RunningTest
   }
 }
 
-/** Its keys, as texts. */
+/** Returns its keys, as texts. */
 export const shownKeys = (demo: DemoVault) => ({
   management: demo.management.reveal(),
   private: demo.private.reveal(),

@@ -1,5 +1,5 @@
 /**
- * What an operator has chosen that weakens the vault: told at each start, and by `coffer doctor`.
+ * Choices of an operator that weaken the vault: reported at each start, and by `coffer doctor`.
  * @module
  */
 import { isLoopback } from '../../lib/ip.ts'
@@ -14,10 +14,10 @@ import { isSourceGiven } from '../keys/key-source.ts'
 import { isOpenToOthers } from '../keys/secret-access.ts'
 
 export interface Weakness {
-  /** The flag, or the thing. */
+  /** The flag, or the subject. */
   readonly about: string
   readonly text: string
-  /** It is so where nobody has chosen: no start tells of it. */
+  /** True if it is the default: a start does not report it. */
   readonly isDefault: boolean
 }
 
@@ -29,7 +29,7 @@ const ofAddress = (address: Address, { tls }: Listeners): string | false =>
   tls === undefined &&
   'keys and data cross the network in the clear: see --tls-cert, or put a proxy in front'
 
-/** Bits of a socket that all may write to. */
+/** Mode of a socket that everybody may write to. */
 const everybody = 0o666
 
 const ofSocket = (address: Address): string | false =>
@@ -42,7 +42,7 @@ const ofOps = ({ ops }: Listeners): string | false =>
   !isLoopback(ops.host) &&
   'every caller who reaches --ops-host is told how much the vault does and holds, with no key'
 
-/** Bits of the widest networks that are nobody's on the internet: 10.0.0.0/8 and fc00::/7. */
+/** Prefix bits of the widest private networks: 10.0.0.0/8 and fc00::/7. */
 const ownNetworkBits = { four: 8, six: 7 }
 
 const isWide = (network: string): boolean => {
@@ -51,7 +51,7 @@ const isWide = (network: string): boolean => {
   return bits !== undefined && Number(bits) < (address.includes(':') ? six : four)
 }
 
-/** What is so by these settings: of what, and in which words. */
+/** Weaknesses of these settings: the flag, true if it applies, and the text. */
 const listOf = (settings: Settings): readonly (readonly [string, boolean, string])[] => [
   [
     '--cors-origins',
@@ -130,7 +130,7 @@ export function weaknessesOf(
 const besideData =
   'the master key lies beside the data, so a copy of the folder opens: see --master-key-file'
 
-/** Of the place of the master key. */
+/** Weaknesses of the place of the master key. */
 export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
   !isSourceGiven(options) && existsSync(join(options.data, 'master.key'))
     ? [
@@ -143,9 +143,9 @@ export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
     : []
 
 /**
- * Of the file with the password of a database.
- * @param path absent where there is none
- * @param user who serves
+ * Weaknesses of the file with a database password.
+ * @param path absent if there is none
+ * @param user the user who serves it
  */
 export function weaknessesOfPassword(path: string | undefined, user?: number): Weakness[] {
   if (path === undefined) return []
@@ -155,7 +155,7 @@ export function weaknessesOfPassword(path: string | undefined, user?: number): W
   return [{ about: '--store-password-file', text, isDefault: false }]
 }
 
-/** Tells of what is unsafe by somebody's choice, one line each. */
+/** Logs the weaknesses that somebody has chosen, one line each. */
 export function logWeaknesses(log: Log, options: FolderOptions, config: Config): void {
   const { settings, address } = config
   for (const { about, text, isDefault } of [

@@ -1,7 +1,7 @@
 /**
- * What the process that leads workers asks of them, and what they answer: lines of JSON on stdin
- * and stdout of each, the first of which are the order and that it listens. No key of the vault is
- * in them.
+ * The channel between workers and the process that leads them: lines of JSON on stdin and stdout of
+ * each worker, first its order and its notice that it listens. They never contain a key of the
+ * vault.
  * @module
  */
 import { controlHeaders, type ControlRequest } from '../../vault/operator/operator-proof.ts'
@@ -18,27 +18,27 @@ import { CommandFailure } from './failure.ts'
 import type { Failing, ProcessReport } from '../watch/process-report.ts'
 import type { Numbers } from '../watch/metric-kinds.ts'
 
-/** What a worker is asked, and what it tells. */
+/** Questions to a worker, with the types of their answers. */
 interface WorkerAnswers {
   readonly failing: Failing
   readonly numbers: Numbers
-  /** Told once no key is left. */
+  /** Sent once no key is left. */
   readonly seal: true
-  /** Told once it serves, by the key that was handed to it before. */
+  /** Sent once the worker serves with the key that was handed to it before. */
   readonly unseal: true
   readonly operate: Facts
 }
 
-/** An operation as it came by the control socket. */
+/** An operation, as received on the control socket. */
 interface SentOperation extends Pick<ControlRequest, 'name' | 'peers'> {
-  /** In base64: a proof is of these very bytes. */
+  /** In base64: a proof covers exactly these bytes. */
   readonly body: string
   readonly headers: ControlHeaders
 }
 
-/** What beside its name a question holds. */
+/** Parts of a question beside its name. */
 interface More {
-  /** The mark of the clock from before anybody unsealed. */
+  /** The mark of the clock from before the vault was unsealed. */
   readonly mark?: string
   readonly operation?: SentOperation
 }
@@ -50,34 +50,34 @@ interface Question extends More {
 
 interface WorkerReply {
   readonly id: number
-  /** Absent where it could not be told. */
+  /** Absent if there is no answer. */
   readonly told?: WorkerAnswers[keyof WorkerAnswers]
-  /** Why it was not done. */
+  /** Reason for a failure. */
   readonly failed?: string
-  /** More comes. */
+  /** A partial reply; more follow. */
   readonly progress?: Facts
 }
 
-/** @returns `undefined` where no answer came in time, it was not done, or the worker has ended */
+/** @returns `undefined` if it was not done in time, has failed, or the worker has ended */
 export type AskWorker = <K extends Exclude<keyof WorkerAnswers, 'operate'>>(
   name: K,
   more?: Pick<More, 'mark'> & { readonly waitMsMax?: number },
 ) => Promise<WorkerAnswers[K] | undefined>
 
-/** @throws CommandFailure as the operation fails, or where the worker ended before it was done */
+/** @throws CommandFailure if the operation fails, or the worker ends before it is done */
 export type Operate = (sent: ControlRequest, tell: Tell) => Promise<Facts>
 
-/** The open files that a worker is handed, by their numbers there. */
+/** Open files that a worker inherits, by their numbers there. */
 export const handedFiles = {
-  /** By which it has the lock of the folder. */
+  /** The lock of the folder. */
   lock: 3,
-  /** Over which keys come. */
+  /** The channel for keys. */
   keys: 4,
-  /** The socket that all of them accept from, where there is one. */
+  /** The listening socket that all of them share, if there is one. */
   listener: 5,
 } as const
 
-/** The last one also where no line end came. */
+/** Yields the last line also if it has no line end. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -90,13 +90,11 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
   if (text !== '') yield text
 }
 
-/*
- * The side of the worker.
- */
+/* The worker's side. */
 
-/** What is asked of a worker, as it does it. */
+/** Answers of a worker to the process that leads it. */
 export interface Led {
-  /** Absent where nobody watches. */
+  /** Absent if nobody watches. */
   readonly told: ProcessReport | undefined
   readonly seal: () => Promise<void>
   /** @param key wiped by it */
@@ -105,7 +103,7 @@ export interface Led {
   readonly find: (name: string) => ControlOperation | undefined
 }
 
-/** As `Led`, with the key taken from where it was handed. */
+/** Like `Led`, but the key is read from the channel for keys. */
 type Answering = Omit<Led, 'unseal'> & { readonly unseal: (mark?: string) => Promise<void> }
 
 function operate({ find }: Answering, sent: SentOperation, tell: Tell): Promise<Facts> {
@@ -121,7 +119,7 @@ function operate({ find }: Answering, sent: SentOperation, tell: Tell): Promise<
   })
 }
 
-/** @param question as it came: the process that asks is of the same program */
+/** @param question trusted as it is: the other process runs the same program */
 async function toldTo(
   question: Question,
   led: Answering,
@@ -135,7 +133,7 @@ async function toldTo(
   return true
 }
 
-/** Answers on stdout what is asked from now on, each as soon as it is done. */
+/** Answers questions on stdout, each as soon as it is done. */
 export async function answerAsked(lines: AsyncIterable<string>, led: Answering): Promise<void> {
   const answer = (told: WorkerReply): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
   for await (const line of lines) {
@@ -148,9 +146,7 @@ export async function answerAsked(lines: AsyncIterable<string>, led: Answering):
   }
 }
 
-/*
- * The side of who asks.
- */
+/* The side of the process that asks. */
 
 const sentOf = ({ name, body, header, peers }: ControlRequest): SentOperation => {
   const headers = controlHeaders.flatMap(each => {
@@ -161,11 +157,11 @@ const sentOf = ({ name, body, header, peers }: ControlRequest): SentOperation =>
   return { name, body: encoded, headers: Object.fromEntries(headers), peers }
 }
 
-/** What is done about lines of a worker. */
+/** Callbacks for lines from a worker. */
 interface Hearing {
   /** An empty line before it listens asks for the key that opens the vault. */
   readonly keyAsked: () => void
-  /** Each line after that, of which an empty one says that it is well. */
+  /** Called for each later line; an empty one says that the worker is well. */
   readonly heard: () => void
 }
 
@@ -189,7 +185,7 @@ async function hear(
   }
 }
 
-/** @param send a line to stdin of the worker */
+/** @param send writes a line to stdin of the worker */
 export function makeAsker(
   stdout: ReadableStream<Uint8Array>,
   send: (line: string) => void,
@@ -209,7 +205,7 @@ export function makeAsker(
       for (const answered of waiting.values()) answered(undefined)
     })
 
-  /** @returns `undefined` where it has ended, or has not answered in time */
+  /** @returns `undefined` if the worker has ended, or did not answer in time */
   async function exchange(
     asked: Omit<Question, 'id'>,
     waitMsMax: number | undefined,
@@ -229,7 +225,7 @@ export function makeAsker(
       send(JSON.stringify({ id, ...asked } satisfies Question))
       return await promise
     } catch {
-      // It has ended, and its stdin with it.
+      // The worker has ended, and closed its stdin.
       return undefined
     } finally {
       clearTimeout(overdue)

@@ -1,5 +1,5 @@
 /**
- * A worker as its parent has it: a process of the same program, with an order on its stdin.
+ * A worker, seen from its parent: a process of the same program, with an order on its stdin.
  *
  * @module
  */
@@ -9,36 +9,36 @@ import { ownProgram } from './own-program.ts'
 import { elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
 
-/** How a process has ended: by its exit code, or by a signal. */
+/** Exit code or signal with which a process ended. */
 export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string }
 
 export interface WorkerProcess {
   readonly index: number
-  /** Whether it listens; `false` when it ended before. */
+  /** True once it listens; false if it ended before. */
   readonly isReady: Promise<boolean>
   readonly ended: Promise<WorkerEnd>
-  /** Since it last said anything, from its start on. */
+  /** Milliseconds since its last line, or since its start. */
   readonly silentMs: () => number
-  /** What it tells, once it listens. */
+  /** Asks it questions, once it listens. */
   readonly ask: AskWorker
-  /** What it does, once it listens. */
+  /** Runs an operation in it, once it listens. */
   readonly operate: Operate
-  /** Hands a key to one that listens, which it reads where a question says so. */
+  /** Sends a key to a listening worker, which reads it when a question says so. */
   hand(key: Uint8Array): void
   signal(signal: NodeJS.Signals): void
 }
 
-/** What a worker has as long as it lives, by its number there. */
+/** Open files that a worker holds for its whole life. */
 export interface WorkerFiles {
   readonly lock: number
   readonly listener: number | undefined
 }
 
 /**
- * A key goes over a pair of sockets without a name: no other process can open one of them, and
- * nothing of it is in an argument, a variable or a file.
- * @param key handed to it once it asks, where its order says so: others may look into a process
- *   that has only begun
+ * Starts a worker. Keys go over an unnamed socket pair: no other process can open it, and no key is
+ * in an argument, a variable or a file.
+ * @param key sent once the worker asks for it, if its order says so: a process that has only begun
+ *   may still be inspected by others
  */
 export function startWorker(
   index: number,
@@ -63,7 +63,7 @@ export function startWorker(
     try {
       writeSync(keys, handed)
     } catch {
-      // It is ending: the next one to ask it is told.
+      // It is ending: the next question will report that.
     }
   }
   const { isReady, ask, operate } = makeAsker(child.stdout, send, {

@@ -1,9 +1,9 @@
 /**
- * Workers that are sealed and unsealed together, by the process that leads them.
+ * Seals and unseals workers together, in the process that leads them.
  *
- * It keeps what opens the vault, derived from the master key, in locked memory, for workers that
- * are started later; the master key and its shares it does not keep. A worker that has not followed
- * in time is killed: the one in its place begins as all stand then.
+ * It keeps the keyring key, derived from the master key, in locked memory for workers started
+ * later; it keeps neither the master key nor its shares. A worker that has not followed in time is
+ * killed: its replacement starts in the current state.
  * Source: docs/decisions.md, "Keys".
  * @module
  */
@@ -16,7 +16,7 @@ import { CommandFailure } from './failure.ts'
 import { makeSealing, type SealSwitch } from '../keys/sealing.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** How workers open the vault: `own` is each for itself. */
+/** Source of the workers' key: `own` if each reads it itself. */
 export type Standing =
   | 'own'
   | {
@@ -26,13 +26,13 @@ export type Standing =
     }
 
 export interface LedParts {
-  /** @param standing `undefined` for one that begins sealed */
+  /** @param standing `undefined` for a worker that starts sealed */
   readonly start: (index: number, standing: Standing | undefined) => WorkerProcess
   /**
-   * Looks whether a master key opens the vault, which nobody has open.
+   * Checks that a master key opens the vault, which nobody has open.
    * @param masterKey wiped by it
-   * @param wasKilled whether a process that had it open was killed since it was looked at
-   * @throws CommandFailure where it does not
+   * @param wasKilled true if a process that had it open was killed since the last check
+   * @throws CommandFailure if it does not
    */
   readonly tryKey: (masterKey: Uint8Array, wasKilled: boolean) => Promise<Exclude<Standing, 'own'>>
   readonly log: Log
@@ -40,7 +40,7 @@ export interface LedParts {
 
 interface Life {
   readonly worker: WorkerProcess
-  /** How it was told to open the vault last; `undefined` once it was to be sealed. */
+  /** The last state that it was ordered to; `undefined` for sealed. */
   given: Standing | undefined
   isListening: boolean
 }
@@ -50,7 +50,7 @@ async function end({ worker }: Life): Promise<void> {
   await worker.ended
 }
 
-/** @returns whether it is done */
+/** @returns true if it was done */
 async function order({ worker }: Life, standing: Standing | undefined): Promise<boolean> {
   if (standing === undefined) {
     return (await worker.ask('seal', { waitMsMax: workerStopMsMax })) === true
@@ -62,7 +62,7 @@ async function order({ worker }: Life, standing: Standing | undefined): Promise<
   return (await worker.ask('unseal', more)) === true
 }
 
-/** @returns whether it came in the time that a worker gets to listen in */
+/** @returns true if it came within the time that a worker has for its start */
 async function isInTime(coming: Promise<void>): Promise<boolean> {
   const overdue = Promise.withResolvers<boolean>()
   const callOff = afterTurning(workerReadyMsMax, () => overdue.resolve(false))
@@ -75,13 +75,13 @@ async function isInTime(coming: Promise<void>): Promise<boolean> {
 
 export interface LedWorkers {
   readonly sealing: SealSwitch<Standing>
-  /** Starts a worker, as all stand. */
+  /** Starts a worker in the current state. */
   readonly start: (index: number) => WorkerProcess
-  /** An operation as the worker of that number does it. */
+  /** Returns an operation, as the worker of that number runs it. */
   readonly operation: (index: number) => ControlOperation
 }
 
-/** @param onKilled told when a worker was ended by a signal */
+/** @param onKilled called when a worker was ended by a signal */
 function makeCrew(
   { start, log }: Pick<LedParts, 'start' | 'log'>,
   first: Standing | undefined,
@@ -89,10 +89,10 @@ function makeCrew(
 ) {
   const lives = new Set<Life>()
   let standing = first
-  /** Resolves once a worker serves by what the vault was unsealed with last. */
+  /** Resolves once a worker serves in the state of the last unsealing. */
   let opened = Promise.withResolvers<void>()
 
-  /** Has a worker follow, at once where it listens. */
+  /** Orders a worker to the current state, if it listens. */
   async function settle(life: Life): Promise<void> {
     if (!life.isListening) return
     if (life.given !== standing) {
@@ -105,12 +105,12 @@ function makeCrew(
     if (standing !== undefined && life.given === standing) opened.resolve()
   }
 
-  /** One that does not listen yet may be about to open the vault, and hears nothing. */
+  /** A worker that does not listen yet may be about to open the vault, and cannot be asked. */
   const seal = (life: Life): Promise<void> =>
     life.isListening || life.given === undefined ? settle(life) : end(life)
 
   return {
-    /** @returns whether a worker serves by it; where none has followed, one in its place may */
+    /** @returns true if a worker serves with it; a replacement of one that failed may do so */
     async open(next: Standing): Promise<boolean> {
       opened = Promise.withResolvers()
       standing = next
@@ -142,8 +142,8 @@ function makeCrew(
 }
 
 /**
- * @param first how workers open the vault; sealed where it is `undefined`
- * @param wasKilled whether the process that had the vault open before was killed
+ * @param first how workers open the vault; sealed if `undefined`
+ * @param wasKilled true if the process that had the vault open before was killed
  */
 export function leadWorkers(
   { start, tryKey, log }: LedParts,
