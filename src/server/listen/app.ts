@@ -1,10 +1,10 @@
 /**
- * The served application: the plugin at its base path, and what a server of its own needs beside
- * it.
+ * The served application: the plugin at its base path, and everything that a stand-alone server
+ * needs beside it.
  *
- * A listening server routes by the target as it was sent, because the framework sees addresses from
- * which the server has removed `..` already (hardening H28); the framework then routes what has
- * passed. Its own `listen` would leave out addresses with a trailing slash, and share the port.
+ * The server routes by the target as sent: the framework only sees addresses from which the server
+ * has removed `..` (hardening H28), and routes the remaining requests. The framework's own `listen`
+ * would lack addresses with a trailing slash, and share the port.
  * @module
  */
 import { Elysia } from 'elysia'
@@ -24,11 +24,11 @@ import type { MaybeLater } from '../../lib/waiting.ts'
 
 type Handler = (request: Request, server: Connections) => MaybeLater<Response>
 
-/** What `Bun.serve` is given. */
+/** Options for `Bun.serve`. */
 interface Listener {
   readonly routes: Readonly<Record<string, Handler>>
   readonly fetch: Handler
-  /** What answers when even that failed: the server's own answer would print the error. */
+  /** Answers when all else has failed: the server's own answer would print the error. */
   readonly error: (thrown: unknown) => Response
 }
 
@@ -36,12 +36,12 @@ export interface App {
   /** Answers one request within this process; never throws. */
   readonly handle: (request: Request) => Promise<Response>
   readonly listener: Listener
-  /** Writes on which day keys were used; the serving process calls it now and then. */
+  /** Writes the days on which keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
-  /** Requests under way, and whether no more are taken. */
+  /** Number of running requests. */
   readonly underWay: () => number
   readonly isEnding: () => boolean
-  /** Answers 503 from now on; resolves when all that was under way has its answer. */
+  /** Answers 503 from now on; resolves when all running requests have their answers. */
   readonly drain: () => Promise<void>
 }
 
@@ -50,7 +50,7 @@ function refuse(pipeline: Pipeline, request: Request, error: ApiError): Response
   return finish(pipeline, exchange, pipeline.answers.problem(exchange, error))
 }
 
-/** At an address that is none: 404 whatever is asked for. */
+/** Answers an unknown address: 404 for any method. */
 function nowhere(pipeline: Pipeline, request: Request): Response {
   try {
     pipeline.enterAddress(request, pipeline.server.origins)
@@ -75,12 +75,12 @@ function served(deps: Deps, pipeline: Pipeline) {
     new Elysia({
       prefix: deps.settings.basePath,
       normalize: false,
-      // Else the framework looks for the path behind the eleventh character only.
+      // Otherwise the framework looks for the path only after the eleventh character.
       handler: { standardHostname: false },
     })
       .use(routesOf(deps, pipeline))
       .use(pagesOf(deps, pipeline))
-      // Every error of an operation has been answered: what comes here has no route.
+      // Errors of operations have been answered: only requests without a route come here.
       .onError(({ request, code, error }) =>
         code === 'NOT_FOUND'
           ? nowhere(pipeline, request)
@@ -90,7 +90,7 @@ function served(deps: Deps, pipeline: Pipeline) {
 }
 
 /**
- * Without a usable `Host` the server gives the bare path as the address, in which the framework
+ * Without a usable `Host`, the server gives the bare path as the address, in which the framework
  * finds no path (RFC 9112 section 3.2: HTTP/1.0 sends none).
  */
 function withHost(request: Request): Request {
@@ -102,7 +102,7 @@ function withHost(request: Request): Request {
 type Served = ReturnType<typeof served>
 type Routed = (request: Request) => MaybeLater<Response>
 
-/** How the framework answers a route behind the router of a server; composed when first asked. */
+/** Returns the framework's handler of a route, for a server's router; composed on first use. */
 function composed(app: Served, route: Served['routes'][number]): Routed {
   let answer: Routed | undefined
   return request => {
@@ -111,14 +111,14 @@ function composed(app: Served, route: Served['routes'][number]): Routed {
   }
 }
 
-/** What answers each method at a path; `ALL` answers those that it does not have. */
+/** Returns the handlers of each path by method; `ALL` handles other methods. */
 function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string, Routed>>> {
   const byPath = new Map<string, Record<string, Routed>>()
   for (const route of app.routes) {
     const answers = byPath.get(route.path) ?? {}
     const answer = composed(app, route)
     answers[route.method] = answer
-    // The server sends no body of it (RFC 9110 section 9.3.2).
+    // The server sends no body for it (RFC 9110 section 9.3.2).
     if (route.method === 'GET') answers['HEAD'] = answer
     byPath.set(route.path, answers)
   }
@@ -126,9 +126,9 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
 }
 
 /**
- * No request under way is idle, however long its answer takes: what it waits for has bounds of its
- * own. The server times a connection anew when it has read what came with a request, so now and
- * then all that are under way are looked at, and nothing is done for those answered at once.
+ * Keeps connections with running requests open: the work of a request has its own time limits. The
+ * server restarts the idle time of a connection when it has read a request, so running requests are
+ * checked at intervals; those that are answered at once cost nothing.
  */
 function makeWatch({ underWay, keepOpen }: InFlight): () => void {
   let timer: NodeJS.Timeout | undefined
@@ -143,7 +143,7 @@ function makeWatch({ underWay, keepOpen }: InFlight): () => void {
   }
 }
 
-/** @param refusal where it is there, it is all that is answered */
+/** @param refusal if given, the answer to every request */
 export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const pipeline = makePipeline(deps)
   const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline

@@ -1,5 +1,5 @@
 /**
- * What those who run a vault may have done by the process that serves it.
+ * Operations that the serving process runs for the operators of a vault.
  * @module
  */
 import { admitted, makeChallenges } from '../../vault/operator/operator-proof.ts'
@@ -21,20 +21,20 @@ export interface Places {
   opsAddress?: string | undefined
 }
 
-/** Of a serving process. */
+/** The serving process, as its operations see it. */
 export interface AdministeredVault {
-  /** The process that is told to end: of several, the one that started the others. */
+  /** The process to be signalled to end: of several, the one that started the others. */
   readonly processId: number
-  /** Where it listens, once it does. */
+  /** Its addresses, once it listens. */
   readonly places?: Places
   readonly logging: Logging
-  /** Of one of several. */
+  /** Present for one of several processes. */
   readonly sharing?: Sharing | undefined
-  /** Of the backups that are made meanwhile, if any. */
+  /** The backups that it makes, if any. */
   readonly backups?: BackupSchedule | undefined
 }
 
-/** Of several processes the one that leads the others says where health is told, and of backups. */
+/** The leading process adds the address of health checks, and its backups. */
 const factsOf = ({ processId, places, backups }: AdministeredVault): Facts => ({
   process_id: processId,
   address: places?.address ?? null,
@@ -45,8 +45,7 @@ const factsOf = ({ processId, places, backups }: AdministeredVault): Facts => ({
 export type Offered = Readonly<Record<string, ControlOperation>>
 
 /**
- * What those who run the vault may have done; and what a rotation has left to do when its process
- * ended is ended.
+ * Returns the operations, and finishes a rotation that was interrupted by the end of its process.
  */
 export function administer(
   serving: AdministeredVault,

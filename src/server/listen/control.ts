@@ -1,8 +1,8 @@
 /**
- * The control socket: how an operator speaks to the process that serves a vault.
+ * The control socket, by which an operator speaks to the process that serves a vault.
  *
- * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is. That
- * lets in every program of one user, so an operation asks for more where that would be too little
+ * HTTP over a Unix socket in the data folder; both are accessible to their owner only. That admits
+ * every program of that user, so sensitive operations ask for a proof as well
  * (`vault/operator/operator-proof.ts`). `POST /<operation>` with a JSON object is answered by lines
  * of JSON: `{"progress": …}` any number of times, then `{"done": …}` or `{"failed": "…"}`.
  * @module
@@ -25,7 +25,7 @@ import { peersOf } from './socket-peers.ts'
 import { pathsOf } from '../folder/folder-stamp.ts'
 import { lockHolder } from '../folder/lock-holder.ts'
 
-/** For what may fail because somebody has gone. */
+/** Ignores errors of a task, such as a caller that has gone. */
 function quietly<T>(task: () => T): T | undefined {
   try {
     return task()
@@ -37,13 +37,13 @@ function quietly<T>(task: () => T): T | undefined {
 const isSocket = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
-/** What is no socket was not made by a server. */
+/** Removes only a socket: a server made nothing else. */
 const removeSocket = (path: string): void =>
   void quietly(() => {
     if (isSocket(path)) unlinkSync(path)
   })
 
-/** A folder that is open, by whose number a path begins that is short enough for a socket. */
+/** An open folder, whose number gives a path that is short enough for a socket. */
 interface ShortPath {
   readonly path: string
   readonly close: () => void
@@ -59,26 +59,26 @@ function shorten(path: string): ShortPath {
 
 const lineOf = (message: Facts): string => `${JSON.stringify(message)}\n`
 
-/** What is told of a failure: ours as it is, and of others no word, which might hold a value. */
+/** Returns our own messages as they are, but no other text, which might contain a value. */
 export function failureOf(error: unknown): string {
   if (error instanceof CommandFailure || error instanceof ApiError) return error.message
   return `an error that was not expected, ${systemCodeOf(error) ?? 'a fault of coffer'}`
 }
 
-/** An operation as it is offered here, with what came beside its input. */
+/** An operation, with the request that came with its input. */
 export type ControlOperation = (input: Facts, tell: Tell, sent: ControlRequest) => Promise<Facts>
 
 const isObject = (value: unknown): value is Facts =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @returns `undefined` for what is no JSON object; of nothing, one without members */
+/** @returns `undefined` unless it is a JSON object; an empty one for no bytes */
 export function inputOf(bytes: Uint8Array): Facts | undefined {
   if (bytes.length === 0) return {}
   const input: unknown = quietly(() => JSON.parse(new TextDecoder().decode(bytes)) as unknown)
   return isObject(input) ? input : undefined
 }
 
-/** Goes on when the caller has gone: what was begun is done. */
+/** Continues if the caller has gone: a started operation is finished. */
 function answerOf(run: (tell: Tell) => Promise<Facts>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
@@ -106,7 +106,7 @@ export interface Control {
   readonly stop: () => Promise<void>
 }
 
-/** Takes what is sent as it is, so that a secret becomes no text; wipes it. */
+/** Operations that get the body as bytes, so that no secret becomes a string, and wipe it. */
 export type ByteOperations = Readonly<Record<string, (sent: Uint8Array) => Promise<Facts>>>
 
 export const findIn =
@@ -122,11 +122,11 @@ interface Listening {
 }
 
 /**
- * An operation may be silent for minutes, and every program that may open the socket is of the user
- * of this process, or root's, so that it may end the process too: no connection is ended for being
- * idle. The types of `Bun.serve` know of no such time here.
- * @returns `undefined` where no socket can be made, as on a disk without room for a file
- * @throws CommandFailure where something stands that is no file
+ * Connections have no idle timeout: an operation may be silent for minutes, and any program that
+ * can open the socket runs as this user or root, and could end the process anyway. The types of
+ * `Bun.serve` lack this option here.
+ * @returns `undefined` if no socket can be made, as on a full disk
+ * @throws CommandFailure if there is another entry at the path
  */
 function listen(path: string, listening: Listening) {
   const options = { ...listening, development: false, idleTimeout: 0 } as Listening
@@ -139,10 +139,9 @@ function listen(path: string, listening: Listening) {
 }
 
 /**
- * Listens where a process listened that was killed: the process that serves has the lock of the
- * folder.
+ * Listens, replacing the socket of a killed process: the serving process holds the folder's lock.
  * @param path of the socket
- * @param find an operation by its name; what it throws is told
+ * @param find returns an operation by its name; its errors are shown
  * @throws CommandFailure
  */
 export function startControl(
@@ -173,7 +172,7 @@ export function startControl(
       const body = new Uint8Array(await incoming.arrayBuffer())
       const input = incoming.method === 'POST' ? inputOf(body) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')
-      // It comes before each operation that asks for a proof, and does nothing by itself.
+      // A challenge precedes each operation that needs a proof, and does nothing by itself.
       const peers = peersOf(short.path)
       if (name !== 'challenge') log('controlled', { operation: name, ...peers })
       const header = (asked: ControlHeader) => incoming.headers.get(asked)
@@ -181,7 +180,7 @@ export function startControl(
     },
     error: () => refused(500, 'an error that was not expected'),
   })
-  // What is stored is served all the same.
+  // Without the socket, the vault still serves requests.
   if (server === undefined) log('control_unavailable')
   return {
     async stop() {
@@ -192,7 +191,7 @@ export function startControl(
   }
 }
 
-/** What a server says at once, unless it is stuck. */
+/** Operations that a server answers at once, unless it is stuck. */
 const prompt: readonly string[] = ['status', 'seal-status', 'challenge']
 
 const stuck = (lock: string): CommandFailure => {
@@ -203,11 +202,11 @@ const stuck = (lock: string): CommandFailure => {
   return new CommandFailure(`${who} has not answered in ${seconds} s: ${advice}`)
 }
 
-/** Nobody listens there. */
+/** True if nobody listens there. */
 const isNobody = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
 
-/** @throws CommandFailure for what no server says */
+/** @throws CommandFailure unless it is a line of a coffer server */
 function messageOf(line: string): Facts {
   const message = quietly(() => JSON.parse(line) as unknown)
   if (isObject(message)) {
@@ -228,7 +227,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
   }
 }
 
-/** What comes with a request: see `ControlRequest`. */
+/** Headers of a request: see `ControlRequest`. */
 export type ControlHeaders = Readonly<Partial<Record<ControlHeader, string>>>
 
 interface Posted {
@@ -237,14 +236,14 @@ interface Posted {
   readonly headers: ControlHeaders
 }
 
-/** @throws the system's own error where nobody listens */
+/** @throws the system's own error if nobody listens */
 function post(
   path: string,
   { name, input, headers }: Posted,
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<Buffer>> {
   return new Promise((resolve, reject) => {
-    // No proxy of the environment is asked for a socket, and none is to be.
+    // Sockets bypass any proxy in the environment.
     const where = {
       socketPath: path,
       path: `/${name}`,
@@ -259,11 +258,11 @@ function post(
 }
 
 /**
- * Has the serving process of a data folder do something.
+ * Calls an operation of the process that serves a data folder.
  * @param path of its socket
- * @returns what it tells at the end; `undefined` where nobody serves the folder
- * @throws CommandFailure with what the server said, when it ended meanwhile, or has not said in
- *   `controlWaitMs` what it says at once
+ * @returns the result; `undefined` if nobody serves the folder
+ * @throws CommandFailure with the server's message, or if the server ended meanwhile, or took
+ *   longer than `controlWaitMs` for a prompt operation
  */
 export async function callControl(
   path: string,

@@ -1,5 +1,5 @@
 /**
- * What those who run a vault may have done at its control socket, sealed or not.
+ * Operations of the control socket, for a vault that may be sealed.
  * @module
  */
 import type { Log } from '../../deps.ts'
@@ -8,7 +8,7 @@ import { CommandFailure } from '../process/failure.ts'
 import type { SealSwitch } from '../keys/sealing.ts'
 import type { Unsealer } from '../keys/unsealer.ts'
 
-/** A vault that is sealed and unsealed. */
+/** A vault that can be sealed and unsealed. */
 export interface Sealable<T> {
   readonly sealing: SealSwitch<T>
   readonly unsealer: Unsealer
@@ -23,7 +23,7 @@ export function whileOpen<T>({ current }: Pick<SealSwitch<T>, 'current'>): T {
 
 /**
  * @param path of the socket
- * @param find an operation of a vault that is open
+ * @param find returns an operation of an open vault
  * @throws CommandFailure as `startControl`
  */
 export function startControlling<T>(

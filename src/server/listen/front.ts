@@ -1,6 +1,6 @@
 /**
- * What answers at the addresses of a vault, whatever listens there: one application after another,
- * or, while the vault is sealed, one that refuses.
+ * Answers at the addresses of a vault, whatever its state: by one application after another, or,
+ * while sealed, by one that refuses.
  * @module
  */
 import { makeKeys } from '../../crypto/keyring.ts'
@@ -15,14 +15,14 @@ import { CommandFailure } from '../process/failure.ts'
 
 const sealed = () => new ApiError('unavailable', 'The vault is sealed.')
 
-/** None of it is asked for: requests are refused before that. */
+/** It is never reached: requests are refused before. */
 const noStore = new Proxy({} as Store, {
   get() {
     throw sealed()
   },
 })
 
-/** Answers every request with 503, at the addresses that the vault has; with keys of nobody. */
+/** Answers every request with 503, at the same addresses as the vault; its keys are random. */
 export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys'>): App {
   const keys = makeKeys(createKeyring(deps.randomBytes, deps.now()))
   const app = buildApp({ ...deps, store: noStore, keys }, sealed)
@@ -30,7 +30,7 @@ export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys'>): App {
   return app
 }
 
-/** HTTP/2 takes no such header from here: its connections are told to go when the server stops. */
+/** HTTP/2 ignores this header: the server's stop tells its connections to go. */
 export function leave(response: Response): Response {
   endConnection(response)
   return response
@@ -39,20 +39,20 @@ export function leave(response: Response): Response {
 export interface Front {
   readonly listener: App['listener']
   readonly swap: (next: App) => void
-  /** Connections end with their next answer from now on: callers come to another process. */
+  /** From now on, connections end with their next answer: callers connect to another process. */
   readonly leave: () => void
 }
 
-/** Where this process says whether it may be sent requests, to who shares them out. */
+/** Path at which this process tells a load balancer if it is ready. */
 export interface CheckAddress {
-  /** One segment, as `/healthz`. */
+  /** One segment, such as `/healthz`. */
   readonly path: string
   readonly isReady: () => boolean
 }
 
 const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 
-/** Without a key, so it says nothing more, and takes nothing of the request. */
+/** No key is needed, so it says nothing else, and reads nothing of the request. */
 function answerCheck({ method }: Request, isReady: () => boolean): Response {
   if (method !== 'GET' && method !== 'HEAD') {
     const headers = { ...plain, allow: 'GET, HEAD' }
@@ -65,7 +65,7 @@ function answerCheck({ method }: Request, isReady: () => boolean): Response {
 
 type Routes = App['listener']['routes']
 
-/** @throws CommandFailure where the vault has something else there */
+/** @throws CommandFailure if the vault already answers at that path */
 function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
   if (Object.hasOwn(taken, path)) {
     throw new CommandFailure(`--check-path: the vault answers at ${path} already: choose another`)
@@ -75,8 +75,8 @@ function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
 }
 
 /**
- * @param first all others have the same addresses
- * @throws CommandFailure for a check at one of them
+ * @param first all later applications have the same addresses
+ * @throws CommandFailure if the check has one of these addresses
  */
 export function makeFront(first: App, check?: CheckAddress): Front {
   let current = first.listener

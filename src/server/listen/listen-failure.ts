@@ -1,8 +1,8 @@
 /**
- * Why an address cannot be listened on, in words that name the cause and the way out.
+ * Explains why an address cannot be listened on, with the cause and a remedy.
  *
- * Of a host that has no address the server says what it last heard of something else, so names are
- * looked up first.
+ * For a host without an address the server reports an unrelated earlier error, so names are looked
+ * up first.
  * @module
  */
 import { lookup } from 'node:dns/promises'
@@ -10,7 +10,7 @@ import { isIP } from 'node:net'
 import type { Address } from '../../settings/config.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 
-/** What tells where to listen. */
+/** Flags that set the address. */
 export interface ListenFlags {
   readonly host: string
   readonly port: string
@@ -68,7 +68,7 @@ async function causeOf(code: string, address: Address, flags: ListenFlags): Prom
   return tcpCauses(flags, port)[code] ?? other
 }
 
-/** @returns a CommandFailure for what the system says of an address; every other error as it is */
+/** @returns a CommandFailure for a system error about an address; other errors unchanged */
 export async function explainListening(
   error: unknown,
   address: Address,

@@ -1,11 +1,10 @@
 /**
- * A port with TLS, whose certificates are read anew without an end of anything.
+ * A port with TLS, whose certificates are reloaded without interrupting anything.
  *
- * The server of the runtime keeps the certificates that it began with (bun#43815), so new ones get
- * a server of their own, which accepts from the socket of the one before: whatever waits in its
- * queue is answered. The one before asks those who call it to come over, by the end of their
- * connection with the next answer. It goes on with connections that are idle until they end by
- * themselves: a caller about to send on one of them would else get no answer.
+ * The runtime's server keeps its first certificates (bun#43815), so new ones get a new server,
+ * which accepts from the same socket: connections in its queue are not lost. The old server closes
+ * each connection with its next answer, so that callers reconnect. It leaves idle connections open
+ * until they time out: a caller about to send on one would otherwise get no answer.
  * Source: docs/decisions.md, "New certificates".
  * @module
  */
@@ -32,12 +31,12 @@ import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 type Handlers = App['listener']
 type Handler = Handlers['fetch']
 
-/** TLS 1.2, as it stands in a handshake (RFC 5246 appendix A.1). */
+/** TLS 1.2, as encoded in a handshake (RFC 5246 appendix A.1). */
 const versionMin = 0x03_03
 
 interface TlsListener {
   readonly server: Bun.Server<undefined>
-  /** The connections of the caller end with the answer. */
+  /** True once each connection closes with its next answer. */
   isLeaving: boolean
 }
 
@@ -52,7 +51,7 @@ function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>):
   return { ...handlers, routes: Object.fromEntries(routes), fetch: wrap(handlers.fetch) }
 }
 
-/** As `ERR_OSSL_PEM_BAD_END_LINE`; the codes of system calls begin with E, too. */
+/** Such as `ERR_OSSL_PEM_BAD_END_LINE`; codes of system calls begin with E, too. */
 const isOfTls = (error: unknown): boolean => systemCodeOf(error)?.startsWith('ERR_') === true
 
 function open(
@@ -82,9 +81,9 @@ function open(
 
 interface TlsOptions {
   readonly files: TlsFiles
-  /** Whether other processes of the instance listen on the port as well. */
+  /** True if other processes of the instance also listen on the port. */
   readonly isShared: boolean
-  /** Accepts in place of a socket of this process. */
+  /** Socket to accept from, in place of one of this process. */
   readonly handed?: ListeningSocket | undefined
   readonly log: Log
   /** Unix milliseconds. */
@@ -97,18 +96,18 @@ function read({ files, log, wallMs }: TlsOptions): Tls {
   return tls
 }
 
-/** Until then a connection that idles has its end, or an answer that tells it to. */
+/** By then an idle connection has timed out, or was closed with an answer. */
 const waitSecondsOf = ({ keepAliveSeconds = idleSecondsMax }: TcpAddress): number =>
   keepAliveSeconds + keepAliveSlackSeconds
 
-/** A server that accepts, and the certificates that it shows. */
+/** An accepting server, and the end of its certificate. */
 interface Accepting {
   readonly listener: TlsListener
   readonly stopAccepting: StopAccepting
   readonly untilMs: number
 }
 
-/** Has a server with the certificates as they are now accept from the socket. */
+/** Starts a server with the current certificates that accepts from the socket. */
 async function acceptFrom(
   socket: ListeningSocket,
   handlers: Handlers,
@@ -127,7 +126,7 @@ async function acceptFrom(
 
 interface Opened extends Pick<Listener, 'address'> {
   readonly first: Accepting
-  /** Absent where no other server can take the place of the first. */
+  /** Absent if no later server can replace the first. */
   readonly socket?: ListeningSocket
 }
 
@@ -153,7 +152,7 @@ async function openFirst(
   return { first: { listener, stopAccepting, untilMs }, socket: kept, address }
 }
 
-/** @throws CommandFailure when the files are not what they must be, or the address cannot be had */
+/** @throws CommandFailure if the files are invalid, or the address is not available */
 export async function listenWithTls(
   handlers: Handlers,
   asked: TcpAddress,
@@ -185,7 +184,7 @@ export async function listenWithTls(
     address,
     async stop() {
       isStopped = true
-      // Else callers would wait in the queue of a socket from which nobody accepts.
+      // Otherwise callers would wait in the queue of a socket that nobody accepts from.
       if (socket !== undefined && socket !== handed) closeSync(socket.file)
       await Promise.all([...open].map(({ server }) => server.stop()))
     },

@@ -1,5 +1,5 @@
 /**
- * Where a server listens: on a port, which it has for itself or shares, or on a Unix socket.
+ * Listens on a port, exclusive or shared, or on a Unix socket.
  *
  * @module
  */
@@ -15,24 +15,24 @@ import { explainListening, portTaken, servingFlags, type ListenFlags } from './l
 import { adopt, placeholder, type ListeningSocket } from './listening-sockets.ts'
 import { holdPort } from './port-hold.ts'
 
-/** A listener that is open. */
+/** An open listener. */
 export interface Listener {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
   readonly address: string
-  /** Takes no more connections; resolves when those that have something under way have ended. */
+  /** Accepts no more connections; resolves when those with running requests have ended. */
   readonly stop: () => Promise<void>
   /** Leaves a handed socket to the next process: nothing more is accepted here. */
   readonly close?: () => void
-  /** Reads its certificates anew, and has callers come over; absent where there are none. */
+  /** Reloads its certificates, and makes callers reconnect; absent without TLS. */
   readonly reload?: () => Promise<void>
-  /** When the certificate of the server ends, Unix milliseconds; absent where there is none. */
+  /** End of the server's certificate, Unix milliseconds; absent without TLS. */
   readonly certificateUntilMs?: () => number
 }
 
-/** RFC 3986 section 3.2.2: an address of IPv6 stands in brackets. */
+/** RFC 3986 section 3.2.2: an IPv6 address stands in brackets. */
 export const inUrl = (host = ''): string => (host.includes(':') ? `[${host}]` : host)
 
-/** As it is printed. */
+/** The address, as printed. */
 export const addressText = (address: Address, hasTls: boolean): string =>
   'socket' in address
     ? address.socket
@@ -44,8 +44,8 @@ const isSocket = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
 /**
- * Whether a process has a socket of that path, of whatever kind: that of a log takes no connections
- * and so refuses them as one does that was left. Source: proc(5), `/proc/net/unix`.
+ * True if a process has any kind of socket at that path: a datagram socket, as of a log, refuses
+ * connections just like a leftover one. Source: proc(5), `/proc/net/unix`.
  */
 function isHeld(socket: string): boolean {
   try {
@@ -66,7 +66,7 @@ const answersAt = (socket: string): Promise<boolean> =>
     probe.once('error', () => done(false))
   })
 
-/** A socket file outlives a killed process (bun#29166); one that answers is in use. */
+/** A socket file outlives a killed process (bun#29166); if it answers, it is in use. */
 async function clearSocket(socket: string): Promise<void> {
   if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return
   if (!isSocket(socket)) {
@@ -78,25 +78,25 @@ async function clearSocket(socket: string): Promise<void> {
   unlinkSync(socket)
 }
 
-/** What every server is given. */
+/** Options of every server. */
 export const commonOf = (handlers: Handlers) => ({
   ...handlers,
   development: false,
-  // The server's own 413 has no body; ours stands before the first byte is read.
+  // The server's own 413 has no body; ours is sent before any of the body is read.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
-/** Apart, as the types of `Bun.serve` know of no such time for a socket. */
+/** Separate, as the types of `Bun.serve` lack this option for a socket. */
 const socketTime: object = { idleTimeout: socketIdleSecondsMax }
 
-/** @throws CommandFailure for what is in the way, and the system's own error */
+/** @throws CommandFailure for an obstacle, or the system's own error */
 export async function listenAtSocket(
   handlers: Handlers,
   { socket: path, mode, group }: SocketAddress,
 ): Promise<Listener> {
   await clearSocket(path)
   const groupId = group === undefined ? undefined : groupIdOf(group)
-  // The process's umask makes the socket its owner's alone from the first moment.
+  // The umask of the process restricts the socket to its owner from the start.
   const server = Bun.serve(Object.assign(commonOf(handlers), { unix: path }, socketTime))
   try {
     if (groupId !== undefined) chownSync(path, -1, groupId)
@@ -109,21 +109,21 @@ export async function listenAtSocket(
   return { address: path, stop: () => server.stop() }
 }
 
-/** The file of a socket stays behind what listened there. */
+/** The file of a socket outlives its listener. */
 export function removeSocket(path: string): void {
   if (isSocket(path)) unlinkSync(path)
 }
 
 /**
- * @param isShared whether other processes of the instance listen on the port as well
- * @throws the system's own error when the address cannot be had
+ * @param isShared true if other processes of the instance also listen on the port
+ * @throws the system's own error if the address is not available
  */
 export function listenOnPort(
   handlers: Handlers,
   { host: hostname, port }: TcpAddress,
   isShared: boolean,
 ): Listener {
-  // Else the server would share a port that any other process has, in silence.
+  // Otherwise the server would silently share a port with any other process.
   const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
   return {
@@ -135,8 +135,8 @@ export function listenOnPort(
 const nothing = () => new Response(undefined, { status: 503 })
 
 /**
- * Listens, and lets go at once.
- * @throws CommandFailure when the address cannot be had
+ * Listens, and stops at once.
+ * @throws CommandFailure if the address is not available
  */
 export async function tryListening(address: Address, flags: ListenFlags): Promise<void> {
   try {
@@ -154,7 +154,7 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
   }
 }
 
-/** Listens on a socket that was handed over, and listens already. */
+/** Listens on a handed socket, which already listens. */
 export async function listenOnHanded(
   handlers: Handlers,
   handed: ListeningSocket,
@@ -166,15 +166,14 @@ export async function listenOnHanded(
   return { address: addressText(handed.address, false), stop: () => server.stop(), close }
 }
 
-/** What a host was resolved to, such as `localhost`. The server's type does not speak of it. */
+/** Resolved address of a host such as `localhost`. The server's type does not declare it. */
 const boundHostOf = (server: object): string | undefined =>
   (server as { readonly address?: { readonly address: string } | null }).address?.address
 
 /**
- * A port that nobody has, for processes that share it: they could not tell each other from another
- * instance which shares as well, so the process that starts them makes sure first. It is this
- * process's until it ends.
- * @throws CommandFailure when the address cannot be had
+ * Reserves a free port for processes that share it, until this process ends. They could not tell
+ * each other from another instance that also shares, so their parent checks first.
+ * @throws CommandFailure if the address is not available
  */
 export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
   const { host: hostname, port } = asked
@@ -182,7 +181,7 @@ export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
     const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
     await probe.stop(true)
-    // The process that came in between has it: then this one is refused as if it had come later.
+    // Another process took it meanwhile, so this one is refused as if it had come later.
     if (!holdPort(host, found)) {
       throw new CommandFailure(portTaken(found, servingFlags.port))
     }

@@ -1,11 +1,11 @@
 /**
- * Listening sockets that outlive the server which accepts from them: one that a service manager
- * hands over, so that callers who connect between two processes wait in its queue; and one of this
- * process, so that a server with new certificates takes the place of the one before.
+ * Listening sockets that outlive the server that accepts from them: one handed over by a service
+ * manager, so that callers who connect between two processes wait in its queue; or one of this
+ * process, so that a server with new certificates can replace another.
  *
- * The server of the runtime takes no open file (bun#36491), so it listens where nobody looks for
- * it, and then the socket takes the place of that one under its number; the poll of the runtime,
- * which forgets a socket that goes, is told of it as of the one before. Only for Linux.
+ * The runtime's server takes no open file (bun#36491), so it first listens on a placeholder, whose
+ * file number the socket then takes over; the runtime's poll, which forgets a replaced socket, gets
+ * the same registration for the new one. Linux only.
  * Source: sd_listen_fds(3); dup2(2); fcntl(2); epoll_ctl(2); proc(5), `/proc/PID/fdinfo`.
  * @module
  */
@@ -39,7 +39,7 @@ const ofSocket = 1
 const acceptsConnections = 30
 const inet = 2
 const inet6 = 10
-/** `sockaddr_storage`; family u16 and port u16be stand first in both families. */
+/** `sockaddr_storage`; both families begin with family u16 and port u16be. */
 const addressBytes = 128
 
 const setDescriptorFlags = 2
@@ -52,13 +52,13 @@ const duplicateCloseOnExec = 1_030
 const addToPoll = 1
 const removeFromPoll = 2
 
-/** A socket that listens already. */
+/** A socket that already listens. */
 export interface ListeningSocket {
   readonly file: number
   readonly address: TcpAddress
 }
 
-/** @returns `undefined` for any open file that does not listen on a TCP port */
+/** @returns `undefined` unless the open file listens on a TCP port */
 function listenerAddress(file: number): TcpAddress | undefined {
   const libc = libcOf()
   const value = new Int32Array(1)
@@ -76,7 +76,7 @@ function listenerAddress(file: number): TcpAddress | undefined {
   return { host: new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1), port }
 }
 
-/** @throws CommandFailure for what is no socket that listens on a port */
+/** @throws CommandFailure unless it is a socket that listens on a port */
 export function asHandedSocket(file: number): ListeningSocket {
   const address = listenerAddress(file)
   const libc = libcOf()
@@ -90,14 +90,14 @@ export function asHandedSocket(file: number): ListeningSocket {
   return { file, address }
 }
 
-/** The variables by which a manager says what it hands over. */
+/** Variables by which a manager describes the sockets that it hands over. */
 const variables = ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES'] as const
 const firstHanded = 3
 
 /**
- * Takes the variables out of an environment, which others would take for theirs.
+ * Removes the variables from an environment, as child processes would take them for their own.
  * @param pid of this process
- * @returns `undefined` where nothing was handed to it
+ * @returns `undefined` if nothing was handed to it
  * @throws CommandFailure
  */
 export function takeHandedSocket(
@@ -114,7 +114,7 @@ export function takeHandedSocket(
 interface Registration {
   readonly poll: number
   readonly events: number
-  /** What the runtime finds the socket by. */
+  /** Key by which the runtime finds the socket. */
   readonly data: bigint
 }
 
@@ -134,7 +134,7 @@ function findRegistration(file: number): Registration | undefined {
   return undefined
 }
 
-/** The runtime tells its poll of a new server once it turns. */
+/** The runtime registers a new server when its event loop turns. */
 async function awaitRegistration(file: number): Promise<Registration> {
   let registration = findRegistration(file)
   for (let tries = 1; registration === undefined && tries < adoptionTriesMax; tries += 1) {
@@ -145,7 +145,7 @@ async function awaitRegistration(file: number): Promise<Registration> {
   return registration
 }
 
-/** `epoll_event`: events u32 · data u64, without a gap on x64 alone. */
+/** `epoll_event`: events u32 · data u64, packed only on x64. */
 function encodeEvent({ events, data }: Registration): Uint8Array {
   const gap = process.arch === 'x64' ? 0 : 4
   const bytes = Buffer.alloc(12 + gap)
@@ -154,10 +154,10 @@ function encodeEvent({ events, data }: Registration): Uint8Array {
   return bytes
 }
 
-/** Where a server listens until another socket takes the place of its own. */
+/** Address of a server until another socket replaces its own. */
 export const placeholder: TcpAddress = { host: '127.0.0.1', port: 0 }
 
-/** The open file by which a server of this process, the only one there, listens on a port. */
+/** Finds the open file with which the only server of this process on a port listens. */
 function fileOn(port: number): number {
   const file = readdirSync('/proc/self/fd')
     .map(Number)
@@ -166,13 +166,12 @@ function fileOn(port: number): number {
   return file
 }
 
-/** Has a server accept nothing more, while what it has accepted goes on. */
+/** Stops a server from accepting; accepted connections go on. */
 export type StopAccepting = () => void
 
 /**
- * The socket stays open under another number, so the poll has to be told that the server is not to
- * be woken by it any more. The open file that leads nowhere is had before, as there may be none
- * left later.
+ * The socket stays open under another number, so the poll must be told not to wake this server for
+ * it. The file that replaces it is opened now, as none may be left later.
  */
 function stopperOf(file: number, { poll }: Registration): StopAccepting {
   const libc = requireLibc()
@@ -185,8 +184,8 @@ function stopperOf(file: number, { poll }: Registration): StopAccepting {
 }
 
 /**
- * Has a server of this process accept from a socket, in place of its own.
- * @param port that the server alone listens on
+ * Makes a server of this process accept from a socket, in place of its own.
+ * @param port that only this server listens on
  */
 export async function adopt({ file }: ListeningSocket, port: number): Promise<StopAccepting> {
   const libc = requireLibc()
@@ -199,7 +198,7 @@ export async function adopt({ file }: ListeningSocket, port: number): Promise<St
   return stopperOf(own, registration)
 }
 
-/** Keeps the socket of a server, so that it goes on to listen when that server leaves it. */
+/** Keeps the socket of a server, so that it still listens after that server has left it. */
 export async function keepSocket(
   port: number,
 ): Promise<{ readonly kept: ListeningSocket; readonly stopAccepting: StopAccepting }> {

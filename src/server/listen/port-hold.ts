@@ -1,13 +1,13 @@
 /**
- * A port that one instance holds for its workers, so that no second instance shares it with them.
+ * A port that one instance reserves for its workers, so that no second instance shares it.
  *
- * Workers listen on one port by SO_REUSEPORT, which the kernel lets every process of the same user
- * join: another instance would take half of the requests. So the process that starts the workers
- * keeps a socket of its own on that address which does not listen. To listen is what two cannot do
- * on one address, so it does that first, and only then lets others share; a second instance is
- * refused as long as that socket is there, also while no worker listens. Processes of other users
- * may neither share the port nor take any name that would keep this one from starting, and the
- * kernel ends it all with the process. Only for Linux. Source: socket(7), SO_REUSEPORT;
+ * Workers listen on one port by SO_REUSEPORT, which the kernel allows every process of the same
+ * user: another instance would get half of the requests. So the parent of the workers keeps a
+ * socket of its own, bound to that address but not listening. Two sockets cannot both listen
+ * exclusively on one address, so the parent first listens, and only then allows sharing; as long as
+ * its socket exists a second instance is refused, even if no worker listens. Processes of other
+ * users can neither share the port nor take a name that would stop this one from starting, and the
+ * kernel releases it all with the process. Linux only. Source: socket(7), SO_REUSEPORT;
  * shutdown(2).
  * @module
  */
@@ -56,9 +56,9 @@ function encodeInet6(host: string, port: number): Uint8Array {
 }
 
 /**
- * Holds an address until the process has ended.
+ * Reserves an address until the process ends.
  * @param host an IP address without a zone
- * @returns whether it could be had: nobody else listens there or holds it
+ * @returns true if it was free: nobody else listens on it or has reserved it
  */
 export function holdPort(host: string, port: number): boolean {
   const libc = findInLibc(calls)
@@ -68,7 +68,7 @@ export function holdPort(host: string, port: number): boolean {
   const set = (level: number, option: number, value: number) =>
     libc.setsockopt(socket, level, option, ptr(new Int32Array([value])), 4) === 0
   const address = isSix ? encodeInet6(host, port) : encodeInet(host, port)
-  // Connections that have ended keep an address for a minute, but not from who asks to reuse it.
+  // Closed connections block an address for a minute, except for a socket that reuses it.
   const isHeld =
     set(ofSocket, reuseAddress, 1) &&
     (!isSix || set(ofInet6, inet6Only, 0)) &&

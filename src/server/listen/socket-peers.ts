@@ -1,9 +1,9 @@
 /**
- * Who is connected to a socket of the file system on which this process listens.
+ * Finds the programs connected to a Unix socket on which this process listens.
  *
- * The server of the runtime tells neither the peer of a request nor the file of its connection, so
- * the kernel is asked of all files that are open: where several programs are connected at once, it
- * was one of them. Source: unix(7), SO_PEERCRED; socket(7); proc(5), `/proc/PID/loginuid`.
+ * The runtime's server gives neither the peer of a request nor the file of its connection, so the
+ * kernel is asked about all open files: if several programs are connected at once, one of them made
+ * the request. Source: unix(7), SO_PEERCRED; socket(7); proc(5), `/proc/PID/loginuid`.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -24,10 +24,10 @@ const unixFamily = 1
 const addressBytes = 110
 const pathAt = 2
 
-/** What is told of them: a number, or several in a text where several programs are connected. */
+/** Facts about the peers: a number, or a list as text if several programs are connected. */
 export type Peers = Readonly<Partial<Record<PeerName, number | string>>>
 
-/** `peer_login_uid` is who logged in, whatever user the program runs as since, as by `sudo`. */
+/** `peer_login_uid` is the user who logged in, whatever user the program now runs as. */
 type PeerName = 'peer_uid' | 'peer_pid' | 'peer_login_uid'
 
 /** `ucred`: process, user, group. */
@@ -60,7 +60,7 @@ function peersAt(path: string): readonly Credentials[] {
     })
 }
 
-/** Nobody has logged in: `(uid_t) -1`. */
+/** No login: `(uid_t) -1`. */
 const nobodyLoggedIn = 2 ** 32 - 1
 
 function loginOf(pid: number): number | undefined {
@@ -78,11 +78,11 @@ function together(name: PeerName, numbers: readonly (number | undefined)[]): Pee
   return { [name]: more.length === 0 ? first : [first, ...more].join(',') }
 }
 
-/** @param path as this process has bound it; what cannot be told, as elsewhere, is absent */
+/** @param path as bound by this process; unknown facts are absent, as on other platforms */
 export function peersOf(path: string): Peers {
   try {
     const peers = peersAt(path)
-    // Of another container the kernel shows no process.
+    // For a process in another container, the kernel gives 0.
     const pids = peers.flatMap(([pid]) => (pid === 0 ? [] : [pid]))
     return {
       ...together(

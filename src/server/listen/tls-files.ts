@@ -1,8 +1,8 @@
 /**
- * The files that HTTPS is served with, read and looked at before anything is served with them.
+ * The files for HTTPS, read and checked before the server uses them.
  *
- * All are in PEM form (RFC 7468): certificates of the server, its own first and then those above
- * it; its key, which is not encrypted; certificates of those who sign for callers.
+ * All are in PEM form (RFC 7468): certificates of the server, its own first, then its issuers; its
+ * key, unencrypted; certificates of the authorities that sign callers' certificates.
  * @module
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -22,12 +22,12 @@ import { isOpenToOthers } from '../keys/secret-access.ts'
 export interface Tls {
   readonly cert: Buffer
   readonly key: Buffer
-  /** Who signs for callers; anybody may call where it is absent. */
+  /** Authorities for callers' certificates; if absent, callers need none. */
   readonly ca?: Buffer
   /** Unix milliseconds between which the server's own certificate is valid. */
   readonly fromMs: number
   readonly untilMs: number
-  /** Bits of its key where that is one of RSA. */
+  /** Size of its key in bits, if it is an RSA key. */
   readonly rsaBits: number | undefined
 }
 
@@ -48,8 +48,8 @@ const certificateBegin = '-----BEGIN CERTIFICATE-----'
 const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
- * As editors of Windows put one before a text, which may have been joined with others since: the
- * library that serves passes over what stands behind one.
+ * Windows editors put one before a text, which may since have been joined with others: the TLS
+ * library skips the certificate behind one.
  */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
@@ -63,17 +63,17 @@ function withoutMarks(bytes: Buffer): Buffer {
   return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)])
 }
 
-/** @throws CommandFailure where there is none, or one that cannot be read */
+/** @throws CommandFailure if there is none, or one that cannot be read */
 function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certificate {
   try {
     const text = bytes.toString('latin1')
     const [own, ...above] = text.match(certificatePattern) ?? []
-    // One that is cut off matches nothing.
+    // A truncated certificate does not match.
     const isWhole = text.split(certificateBegin).length === above.length + 2
     for (const each of above) void new X509Certificate(each)
     if (own !== undefined && isWhole) return new X509Certificate(own)
   } catch {
-    // Told of below.
+    // Reported below.
   }
   throw new CommandFailure(`${flag}: ${path} holds no certificate in PEM form, or a damaged one`)
 }
@@ -97,7 +97,7 @@ function readKey(path: string, own: X509Certificate): Buffer {
   throw new CommandFailure(`--tls-key: the key does not belong to the certificate: ${way}`)
 }
 
-/** A user who may write it lets in anybody. */
+/** A user who can write this file can admit anybody. */
 function readClientCa(path: string): Buffer {
   const ca = readWhole(path, '--tls-client-ca', () => {
     const uid = process.geteuid?.()
@@ -108,7 +108,7 @@ function readClientCa(path: string): Buffer {
   return ca
 }
 
-/** @throws CommandFailure with one line that names the file and what is wrong with it */
+/** @throws CommandFailure with one line that names the file and the fault */
 export function readTls(files: TlsFiles): Tls {
   const cert = readWhole(files.cert, '--tls-cert')
   const own = certificatesIn(cert, files.cert, '--tls-cert')
@@ -125,7 +125,7 @@ export function readTls(files: TlsFiles): Tls {
   return { ...tls, ca }
 }
 
-/** What callers will not take, or soon not, or should not: it is served all the same. */
+/** Lists faults for which callers will, soon will, or should refuse it: it is served anyway. */
 export function troublesOf({ fromMs, untilMs, rsaBits }: Tls, nowMs: number): readonly string[] {
   const isWeak = rsaBits !== undefined && rsaBits < rsaBitsMin
   const weak = isWeak ? ['tls_key_weak'] : []
@@ -142,7 +142,7 @@ export function logTrouble(tls: Tls, nowMs: number, log: Log): void {
   }
 }
 
-/** What was served before is served on. */
+/** Logs that the previous certificates stay in use. */
 export function logNotReloaded(error: unknown, log: Log): void {
   log('tls_not_reloaded', { cause: error instanceof CommandFailure ? error.message : 'unknown' })
 }

@@ -1,5 +1,5 @@
 /**
- * A listening vault: the server, the upkeep beside it, and its orderly end.
+ * A listening vault: the server, its upkeep, and its orderly end.
  *
  * @module
  */
@@ -21,37 +21,37 @@ import {
 import { listenWithTls } from '../listen/listen-tls.ts'
 import { wallMs } from './system.ts'
 
-/** Where requests come in. */
+/** A listener for requests. */
 export interface ServerListener extends PlainListening {
-  /** Takes away the file of a socket. */
+  /** Removes the file of a Unix socket. */
   readonly clear: () => void
 }
 
-/** What answers requests, and the upkeep beside it. */
+/** An application with its upkeep. */
 export interface Answering {
   readonly app: App
-  /** Lets the requests under way end within a bound, and closes the store. */
+  /** Gives running requests a bounded time to end, and closes the store. */
   readonly end: (listening?: ServerListener) => Promise<void>
 }
 
 export interface RunningServer {
   readonly address: string
-  /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
+  /** Accepts no more requests, gives running ones a bounded time, and closes the store. */
   stop(): Promise<void>
 }
 
-/** How a process serves that is one of several on the same port and store. */
+/** Role of a process that shares port and store with others. */
 export interface Sharing {
-  /** Exactly one of them does. */
+  /** True for exactly one of them. */
   readonly sweeps: boolean
 }
 
 export interface ServerOptions {
-  /** `undefined` for a process that has port and store for itself. */
+  /** `undefined` for a process that has port and store to itself. */
   readonly sharing?: Sharing | undefined
-  /** Plain HTTP where it is absent. */
+  /** Plain HTTP if absent. */
   readonly tls?: TlsFiles | undefined
-  /** What to listen on in place of the address. */
+  /** Socket to listen on, in place of the address. */
   readonly handed?: ListeningSocket | undefined
 }
 
@@ -84,7 +84,7 @@ async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<Pla
   }
 }
 
-/** @throws CommandFailure when the address cannot be had */
+/** @throws CommandFailure if the address is not available */
 export async function startListening(
   listener: App['listener'],
   deps: Pick<Deps, 'log'>,
@@ -98,7 +98,7 @@ export async function startListening(
   return { ...listening, clear }
 }
 
-/** Leaves no timer, which would keep the program of a test with a vault. */
+/** Clears its timer, which would keep a test program with a vault alive. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const waited = new Promise(resolve => {
@@ -107,7 +107,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, waited]).finally(() => clearTimeout(timer))
 }
 
-/** @param isSweeper as `startSweeping` takes it, and what comes behind */
+/** @param isSweeper and `scrub` are passed on to `startSweeping` */
 export function startAnswering(
   deps: Deps,
   app: App,
@@ -124,13 +124,13 @@ export function startAnswering(
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)
       listening?.clear()
-      // A store that cannot commit does not close either: what it answered is on disk all the same.
+      // A store that cannot commit does not close either, but all answered writes are on disk.
       await atMost(storeCloseMsMax, deps.store.close())
     },
   }
 }
 
-/** @throws CommandFailure when the address cannot be had */
+/** @throws CommandFailure if the address is not available */
 export async function startServer(
   deps: Deps,
   address: Address,
@@ -142,7 +142,7 @@ export async function startServer(
   return { address: listening.address, stop: () => answering.end(listening) }
 }
 
-/** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */
+/** Resolves on the first signal. Later ones change nothing: a bounded end is under way. */
 export const untilSignalled = (signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
     for (const signal of signals) process.on(signal, () => resolve(signal))

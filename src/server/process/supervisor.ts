@@ -1,11 +1,10 @@
 /**
- * The supervisor: keeps so many workers running, and ends them together.
+ * The supervisor: keeps a number of workers running, and ends them together.
  *
- * A worker that ends by itself, whatever way, is started again: at once, then after longer and
- * longer pauses when it does so again and again. One that never came to listen ends the instance,
- * so that the service manager learns of it; once it did, the others serve on without it, and
- * it is tried for ever. A worker is only started when the one before it is gone, so there is never
- * more than one of each index.
+ * A worker that ends by itself, for any reason, is restarted: at once, then after growing pauses if
+ * this repeats. If a worker has never listened, the instance ends, so that the service manager
+ * notices; if it once has, the others serve on and restarts are tried for ever. A worker is only
+ * started once its predecessor has ended, so there is never more than one per index.
  * @module
  */
 import type { Log } from '../../deps.ts'
@@ -23,27 +22,27 @@ import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 
 export interface SupervisorParts {
   readonly start: (index: number) => WorkerProcess
-  /** Lets the others look again at what one that is gone may have left them waiting for. */
+  /** Makes other workers recheck locks that an ended worker may have left behind. */
   readonly wakeOthers: () => void
   readonly elapsedMs: () => number
   readonly log: Log
-  /** What a worker serves on for when it was told to end. */
+  /** Time for which a worker serves on after it was told to end. */
   readonly drainMs: number
 }
 
 export interface Supervisor {
-  /** Resolves when all workers listen for the first time. */
+  /** Resolves once all workers have listened. */
   readonly isReady: Promise<unknown>
-  /** Rejects with a CommandFailure when a worker cannot be started for the first time. */
+  /** Rejects with a CommandFailure if a worker cannot be started for the first time. */
   readonly failed: Promise<never>
-  /** Has each worker that listens read its certificates anew. */
+  /** Makes each listening worker reload its certificates. */
   reload(): void
   /** The workers that listen now. */
   readonly listening: () => readonly WorkerProcess[]
-  /** Of each worker, how often it was started again. */
+  /** Number of restarts of each worker. */
   readonly restarts: () => readonly number[]
   readonly isStopping: () => boolean
-  /** Whether each worker that listens has said within that time that it is well. */
+  /** True if each listening worker has reported within that time that it is well. */
   readonly isWell: (silentMsMax: number) => boolean
   /** Ends all workers, in order or else by force; resolves when none is left. */
   stop(): Promise<void>
@@ -51,28 +50,28 @@ export interface Supervisor {
 
 interface SupervisorState {
   readonly running: Set<WorkerProcess>
-  /** Of those, the ones that listen. */
+  /** The running workers that listen. */
   readonly ready: Set<WorkerProcess>
-  /** Of each worker. */
+  /** Number of restarts of each worker. */
   readonly restarts: number[]
-  /** How often workers were to read their certificates anew. */
+  /** Number of reloads of certificates so far. */
   reloads: number
-  /** Resolves when no worker is to be started any more. */
+  /** Resolves when no more workers are to be started. */
   readonly stopping: PromiseWithResolvers<void>
   isStopping: boolean
 }
 
-/** How long after the `count`th short life in a row the next one begins. */
+/** Pause after the `count`th short life in a row. */
 const restartMsOf = (count: number): number =>
   Math.min(workerRestartMsMax, workerRestartMsMin * 2 ** Math.min(count, 30))
 
 interface WorkerLife {
-  /** Whether it came to listen. */
+  /** True if it has listened. */
   readonly wasReady: boolean
   readonly livedMs: number
 }
 
-/** By which the processor or the runtime ends a process, as at a damaged page of the store. */
+/** Signals by which the processor or the runtime ends a process, as at a damaged page. */
 const nativeSignals = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
 
 const adviceFor = (end: WorkerEnd): { readonly text?: string } =>
@@ -83,7 +82,7 @@ const adviceFor = (end: WorkerEnd): { readonly text?: string } =>
 const factsOf = (end: WorkerEnd) =>
   'signal' in end ? { signal: end.signal } : { exit_code: end.exitCode }
 
-/** @returns whether it listens; one that hangs before it does is ended */
+/** @returns true if it listens; a worker that hangs before is killed */
 async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
   const callOff = afterTurning(workerReadyMsMax, () => {
     onOverdue()
@@ -94,7 +93,7 @@ async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promis
   return wasReady
 }
 
-/** One life of a worker, from its start to its end. */
+/** Runs one life of a worker, from its start to its end. */
 async function live(
   { start, wakeOthers, elapsedMs, log }: SupervisorParts,
   state: SupervisorState,
@@ -106,7 +105,7 @@ async function live(
   try {
     worker = start(index)
   } catch (error) {
-    // Such as no room for one more process, which may pass.
+    // For example, no further process may be started, which may pass.
     log('worker_not_started', { worker: index, cause: systemCodeOf(error) ?? 'unknown' })
     return { wasReady: false, livedMs: 0 }
   }
@@ -115,7 +114,7 @@ async function live(
   const wasReady = await becomeReady(worker, () => log('worker_overdue', { worker: index }))
   if (wasReady) {
     state.ready.add(worker)
-    // It may have read what stood there before.
+    // It may have read the previous certificates.
     if (state.reloads !== reloads) worker.signal(reloadSignal)
     onReady()
   }
@@ -127,7 +126,7 @@ async function live(
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 
-/** @throws CommandFailure when its first starts, too many in a row, have failed */
+/** @throws CommandFailure if too many starts fail in a row, before it has ever listened */
 async function keepRunning(
   parts: SupervisorParts,
   state: SupervisorState,
@@ -146,7 +145,7 @@ async function keepRunning(
       if (!wasEverReady) {
         throw new CommandFailure('a worker ends before it listens, again and again: stopped')
       }
-      // The others serve on, and what is in the way may pass.
+      // The others serve on, and the obstacle may pass.
       parts.log('worker_missing', { worker: index })
     }
     if (livedMs >= workerSteadyMs) shortLives = 0
@@ -166,7 +165,7 @@ async function stopAll({ running }: SupervisorState, drainMs: number): Promise<v
   await ended
 }
 
-/** A process that does not listen yet would end by it, and reads the files in a moment anyway. */
+/** It would end a process that does not listen yet, which reads the files later anyway. */
 const reloadSignal = 'SIGHUP'
 
 function reloadAll(state: SupervisorState): void {
@@ -185,7 +184,7 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
     isStopping: false,
   }
   const failed = Promise.withResolvers<never>()
-  // The process that stops the workers may no longer wait for it.
+  // The process that stops the workers may no longer await it.
   failed.promise.catch(() => {})
   const ready = Array.from({ length: count }, (_, index) => {
     const first = Promise.withResolvers<void>()

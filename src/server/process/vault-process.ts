@@ -1,6 +1,6 @@
 /**
- * What every serving process does, alone or beside others: an opened folder becomes a server, until
- * a signal ends it.
+ * The life of a serving process, alone or beside others: an opened folder becomes a server, until a
+ * signal ends it.
  * @module
  */
 import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
@@ -32,38 +32,38 @@ import { makeUnsealer } from '../keys/unsealer.ts'
 import { checksOf, makeWatch, type Watch } from '../watch/watch.ts'
 import type { Led } from './worker-channel.ts'
 
-/** What tells a service to end. */
+/** Signals that end a service. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
 
 interface Serving extends VaultUse {
-  /** Absent where it starts sealed. */
+  /** Absent if it starts sealed. */
   readonly first?: OpenedVault | undefined
   /**
-   * Opens the folder again, which is this process's.
-   * @param key the master key; of one of several processes, what seals the keyring; wiped
+   * Opens the folder, which this process has locked, again.
+   * @param key the master key, or the keyring key for one of several processes; wiped
    */
   readonly reopen: (key: Uint8Array) => Promise<OpenedVault>
-  /** The path of the control socket, for one that serves alone. */
+  /** Path of the control socket, for a process that serves alone. */
   readonly control?: string
   readonly tls?: TlsFiles | undefined
-  /** Where health and metrics are told. */
+  /** Address for health and metrics. */
   readonly ops?: TcpAddress | undefined
-  /** Takes what leads this process, of one of several, once it listens. */
+  /** Gets the functions by which a leading process directs this one, once it listens. */
   readonly lead?: (led: Led) => void
-  /** Whether it counts what it answers for who leads it. */
+  /** True if it counts its answers for the process that leads it. */
   readonly isWatched?: boolean
-  /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
+  /** Path of the readiness check on its own port; none if absent. */
   readonly checkPath?: string | undefined
-  /** What to listen on in place of the address. */
+  /** Socket to listen on, in place of the address. */
   readonly handed?: ListeningSocket | undefined
   readonly drainSeconds: number
-  /** Who started this process, where there is such a one. */
+  /** The service manager or supervisor that started this process, if any. */
   readonly manager: ServiceManager
-  /** Told once, where it listens. */
+  /** Called once, when it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-/** What is asked of a process before it has anything to tell of: what it tells later. */
+/** State that reports refer to, and that is set later. */
 interface Late {
   sealing?: Pick<SealSwitch<ServedVault>, 'current'>
   listening?: ServerListener
@@ -71,26 +71,26 @@ interface Late {
 }
 
 interface Watching {
-  /** Absent where nobody is told. */
+  /** Absent if nobody reads the reports. */
   readonly watch: Watch | undefined
   readonly check: CheckAddress | undefined
   readonly stopLooking: () => void
 }
 
-/** A late backup keeps no request from its answer. */
+/** A late backup must not divert requests. */
 const checkAt = (path: string, checks: Checks): CheckAddress => ({
   path,
   isReady: () => mayBeSent(failingOf({ ...checks, backup: () => false })),
 })
 
-/** What is told of the process, where anybody is: it counts from now on. */
+/** Starts the reports, if anybody reads them: answers count from now on. */
 async function startWatching(serving: Serving, late: Late): Promise<Watching> {
   const { ops, isWatched, sharing, backups, checkPath, logging } = serving
   const current = (): ServedVault | undefined => late.sealing?.current()
   const isStopping = (): boolean => late.isStopping === true
   const checks = checksOf({ current, isStopping, backups })
   const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
-  // Of one folder one process tells; of a database each, by connections of its own.
+  // For a folder one process reports; for a database each, as its connections are its own.
   const tells = () => sharing?.sweeps !== false || current()?.opened.database !== undefined
   const stopLooking = watchStates(statesOf(checks, tells), logging.log)
   if (ops === undefined && isWatched !== true) return { watch: undefined, check, stopLooking }
@@ -99,7 +99,7 @@ async function startWatching(serving: Serving, late: Late): Promise<Watching> {
   return { watch: await makeWatch(watched, checks), check, stopLooking }
 }
 
-/** Answers whether the vault is sealed or not, in turn. */
+/** Makes an application that answers both sealed and unsealed, and the switch between the two. */
 function makeSealable(
   serving: Serving,
   first: ServedVault | undefined,
@@ -130,10 +130,10 @@ function makeSealable(
         try {
           front.swap(makeSealed())
         } finally {
-          // What was open refuses by itself from now on.
+          // The open application refuses by itself from now on.
           await closeVault(open)
         }
-        // Who leads this process says it once for all.
+        // The leading process logs it once for all.
         if (sharing === undefined) log('sealed')
       },
     },
@@ -146,7 +146,7 @@ type SealableProcess = ReturnType<typeof makeSealable>
 
 const findOperation = ({ operations }: ServedVault, name: string) => findIn(operations)(name)
 
-/** What another process has this one do. */
+/** Functions by which another process directs this one. */
 const ledOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): Led => ({
   told,
   seal: sealing.seal,
@@ -155,8 +155,8 @@ const ledOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): L
 })
 
 /**
- * Whether this process does its work: its turns come, as it was asked at all, and its store can be
- * read. A database of others is no matter of this process: to start it anew would mend nothing.
+ * True if this process works: it was able to run this check, and can read its store. A database is
+ * outside of this process, and a restart would not mend it.
  */
 const isWellIn =
   ({ sealing }: SealableProcess) =>
@@ -170,7 +170,7 @@ const isWellIn =
     }
   }
 
-/** Goes on until proxies send elsewhere, and then leaves a handed socket to the next process. */
+/** Serves until proxies send elsewhere, then leaves a handed socket to the next process. */
 async function drainConnections(
   { drainSeconds }: Serving,
   { front }: SealableProcess,
@@ -183,7 +183,7 @@ async function drainConnections(
   await Bun.sleep(drainSettleMs)
 }
 
-/** Serves until it is told to end, and then ends in order. */
+/** Serves until a signal, and then ends in order. */
 export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promise<void> {
   const places: Places = {}
   const serving = { ...asked, places }
@@ -215,7 +215,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   manager.ready(status)
   const stopWatching = manager.watch(isWellIn(sealable))
   const signal = await stopped
-  // Of workers the one that started them says so.
+  // The supervisor logs it for all workers.
   const log: Log = sharing === undefined ? logging.log : () => {}
   log('stopping', { signal })
   late.isStopping = true

@@ -1,10 +1,9 @@
 /**
  * `coffer worker`: one of the processes of `coffer serve --workers`, which alone starts it.
  *
- * It takes its order from stdin and not from files or variables, so that one which is started again
- * serves as the others do, whatever was changed meanwhile. What it is asked comes after it, and it
- * says on stdout first that it listens. It ends with the process that started it, in whatever way
- * that one ends.
+ * It reads its order from stdin and not from files or variables, so that a restarted worker serves
+ * like the others, whatever has changed meanwhile. Questions to it follow on stdin; its first line
+ * on stdout says that it listens. It ends with the process that started it, however that ends.
  * @module
  */
 import { FFIType } from 'bun:ffi'
@@ -38,34 +37,34 @@ import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say, sayNow } from './system.ts'
 import { answerAsked, handedFiles, linesOf } from './worker-channel.ts'
 
-/** What a worker is told, as JSON. It holds no secret. */
+/** The order of a worker, as JSON. It holds no secret. */
 export interface WorkerOrder {
-  /** The process that has the folder's lock and starts the workers. */
+  /** The process that holds the folder's lock and starts the workers. */
   readonly parent: number
   readonly folder: FolderOptions
-  /** Whether it reads the master key itself, is handed what opens the vault, or begins sealed. */
+  /** `own`: it reads the master key itself. `handed`: it gets the keyring key. `none`: sealed. */
   readonly key: 'own' | 'handed' | 'none'
   readonly address: TcpAddress
-  /** Whether that is of a socket which is handed to the worker. */
+  /** True if the address belongs to a socket that the worker inherits. */
   readonly isHanded: boolean
   readonly drainSeconds: number
-  /** How often it says that it is well; never where it is absent. */
+  /** Interval at which it reports that it is well; never if absent. */
   readonly beatMs?: number | undefined
   readonly tls?: TlsFiles | undefined
   readonly checkPath?: string | undefined
   readonly settings: Settings
   readonly logs: LogSettings
-  /** How many there are. */
+  /** Number of workers. */
   readonly workers: number
-  /** Whether it counts what it answers, and is asked. */
+  /** True if it counts its answers, for questions about them. */
   readonly isWatched: boolean
-  /** Where deletes are listed, of all workers. */
+  /** Path of the list of erasures, shared by all workers. */
   readonly erasureLog?: string | undefined
-  /** The mark of the clock from before the vault was open; only for one that begins with it. */
+  /** The mark of the clock from before the vault was opened; only for a first worker. */
   readonly mark?: string
 }
 
-/** What a worker tells of itself goes to who started it, a line end each time. */
+/** Reports to the parent process that the worker is well: an empty line each time. */
 const supervisorOf = (beatMs: number | undefined): ServiceManager => ({
   ready() {},
   reloading() {},
@@ -80,8 +79,8 @@ const supervisorOf = (beatMs: number | undefined): ServiceManager => ({
 })
 
 /**
- * The worker that sweeps, and does what is asked at the control socket; the one that is started in
- * its place does so too.
+ * Index of the worker that sweeps, and runs the operations of the control socket; its replacement
+ * does the same.
  */
 export const sweeper = 0
 
@@ -102,13 +101,13 @@ async function readOrder(lines: AsyncIterator<string>): Promise<WorkerOrder> {
   }
 }
 
-/** One that takes another's place comes to a clock that went on, whatever its wall has done. */
+/** A replacement worker joins a clock that kept running: a wall far ahead of it has jumped. */
 export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
   mark === undefined ? clockHoldMs : clockStartHoldMs
 
 /**
- * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
- * @throws CommandFailure where this process would outlive its parent
+ * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late if the parent has already ended.
+ * @throws CommandFailure if this process would outlive its parent
  */
 export function endWithParent(parent: number): void {
   const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
@@ -116,7 +115,7 @@ export function endWithParent(parent: number): void {
   throw new CommandFailure('this process is not tied to the one that started it')
 }
 
-/** @returns what was handed over, in memory that is locked where possible */
+/** @returns the key that was handed over, in locked memory if possible */
 function takeKey(): Uint8Array {
   const key = ownBytes(keyBytes)
   if (readSync(handedFiles.keys, key, 0, keyBytes, null) === keyBytes) return primitives.keep(key)
@@ -124,7 +123,7 @@ function takeKey(): Uint8Array {
   throw notOrdered()
 }
 
-/** Says with an empty line that nobody else may look into this process any more, and waits. */
+/** Says by an empty line that no other process can inspect this one any more, and waits. */
 async function askForKey(): Promise<Uint8Array> {
   sayNow('')
   for (;;) {
@@ -145,7 +144,7 @@ const storeUseOf = ({ workers, settings }: WorkerOrder, log: Log): StoreUse => (
   foldRows: settings.foldRows,
 })
 
-/** How a worker opens the folder: as it is ordered at first, and by a key that is handed to it. */
+/** Opens the folder: first as ordered, later with a key that is handed over. */
 function makeOpener(order: WorkerOrder, log: Log) {
   const { folder, key: source } = order
   const use = storeUseOf(order, log)
@@ -163,13 +162,13 @@ function makeOpener(order: WorkerOrder, log: Log) {
         : byHanded(await askForKey()))
       return marked(opened, order.mark, startHoldMsOf(order))
     },
-    /** @param mark of the clock from before anybody unsealed */
+    /** @param mark of the clock from before the vault was unsealed */
     again: async (key: Uint8Array, mark: string | undefined) =>
       marked(await byHanded(primitives.keep(key)), mark, clockStartHoldMs),
   }
 }
 
-/** Serves on an order from stdin, and says one line when it listens. */
+/** Serves by an order from stdin, and prints one line when it listens. */
 export async function work(index: number): Promise<void> {
   const lines = linesOf(Bun.stdin.stream())
   const order = await readOrder(lines)
