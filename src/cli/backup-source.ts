@@ -1,6 +1,6 @@
 /**
- * Where `coffer restore` reads a backup: from a file, a bucket or standard input, or the newest one
- * of a place.
+ * Source of a backup for `coffer restore`: a file, a bucket or standard input, or the newest one of
+ * a place.
  * @module
  */
 import { statSync } from 'node:fs'
@@ -13,11 +13,11 @@ import { newestBackupIn } from './kept-backups.ts'
 
 export interface SourceOptions {
   readonly data: string
-  /** A folder of backups, or `s3://bucket/prefix`: in the place of a file. */
+  /** A folder of backups, or `s3://bucket/prefix`, instead of a file. */
   readonly latest?: string
 }
 
-/** @throws CommandFailure unless there is one, by its name or as the newest of a place */
+/** @throws CommandFailure unless exactly one is named, by its file or as the newest of a place */
 export async function fileOf(
   file: string | undefined,
   { latest, data }: SourceOptions,
@@ -29,14 +29,14 @@ export async function fileOf(
 }
 
 export interface BackupSource {
-  /** As errors name it. */
+  /** Its name in errors. */
   readonly told: string
   readonly bytes: number
   /** @returns the path of a file, which may be a new one in that folder */
   readonly bring: (folder: string, progress: BeginProgress) => Promise<string>
 }
 
-/** @throws CommandFailure where there is no backup */
+/** @throws CommandFailure if there is no backup */
 export async function sourceOf(file: string): Promise<BackupSource> {
   if (file === standardStream) {
     return {
@@ -52,7 +52,7 @@ export async function sourceOf(file: string): Promise<BackupSource> {
   if (!file.startsWith(addressPrefix)) {
     const stats = statSync(file, { throwIfNoEntry: false })
     if (stats === undefined) throw new CommandFailure(`there is no backup at ${file}`)
-    // How long a pipe is, and so where a backup ends, cannot be told.
+    // The length of a pipe, and so the end of a backup, is not known.
     if (!stats.isFile())
       throw new CommandFailure(`${file} is no regular file: put the backup in one`)
     return { told: file, bytes: stats.size, bring: async () => file }

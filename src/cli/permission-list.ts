@@ -1,5 +1,5 @@
 /**
- * `coffer permissions`: what can be granted, as a caller of the vault is told it.
+ * `coffer permissions`: the permissions that can be granted, asked of the vault as a caller.
  * @module
  */
 import { Option, type Command } from 'commander'

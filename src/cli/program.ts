@@ -41,7 +41,7 @@ function addVersion(program: Command): void {
     .action(() => say(versionAndBuild))
 }
 
-/** As help lists them. */
+/** In the order of help. */
 const commands: readonly ((program: Command) => void)[] = [
   addInit,
   addServe,
@@ -71,7 +71,7 @@ const commands: readonly ((program: Command) => void)[] = [
   addVersion,
 ]
 
-/** What the parser has to say is one line, as of every failure. */
+/** Errors of the parser are one line, like every failure. */
 const tellOutput = (text: string, write: (line: string) => void): void => {
   const message = text
     .replace(/^error: /, '')

@@ -1,5 +1,5 @@
 /**
- * Commands that ask a vault as its callers do: where it is, with which key, and how they fail.
+ * Commands that call a vault like any client: its address, the key, and the failures.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -24,7 +24,7 @@ export interface ReachOptions {
   readonly json?: boolean
 }
 
-/** For a command that asks a vault as its callers do, by an address and with an API key. */
+/** Adds the options of a command that calls a vault by an address and with an API key. */
 export const takesCaller = (command: Command): Command =>
   command
     .addOption(
@@ -43,7 +43,7 @@ export const keyVariable = 'COFFER_KEY'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** A key goes where it is told to go, by no proxy and to no one who cannot prove who it is. */
+/** A key goes straight to its address: through no proxy, and to no server with an unproven name. */
 const directly = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, { ...init, proxy: false, tls: { rejectUnauthorized: true } } as RequestInit)
 
@@ -98,7 +98,7 @@ const exitCodes: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   internal: 7,
 }
 
-/** A socket has no address of its own: the client was given one that says nothing. */
+/** A socket has no URL, so the client was given a placeholder. */
 const named = (message: string, { addr = '' }: ReachOptions): string =>
   addr.startsWith(socketPrefix)
     ? message.replace(socketAddress, `the socket ${addr.slice(socketPrefix.length)}`)
@@ -118,7 +118,7 @@ function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
   )
 }
 
-/** @throws CommandFailure, whose exit code says of which kind it is */
+/** @throws CommandFailure, whose exit code gives the kind of error */
 export async function withClient<T>(
   options: ReachOptions,
   use: (client: Client) => Promise<T>,

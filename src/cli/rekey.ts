@@ -1,5 +1,5 @@
 /**
- * `coffer keys rekey`: another master key in the place of the one there is.
+ * `coffer keys rekey`: replaces the master key by another one.
  * @module
  */
 import type { Command } from 'commander'
@@ -15,18 +15,18 @@ import { operate, proveThere } from './operate.ts'
 import { takesVault } from './vault-options.ts'
 
 interface RekeyOptions extends FolderOptions {
-  /** Where the new key is to be; absent: in the place of the one there is. */
+  /** Place of the new key; absent: it replaces the old key in its file. */
   readonly newMasterKeyFile?: string
-  /** Of a key that is replaced in its file: it is kept nowhere. */
+  /** True to keep no copy of a key that is replaced in its file. */
   readonly forgetOldKey?: boolean
   readonly json?: boolean
 }
 
 interface Plan {
   readonly input: Facts
-  /** Which has the new key in the end. */
+  /** File that has the new key in the end. */
   readonly file: string
-  /** What a person does next. */
+  /** Next steps for a person. */
   readonly advice: readonly string[]
 }
 
@@ -53,7 +53,7 @@ function planInPlace(options: RekeyOptions): Plan {
   return { input: { file, forget_before: forgets }, file, advice }
 }
 
-/** A server in a place of its own may have another file at that path. */
+/** A server in a mount namespace of its own may have another file at that path. */
 async function checkNew({ data }: RekeyOptions, file: string): Promise<void> {
   releaseKeys()
   try {

@@ -1,7 +1,7 @@
 /**
- * A new file of the database beside the old one, looked at as `coffer verify` does, which takes its
- * place by one rename: whatever ends this process in between, the folder has the old file or the
- * new one, whole.
+ * Replaces the database by a new file. The new file is made beside the old one, checked as `coffer
+ * verify` does, and put in place by one rename: if this process dies at any point, the folder has
+ * the old file or the new one, whole.
  * @module
  */
 import { closeSync, existsSync, renameSync, statSync } from 'node:fs'
@@ -27,10 +27,10 @@ import {
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../lib/files.ts'
 
-/** The file of a store of the folder's own. */
+/** The file of a store in the folder. */
 export const databaseIn = (store: string): string => join(store, 'data.mdb')
 
-/** Of the database as it stands; 0 where it is elsewhere. */
+/** Size of the database as it is now; 0 if it is elsewhere. */
 export const databaseBytesOf = ({ store }: FoundFolder): number =>
   statSync(databaseIn(store), { throwIfNoEntry: false })?.size ?? 0
 
@@ -51,7 +51,7 @@ function keepOwner(from: string, to: string): void {
 
 function swap({ store, compacting }: LockedFolder): void {
   const old = databaseIn(store)
-  // Of a vault that comes out of a database there is none.
+  // A vault that comes from a database has no old file.
   keepOwner(existsSync(old) ? old : store, databaseIn(compacting))
   syncFolder(compacting)
   renameSync(databaseIn(compacting), old)
@@ -59,7 +59,7 @@ function swap({ store, compacting }: LockedFolder): void {
 }
 
 interface NewDatabase {
-  /** That it takes, at most. */
+  /** Most bytes that it may take. */
   readonly bytes: number
   /** Writes it to a folder that does not exist. */
   readonly write: (to: string) => Promise<void>
@@ -69,7 +69,7 @@ interface NewDatabase {
 
 async function replace(folder: LockedFolder, made: NewDatabase): Promise<void> {
   try {
-    // A rename would take the place of a link, and leave what it leads to.
+    // A rename would replace a link, and leave its target behind.
     assertRegular(databaseIn(folder.store))
     await made.write(folder.compacting)
     await inspectNew(folder, made)
@@ -87,7 +87,7 @@ export const replaceDatabase = (folder: LockedFolder, made: NewDatabase): Promis
     replace(folder, made),
   )
 
-/** What was the folder's own is under another name from here on. @returns which one */
+/** Renames the folder's own file. @returns its new path */
 export function setAside({ data, store }: LockedFolder): string {
   const kept = pathsOf(data).moved
   assertRegular(databaseIn(store))

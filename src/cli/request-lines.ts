@@ -1,8 +1,8 @@
 /**
- * What `coffer dev` prints of each request: how it was answered, and why something was refused,
- * masked or hidden. A vault that is thrown away may say what others must not.
+ * Lines that `coffer dev` prints for requests: the answer, and the reason why something was
+ * refused, masked or hidden. A throw-away vault may say what others must not.
  *
- * The token is looked at when the answer has left, so a line costs no request anything.
+ * The token is looked up after the answer was sent, so a line does not slow the request.
  * @module
  */
 import { findApplication } from '../applications/application-service.ts'
@@ -16,7 +16,7 @@ import { unsealToken, type TokenRecord } from '../tokens/token-record.ts'
 import { shown } from './table.ts'
 import { serial } from '../lib/serial.ts'
 
-/** Of the operations on one token. */
+/** Permissions for the operations on one token. */
 const permissions: ReadonlyMap<string, TokenPermission> = new Map([
   ['createToken', 'token:create'],
   ['getToken', 'token:read'],
@@ -32,7 +32,7 @@ const lists: ReadonlyMap<string, TokenPermission> = new Map([
 ])
 
 async function nameOf(deps: Deps, { tenantId, applicationId, type }: Caller): Promise<string> {
-  // One that has deleted itself has no name any more.
+  // An application that has deleted itself has no name any more.
   const found = await findApplication(deps, tenantId, applicationId).catch(() => undefined)
   const name = found === undefined ? 'an application' : `"${shown(found.record.name)}"`
   return type === 'session' ? `a session of ${name}` : name
@@ -58,7 +58,7 @@ const ruleName = ({ priority, container, transform, description }: Rule): string
 const isWrite = (permission: TokenPermission): boolean =>
   permission === 'token:create' || permission === 'token:update'
 
-/** Why data was shown as it was. */
+/** Explains why data was shown as it was. */
 function showing(
   name: string,
   { grants }: Caller,
@@ -90,7 +90,7 @@ async function whyHidden(
   return `hidden: no rule of ${name} covers ${placeOf(token)} for ${permission}`
 }
 
-/** The last segment of the address of the token. */
+/** The last segment of the token's address. */
 function idOf({ request, location }: AnswerNotice): string {
   const { pathname } = new URL(location ?? request.url, 'http://localhost')
   const segment = /([^/]*)\/?$/.exec(pathname)?.[1] ?? ''

@@ -1,8 +1,8 @@
 /**
- * `coffer restore`: a data folder from a backup, which is opened and looked at as a whole before
+ * `coffer restore`: makes a data folder from a backup, all of which is opened and checked before
  * the folder gets its name.
  *
- * The master key stays where it is: it is not in a backup, and is not put into the folder.
+ * The master key stays in its place: it is not in a backup, and is not put into the folder.
  * @module
  */
 import type { Command } from 'commander'
@@ -48,11 +48,11 @@ import { takesVault } from './vault-options.ts'
 type RestoreOptions = FolderOptions &
   SourceOptions &
   KeysOfRestore & {
-    /** Files that list tokens which were deleted since. */
+    /** Files that list tokens which were deleted after the backup. */
     readonly erase?: readonly string[]
   }
 
-/** @throws CommandFailure for any damage, and where rows are not those that were counted */
+/** @throws CommandFailure for any damage, and if rows are not as many as the manifest says */
 async function assertWhole(
   copy: LockedFolder,
   { rows }: Manifest,
@@ -65,14 +65,14 @@ async function assertWhole(
   throw new CommandFailure(`what is in the backup is damaged: take another one than ${told}`)
 }
 
-/** Which coffer restores a backup of another format. */
+/** Names the coffer that restores a backup of another format. */
 function otherCofferFor(format: number): string {
   if (format > formatVersion) return 'restore it with that one, or a newer one'
   const advice = 'restore it with that one, export its tokens, and import them into a new vault'
   return `older formats were never released: ${advice}`
 }
 
-/** @throws CommandFailure where a backup is of another format */
+/** @throws CommandFailure if a backup is of another format */
 function assertThisFormat({ format, coffer }: Manifest, told: string): void {
   if (format === formatVersion) return
   const made = `the backup at ${told} is of format ${format}, made by coffer ${coffer}`
@@ -81,9 +81,9 @@ function assertThisFormat({ format, coffer }: Manifest, told: string): void {
 }
 
 interface Filling {
-  /** As errors name it. */
+  /** Its name in errors. */
   readonly told: string
-  /** Refuses by what the backup says of itself, before the rest of it is read. */
+  /** Refuses a backup by its manifest, before the rest of it is read. */
   readonly accept: (manifest: Manifest) => void
   readonly progress: BeginProgress
 }
@@ -94,7 +94,7 @@ async function fill(
   { told, accept, progress }: Filling,
 ): Promise<Manifest> {
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
-  // Looking at what was restored wipes the other one.
+  // The check of the restored copy wipes the other one.
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   const read: { manifest?: Manifest } = {}
   const reading = countBytes(progress(statSync(file).size, 'reading'))
@@ -114,7 +114,7 @@ async function fill(
   return manifest
 }
 
-/** What is there again that was ended since the backup. */
+/** Names the data that is back although it was ended after the backup. */
 function revivedIn({ revoked, erased }: Made): string {
   const tokens =
     erased === undefined
@@ -129,7 +129,7 @@ function revivedIn({ revoked, erased }: Made): string {
 
 const shown = ({ tokens, notThere }: Erased) => ({ tokens, not_there: notThere })
 
-/** What is told in JSON, whatever became of the keys. */
+/** JSON facts, whatever became of the keys. */
 const factsOf = ({ newest, manifest: { created_at, rows }, erased }: Made) => ({
   ...(newest === undefined ? {} : { file: newest }),
   created_at,
@@ -140,7 +140,7 @@ const factsOf = ({ newest, manifest: { created_at, rows }, erased }: Made) => ({
 function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
   const { manifest, revoked, erased } = made
   const { created_at, rows } = manifest
-  // With new keys it was told before the folder counted.
+  // With new keys these facts were printed before the folder counted.
   if (json === true) return revoked === undefined ? sayJson(factsOf(made)) : undefined
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
   if (made.newest !== undefined) sayNow(`the newest backup there: ${made.newest}`)
@@ -162,7 +162,7 @@ function mayWriteIn(folder: string): boolean {
   }
 }
 
-/** Where a trial is made: beside the backup where it can be. */
+/** A trial is made beside the backup if possible. */
 function stagingOfTrial(file: string, data: string): string {
   const path = resolve(file)
   const isFile = !file.startsWith(addressPrefix) && file !== standardStream
@@ -172,34 +172,34 @@ function stagingOfTrial(file: string, data: string): string {
     : `${data}.restoring`
 }
 
-/** Of a trial nothing is kept. */
+/** A trial keeps nothing. */
 function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredFolder {
   const path = stagingOfTrial(file, data)
   const place = (): void => {}
   if (!isDataFolder(data)) {
     return { copy: makeStagedFolder(path, masterKey), place, clear: () => removeStaging(path) }
   }
-  // The copy may be of that vault, and destruction there has to know it.
+  // The copy may be of that vault, so destruction there has to know of it.
   const copy = makeNotedFolder(data, path, masterKey)
   return { copy, place, clear: () => removeNoted(data, path) }
 }
 
-/** What was made, before it counts. */
+/** The restored data, before it counts. */
 interface Made {
-  /** Where it is, of one that was looked for. */
+  /** Its path or address, if it was looked for. */
   readonly newest: string | undefined
   readonly manifest: Manifest
-  /** Absent where no list was given. */
+  /** Absent if no list was given. */
   readonly erased?: Erased
-  /** Absent where the keys are kept. */
+  /** Absent if the keys are kept. */
   readonly revoked?: Revoked
 }
 
-/** What becomes of what the backup holds. */
+/** Changes to make to the data of the backup. */
 interface Wanted {
   readonly lists: ErasureLists
   readonly isRevoking: boolean
-  /** Where the backup is, if it was looked for. */
+  /** Path or address of the backup, if it was looked for. */
   readonly newest: string | undefined
 }
 
@@ -210,7 +210,7 @@ async function make(
   progress: BeginProgress,
 ): Promise<Made> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
-  // What opens a vault wipes the one that it is given.
+  // Opening a vault wipes the key that it was given.
   const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })
   const accept = (manifest: Manifest): void => {
     assertThisFormat(manifest, told)

@@ -1,6 +1,6 @@
 /**
- * What becomes of the API keys and sessions of a backup that is restored: those that were revoked
- * since it was made are live in it again.
+ * API keys and sessions of a backup that is restored: those that were revoked after the backup are
+ * live in it again, so an operator keeps or revokes them all.
  * @module
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
@@ -30,7 +30,7 @@ const undecided = () =>
       'and sessions but a new management key, or --keep-keys',
   )
 
-/** @throws CommandFailure where standard input is a terminal that is not this process's own */
+/** @throws CommandFailure if the terminal on standard input is not this process's own */
 function openTerminal(): number {
   try {
     return openSync('/dev/tty', 'r+')
@@ -55,8 +55,8 @@ function askToRevoke(): boolean {
 }
 
 /**
- * Whether all keys are to be revoked. It is asked for at a terminal, and nowhere else.
- * @throws CommandFailure where options contradict each other, or none says what is wanted
+ * Decides if all keys are to be revoked. It asks only at a terminal.
+ * @throws CommandFailure if options contradict each other, or none decides
  */
 export function wantsRevoked(options: KeysOfRestore): boolean {
   const { verifyOnly, keepKeys = false, revokeKeys = false, keyFile, json } = options
@@ -71,10 +71,10 @@ export function wantsRevoked(options: KeysOfRestore): boolean {
   return askToRevoke()
 }
 
-/** @param folder which counts only after this; its master key is wiped */
+/** @param folder counts only after this; its master key is wiped */
 export async function revokeIn(folder: FoundFolder, progress: BeginProgress): Promise<Revoked> {
   const store = await openStoreOf(folder, { onFailure: () => {} })
-  // Closes the store where it fails.
+  // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {
     const { nextOrdinal } = await store.figures()
@@ -102,9 +102,9 @@ const shown = ({ record, key }: NewApplication, keyFile: KeyFile | undefined) =>
 })
 
 /**
- * Tells of the new keys before the folder counts, which nobody could manage otherwise.
+ * Prints the new keys before the folder counts, because nobody could manage it without them.
  * @param facts of the restore, for JSON
- * @param keyFile has a line for each tenant, in the order in which these are told
+ * @param keyFile gets a line for each tenant, in the order in which they are printed
  * @throws CommandFailure
  */
 export function tellRevoked(

@@ -1,9 +1,9 @@
 /**
- * `coffer scheduled-backup`: one turn of a server that makes backups of itself, which alone starts
- * it, with an order on stdin.
+ * `coffer scheduled-backup`: one turn of a server that makes its own backups. Only that server
+ * starts it, with an order on stdin.
  *
- * It makes a backup where one is due, and takes the oldest ones away once that counts. It gives way
- * to all who want the processor, and ends with the process that started it.
+ * It makes a backup if one is due, and removes the oldest ones once the new one counts. It runs at
+ * the lowest priority, and ends with the process that started it.
  * @module
  */
 import type { Command } from 'commander'
@@ -25,16 +25,16 @@ async function readOrder(): Promise<BackupOrder> {
   }
 }
 
-/** Where the system refuses it, the backup is made all the same. */
+/** If the system refuses, the backup is made all the same. */
 function giveWay(): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW)
   } catch {
-    // Such as a filter of system calls.
+    // For example by a filter of system calls.
   }
 }
 
-/** @returns why something failed: ours as it is, and of others no word but the code */
+/** @returns the reason of a failure: our own text, and of other errors only the code */
 function failureOf(error: unknown): NonNullable<BackupTurn['failed']> {
   if (!(error instanceof CommandFailure)) return { code: systemCodeOf(error) ?? 'unexpected' }
   return { code: systemCodeOf(error.cause) ?? 'refused', reason: error.message }
@@ -70,12 +70,12 @@ async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
   }
 }
 
-/** Says what it did in one line of JSON. */
+/** Reports in one line of JSON. */
 async function scheduledBackup(): Promise<void> {
   const order = await readOrder()
   endWithParent(order.parent)
   giveWay()
-  // What ends the server ends this as well, by it.
+  // Signals that end the server also end this process, through the server.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
   const turn = await takeTurn(order).catch((error: unknown) => ({ failed: failureOf(error) }))
   sayJson(turn)

@@ -1,5 +1,5 @@
 /**
- * What is the same of one process that serves and of several.
+ * Parts of `coffer serve` that are the same with one process and with several.
  * @module
  */
 import type { Config } from '../settings/config.ts'
@@ -16,12 +16,12 @@ import type { ConfigOptions } from './setting-options.ts'
 
 export type ServeOptions = FolderOptions &
   ConfigOptions & {
-    /** Makes the folder where there is none, as `coffer init` does. */
+    /** Makes the folder if there is none, as `coffer init` does. */
     readonly init?: boolean
-    /** The same where nothing says whether a vault was there before. */
+    /** Makes it even if nothing shows that no vault was there before. */
     readonly initNew?: boolean
     readonly keyFile?: string
-    /** Without the master key, which others bring. */
+    /** Starts without the master key, which operators bring later. */
     readonly sealed?: boolean
   }
 
@@ -34,8 +34,8 @@ export const startBackupsOf = (
   backups && startBackups(folderOf(options), backups, { wallMs, log })
 
 /**
- * In one piece: a reader that waits for a line then has both, as JSON where that is asked for. What
- * is unsafe is told before it.
+ * Writes in one piece, so that a reader who waits for a line has both addresses; as JSON if that is
+ * asked for. Weaknesses come before it.
  */
 export const announcer =
   (options: ServeOptions, config: Config, log: Log, start: Start) =>
@@ -47,14 +47,14 @@ export const announcer =
     say(...operations, `Coffer listens on ${address}`)
   }
 
-/** What a service manager has handed to this process, and what it says of its start. */
+/** The socket from a service manager, and the facts that are logged of the start. */
 export interface Given {
   readonly manager: ServiceManager
   readonly handed: ListeningSocket | undefined
   readonly start: Start
 }
 
-/** A database may have gone since it was opened, which ends no start. */
+/** The database may have gone since it was opened; that does not stop a start. */
 export async function rowsIn(store: OperatedStore): Promise<{ readonly rows?: number }> {
   try {
     return { rows: (await store.figures()).nextOrdinal - 1 }

@@ -2,10 +2,10 @@
  * `coffer serve --workers`: several processes serve one data folder, and this one leads them.
  *
  * They share the port and the store. This process has the lock of the folder and hands it on to
- * each, so that no second instance comes while one of them is left; it looks at folder, store, keys
- * and port before the first of them starts, starts another one for each that ends, and answers for
- * all of them at the control socket and at the listener for health and metrics.
- * Source: docs/decisions.md, "Beyond one machine".
+ * each, so that no second instance starts while one of them is left. It checks folder, store, keys
+ * and port before the first worker starts, replaces each worker that ends, and answers for all of
+ * them at the control socket and at the listener for health and metrics. Source: docs/decisions.md,
+ * "Beyond one machine".
  * @module
  */
 import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
@@ -45,8 +45,8 @@ import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
 
 /**
- * @returns the folder, locked, once all that a worker needs was found to be there; its keys are
- *   wiped, and each worker reads the master key for itself
+ * @returns the folder, locked, once everything that a worker needs was found; its keys are wiped,
+ *   and each worker reads the master key for itself
  * @throws CommandFailure
  */
 export async function lockAndCheck(
@@ -68,7 +68,7 @@ async function lockFor(options: ServeOptions): Promise<SealedFolder & { readonly
   return { ...(await lockAndCheck(folderOf(options))), wasKilled: false }
 }
 
-/** Where it cannot be read, each worker finds that out for itself. */
+/** If it cannot be read, each worker finds that out for itself. */
 function readMark(clockFile: string): { readonly mark?: string } {
   try {
     return { mark: openClockFile(clockFile).read() }
@@ -79,7 +79,7 @@ function readMark(clockFile: string): { readonly mark?: string } {
 
 type OrderOfAll = Omit<WorkerOrder, 'key' | 'mark'>
 
-/** @returns what starts a worker: one of the first ones, or later one in its place */
+/** @returns a function that starts a worker: one of the first ones, or a replacement later */
 function makeStarter(
   { lockFile: lock, clock }: SealedFolder,
   order: OrderOfAll,
@@ -111,7 +111,7 @@ function leadFor(
   return leadWorkers({ start, tryKey, log }, first, folder.wasKilled)
 }
 
-/** Files that are not what they must be are told of once, and no worker looks at them. */
+/** Reports invalid files once, without asking any worker to reload. */
 function reload(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): void {
   if (tls === undefined) return
   try {
@@ -122,7 +122,7 @@ function reload(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): vo
   supervisor.reload()
 }
 
-/** What counts is loaded only where somebody asks for it. */
+/** Loads the code of metrics only if an operator asks for it. */
 async function watchTogether(
   ops: TcpAddress,
   supervisor: Supervisor,
@@ -134,7 +134,7 @@ async function watchTogether(
 }
 
 /**
- * @param all what is so of all workers, which the one that tells of itself does not know
+ * @param all facts of all workers, which the answering worker does not know
  * @returns operations as a worker does them
  */
 const operationsOf =
@@ -207,7 +207,7 @@ export async function serveTogether(
   })
   const ends: (() => Promise<void> | void)[] = []
   try {
-    // At once, so that a caller who waits for the workers is told of them.
+    // At once, so that a caller who waits for the workers gets an answer.
     const opsServer = ops && (await watchTogether(ops, supervisor, backups, sealable))
     if (opsServer) ends.push(opsServer.stop)
     const ready = supervisor.isReady.then(() => {

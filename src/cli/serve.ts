@@ -1,5 +1,5 @@
 /**
- * `coffer serve`: serves one data folder until SIGTERM, by this process or by several others.
+ * `coffer serve`: serves one data folder until SIGTERM, with this process or with several others.
  * @module
  */
 import type { Command } from 'commander'
@@ -48,7 +48,7 @@ function assertSealable(options: ServeOptions): void {
 }
 
 /**
- * Other processes read the key for themselves, but for workers of a vault that begins sealed.
+ * Other processes read the key for themselves, except workers of a vault that starts sealed.
  * @throws CommandFailure
  */
 export function assertReadAgain(
@@ -116,7 +116,7 @@ async function serveAlone(
     first,
     async reopen(masterKey) {
       const opened = await openLocked(data, masterKey, { ...use, wasKilled })
-      // From here on this process itself has closed it before.
+      // Any later start in this process follows a clean close.
       wasKilled = false
       return withMark(opened)
     },
@@ -153,7 +153,7 @@ async function serve(options: ServeOptions): Promise<void> {
   outliveReaders()
   assertOwnFiles(options)
   if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
-  // A key that is had once only is soon had no more.
+  // Comes first: a source that is read once may soon be gone.
   const keySource = options.sealed === true ? 'shares' : sourceNameOf(options)
   const start = { workers, keySource, settings: loadSettings(options) }
   if (workers === 1 || 'socket' in address) await serveAlone(options, config, { ...given, start })

@@ -1,5 +1,5 @@
 /**
- * `coffer session list | end`, by the master key, and `coffer session create | authorize`, as
+ * `coffer session list | end`, with the master key, and `coffer session create | authorize`, as
  * callers of the vault.
  * @module
  */
@@ -26,7 +26,7 @@ async function endSession(id: string, options: TenantOptions): Promise<void> {
   sayNow(options.json === true ? JSON.stringify(facts) : 'The session has ended.')
 }
 
-/** With the key of a public application. Its own keys are shown once. */
+/** Needs the key of a public application. The session's own keys are shown once. */
 const createSession = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ sessions }) => {
     const session = await sessions.create()
@@ -36,7 +36,7 @@ const createSession = (options: ReachOptions): Promise<void> =>
     }
   })
 
-/** Standard input is the request: the nonce, and what is granted. */
+/** Reads the request from standard input: the nonce, and the grants. */
 const authorizeSession = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ sessions }) => {
     await sessions.authorize(toPlain(readJsonInput('the nonce and the grants')) as SessionGrants)

@@ -1,7 +1,6 @@
 /**
- * Settings on the command line: their options, the file that they may stand in, and the refusal of
- * variables that nobody knows.
- *
+ * Settings on the command line: their options, the file that may hold them, and the refusal of
+ * unknown variables.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -29,9 +28,9 @@ import { addOptions, takesVault } from './vault-options.ts'
 
 const prefix = 'COFFER_'
 
-/** What the parser has read, before it is decoded. */
+/** Texts from the parser, before they are decoded. */
 export interface ConfigOptions extends SettingTexts {
-  /** What `takeConfigFile` has read. */
+  /** Contents read by `takeConfigFile`. */
   readonly configFile?: ConfigFile
 }
 
@@ -46,7 +45,7 @@ function optionOf({ flag, variable, describes, isRepeatable }: OptionText): Opti
 const configOption = () =>
   new Option('--config <file>', 'a JSON file with settings').env(`${prefix}CONFIG`)
 
-/** Where to listen, the file, and every setting. */
+/** Options for addresses, the file, and every setting. */
 const servingOptions = (): readonly Option[] => [
   ...addressOptions.map(optionOf),
   configOption(),
@@ -55,7 +54,7 @@ const servingOptions = (): readonly Option[] => [
   ...settingOptions.map(optionOf),
 ]
 
-/** Of a vault that is not meant to stay: it listens on loopback, and no file speaks of it. */
+/** Options of a throw-away vault: it listens on loopback, and no file describes it. */
 const tryingOptions = (): readonly Option[] =>
   [...addressOptions.filter(({ flag }) => flag === '--port'), ...logOptions, ...settingOptions].map(
     optionOf,
@@ -63,7 +62,7 @@ const tryingOptions = (): readonly Option[] =>
 
 const ofService =
   /^COFFER_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/
-/** That of ours too which says where to listen. */
+/** Our variable for a port may also be one of a service, by its name and value. */
 const portOfService: readonly [name: RegExp, value: RegExp] = [
   /^COFFER_(?:\w+_)?PORT$/,
   /^(?:tcp|udp|sctp):\/\//,
@@ -71,13 +70,13 @@ const portOfService: readonly [name: RegExp, value: RegExp] = [
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Of a link it is `/web/coffer_db`: where it leads from, and what it is called there. */
+/** A link's name variable is `/web/coffer_db`: the container that links, and the alias there. */
 function isNameOfLink(name: string, value: string): boolean {
   const alias = /^\/[\w.-]+\/([\w.-]+)$/.exec(value)?.[1]
   return alias !== undefined && name === `${alias.toUpperCase().replaceAll(/\W/g, '_')}_NAME`
 }
 
-/** A variable of what a link leads to, which is told beside its name. */
+/** True for a variable of the container behind a link, which comes with its name variable. */
 function isOfLink(name: string, environment: Environment): boolean {
   for (let at = name.indexOf('_ENV_'); at > 0; at = name.indexOf('_ENV_', at + 1)) {
     const named = `${name.slice(0, at)}_NAME`
@@ -92,8 +91,8 @@ const isOfService = (name: string, value: string, environment: Environment): boo
   isOfLink(name, environment)
 
 /**
- * decision: what these switch on, nothing tells of once it is off, and a new vault would silently
- * get a key of its own. So they are none of what a template may leave empty.
+ * decision: these switch something on whose absence nothing reports, and a new vault would silently
+ * get a key of its own. So a template may not leave them empty.
  */
 const neverEmpty: readonly string[] = [
   masterKeyVariable,
@@ -101,16 +100,15 @@ const neverEmpty: readonly string[] = [
   `${prefix}ERASURE_LOG`,
 ]
 
-/** Those that were empty, and mean nothing. */
+/** Variables that were dropped because they were empty. */
 const emptied = new Set<string>()
 
 /**
- * Kubernetes gives each container variables of each service, and Docker of each link: of one whose
- * name begins with `coffer` they begin as ours do, and one has the name of ours. They are taken
- * away, and mean nothing here; nor does a variable that is empty, as the templates of a deployment
- * leave it where nothing was chosen.
- * Source: the documentation of Kubernetes, "Environment variables" of a Service; of Docker, "Legacy
- * container links".
+ * Drops variables that are not meant for coffer. Kubernetes gives each container variables of every
+ * service, and Docker of every link: if the name of one begins with `coffer`, its variables begin
+ * like ours, and one has the name of ours. An empty variable is dropped too, because templates of a
+ * deployment leave it empty if nothing was chosen. Source: the documentation of Kubernetes,
+ * "Environment variables" of a Service; of Docker, "Legacy container links".
  */
 export function dropForeignVariables(environment: Record<string, string | undefined>): void {
   const foreign = Object.entries(environment).filter(([name, value = '']) => {
@@ -125,8 +123,8 @@ export function dropForeignVariables(environment: Record<string, string | undefi
 }
 
 /**
- * Of a new vault: somebody meant to say where its key or its rows are, and said nothing.
- * @param names of variables for the same place, none of which was given, nor its option
+ * For a new vault: an empty variable shows that its key or its rows were meant to have a place.
+ * @param names of variables for one place, none of which was given, nor its option
  * @throws CommandFailure
  */
 export function assertNotEmptied(...names: readonly string[]): void {
@@ -144,8 +142,8 @@ const variablesOf = ({ commands, options }: Command): readonly (string | undefin
 ]
 
 /**
- * A mistyped name must not leave a guard as it was.
- * @throws CommandFailure for a variable of ours that no command knows
+ * A mistyped name must not leave a safeguard off unnoticed.
+ * @throws CommandFailure for a variable with our prefix that no command knows
  */
 function assertKnownVariables(program: Command, environment: Environment): void {
   const known = new Set([...variablesOf(program), keyVariable])
@@ -178,8 +176,8 @@ function orUsage<T>(decode: () => T): T {
 }
 
 /**
- * Reads the file of `--config`, once, as it may be a pipe. What it says of the vault and its key
- * counts where neither the command line nor the environment does; of the places of a key any.
+ * Reads the file of `--config` once, as it may be a pipe. The command line and the environment
+ * override its places of the vault; a key named there overrides all of its places of a key.
  * @throws CommandFailure
  */
 function takeConfigFile(command: Command): void {
@@ -207,16 +205,16 @@ export const loadSettings = ({ configFile, ...texts }: ConfigOptions) =>
 const rootOf = (command: Command): Command =>
   command.parent === null ? command : rootOf(command.parent)
 
-/** The file is read before anything is decided by what it may say. */
+/** Reads the file before anything that depends on it is decided. */
 function takesSettings(command: Command, options: readonly Option[]): Command {
   return addOptions(command, options.map(shownLast))
     .hook('preAction', () => assertKnownVariables(rootOf(command), process.env))
     .hook('preAction', () => takeConfigFile(command))
 }
 
-/** For a command that takes a vault with its settings as `coffer serve` does. */
+/** Adds the options of a command that takes a vault with its settings as `coffer serve` does. */
 export const takesServing = (command: Command): Command =>
   takesVault(takesSettings(command, servingOptions()), { store: 'any', joins: false })
 
-/** For a command that serves a vault of its own, which is thrown away. */
+/** Adds the options of a command that serves a throw-away vault of its own. */
 export const takesTrying = (command: Command): Command => takesSettings(command, tryingOptions())

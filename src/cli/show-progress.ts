@@ -1,6 +1,6 @@
 /**
- * Progress of long work on stderr: a bar on a terminal, else a line at each tenth, and nothing of
- * vaults that are done at once.
+ * Progress of long work on stderr: a bar on a terminal, otherwise a line at each tenth, and nothing
+ * for vaults that take no time.
  * @module
  */
 import {
@@ -12,19 +12,19 @@ import {
 import { noProgress, type BeginProgress } from '../lib/progress.ts'
 import { elapsedMs, stderrNow } from '../server/process/system.ts'
 
-/** Where it is told. Each text is out when this returns: work blocks. */
+/** Destination of progress. Each text is written before this returns, because the work blocks. */
 export interface ProgressStream {
   readonly isTerminal: boolean
   readonly write: (text: string) => void
 }
 
-/** How a piece of work is told of, from 0 to 1. */
+/** Form in which progress is shown, from 0 to 1. */
 interface Style {
-  /** How much more must be done until it is told again. */
+  /** Progress that must be made before it is shown again. */
   readonly step: number
   readonly pauseMs: number
   readonly draw: (part: number, what: string) => string
-  /** What is left to say of it at its end. */
+  /** Last text for a piece of work. */
   readonly end: (what: string) => string
 }
 
@@ -38,7 +38,7 @@ const bar: Style = {
     const drawn = '#'.repeat(filled).padEnd(progressBarChars, '-')
     return `\r${what.padEnd(10)} [${drawn}] ${percent(part).padStart(5)}`
   },
-  // Nothing of it stays, so that what the command says stands alone.
+  // Erased, so that the output of the command stands alone.
   end: () => '\r\u001b[K',
 }
 
@@ -51,7 +51,7 @@ const lines: Style = {
 
 export interface ProgressMeter {
   readonly progress: BeginProgress
-  /** Ends what is under way. */
+  /** Ends the work in progress. */
   readonly end: () => void
 }
 
@@ -84,12 +84,12 @@ export function makeMeter({ isTerminal, write }: ProgressStream, now: () => numb
 }
 
 interface ProgressOptions {
-  /** Of the file that is worked on. */
+  /** Size of the file that is worked on. */
   readonly bytes: number
   readonly json?: boolean
 }
 
-/** Does work that tells how far it is; with `json` it tells nothing. */
+/** Runs a task and shows its progress; with `json` it shows nothing. */
 export async function withProgress<T>(
   { bytes, json }: ProgressOptions,
   task: (progress: BeginProgress) => Promise<T>,

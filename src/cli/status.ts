@@ -1,5 +1,5 @@
 /**
- * `coffer status`: what the process says that serves a data folder.
+ * `coffer status`: the state that the server of a data folder reports.
  * @module
  */
 import type { Command } from 'commander'
@@ -15,7 +15,7 @@ interface StatusOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-/** A command that has the folder is no server, and a server without its socket does not answer. */
+/** A command that has the folder is no server; a server without its socket cannot answer. */
 function noServer(data: string): CommandFailure {
   const holder = lockHolder(lockOf(data))
   if (holder === undefined) return new CommandFailure(`no server runs on ${data}: see coffer serve`)
@@ -24,7 +24,7 @@ function noServer(data: string): CommandFailure {
 }
 
 /**
- * @throws CommandFailure where nobody serves the folder, or it is of another format, and as
+ * @throws CommandFailure if no process serves the folder, or it is of another format, and as
  *   `callControl`
  */
 async function status({ data, json }: StatusOptions): Promise<void> {

@@ -1,11 +1,11 @@
 /**
- * `coffer systemd print`: a unit that serves a data folder, with nothing that it does not need, and
- * one of the socket that systemd listens on for it, which outlives a restart.
+ * `coffer systemd print`: a unit that serves a data folder with no privilege that it does not need,
+ * and a unit of the socket that systemd listens on for it, which outlives a restart.
  *
  * The master key is a credential of the unit: systemd reads it as root and gives it to the process
- * in memory of its own, so that the user of the service cannot reach the file. What it is given a
- * program of that user may read, where it finds a way to the folder of the credential.
- * Source: systemd.exec(5); scored by `systemd-analyze security`.
+ * in memory of its own, so that the user of the service cannot reach the file. A program of that
+ * user can read the credential if it finds a way to its folder. Source: systemd.exec(5); scored by
+ * `systemd-analyze security`.
  * @module
  */
 import type { Command } from 'commander'
@@ -20,25 +20,25 @@ interface UnitOptions {
   readonly data: string
   readonly masterKeyFile: string
   readonly port: string
-  /** A Unix socket in place of the port. */
+  /** A Unix socket instead of the port. */
   readonly socket?: string
   readonly opsPort?: string
-  /** A folder, or the address of what is in a bucket. */
+  /** A folder, or an address in a bucket. */
   readonly backupTo?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly config?: string
   readonly workers?: string
-  /** Prints the unit of the socket, and has the other one ask for it. */
+  /** Makes the unit of the service ask for the unit of the socket. */
   readonly activation?: boolean
   readonly socketUnit?: boolean
-  /** The name of an encrypted credential, in the place of that file. */
+  /** Name of an encrypted credential, instead of that file. */
   readonly masterKeyCredential?: string
 }
 
 const credentialName = 'coffer.master-key'
 
-/** What the process may do is what it does: files of its folder, and sockets. */
+/** The process may do only its work: files of its folder, and sockets. */
 const hardening = [
   'DynamicUser=no',
   'NoNewPrivileges=yes',
@@ -70,7 +70,7 @@ const hardening = [
   'UMask=0077',
 ]
 
-/** No value of a unit may hold what begins another line or a specifier. */
+/** A value in a unit must not be able to begin another line or a specifier. */
 const plainPath = /^\/[\w./-]+$/
 
 const isPath = (text: string): boolean => isAbsolute(text) && plainPath.test(text)
@@ -90,13 +90,13 @@ function assertPaths(options: UnitOptions): void {
   throw new CommandFailure(`--backup-to: ${expected}`, usageExitCode)
 }
 
-/** Encrypted ones are found by name, where systemd keeps them (systemd.exec(5)). */
+/** systemd finds encrypted credentials by name in its own folder (systemd.exec(5)). */
 const credentialLineOf = ({ masterKeyFile, masterKeyCredential: name }: UnitOptions): string =>
   name === undefined
     ? `LoadCredential=${credentialName}:${masterKeyFile}`
     : `LoadCredentialEncrypted=${name}`
 
-/** How long `coffer serve` goes on when it is restarted on a socket of systemd. */
+/** Time for which `coffer serve` goes on when it is restarted on a socket of systemd. */
 const drainSeconds = 2
 
 function commandOf(options: UnitOptions): string {
@@ -126,7 +126,7 @@ function writtenBy({ data, socket, backupTo }: UnitOptions): readonly string[] {
   const backups = backupTo?.startsWith('/') === true ? [backupTo] : []
   return [
     `ReadWritePaths=${[data, ...others, ...backups].join(' ')}`,
-    // systemd makes it, and takes it away.
+    // systemd makes and removes it.
     ...(made === undefined ? [] : [`RuntimeDirectory=${made}`]),
   ]
 }
@@ -135,7 +135,7 @@ function writtenBy({ data, socket, backupTo }: UnitOptions): readonly string[] {
 const reached = ({ backupTo }: UnitOptions): readonly string[] =>
   backupTo?.startsWith('s3:') === true ? [] : ['IPAddressDeny=any', 'IPAddressAllow=localhost']
 
-/** It listens for the service, and goes on while that is restarted. */
+/** Listens for the service, and goes on while that is restarted. */
 const socketUnitOf = ({ port }: UnitOptions): readonly string[] => [
   '[Unit]',
   'Description=Where Coffer listens',
@@ -152,7 +152,7 @@ const unitOf = (options: UnitOptions): readonly string[] => [
   '[Unit]',
   'Description=Coffer, a tokenization vault',
   'After=network.target',
-  // As often as it takes: what is in the way may pass, such as a full disk.
+  // No limit on restarts: the obstacle may pass, such as a full disk.
   'StartLimitIntervalSec=0',
   ...(options.activation === true ? ['Requires=coffer.socket', 'After=coffer.socket'] : []),
   '',
@@ -160,19 +160,19 @@ const unitOf = (options: UnitOptions): readonly string[] => [
   'Type=notify',
   'NotifyAccess=main',
   'WatchdogSec=60',
-  // A large vault that was killed is looked through first.
+  // A large vault that was killed is checked first.
   'TimeoutStartSec=15min',
   'User=coffer',
   'Group=coffer',
   credentialLineOf(options),
-  // Such as COFFER_LOG_REQUESTS=errors; it may be missing.
+  // For example COFFER_LOG_REQUESTS=errors; the file may be missing.
   'EnvironmentFile=-/etc/coffer/coffer.env',
   `ExecStart=${commandOf(options)}`,
   'ExecReload=/bin/kill -HUP $MAINPID',
-  // It ends by a signal where a disk fails, and is to be started again.
+  // If a disk fails the process ends by a signal, and must be started again.
   'Restart=on-failure',
   'RestartSec=1',
-  // The end of a drain, and of the store.
+  // Time to drain, and to close the store.
   'TimeoutStopSec=30',
   'LimitCORE=0',
   'LimitMEMLOCK=64M',
@@ -185,10 +185,10 @@ const unitOf = (options: UnitOptions): readonly string[] => [
   'WantedBy=multi-user.target',
 ]
 
-/** The one that prints, which is there; of a run from source where `docs/operations.md` puts it. */
+/** The running program, which exists; from source, the place in `docs/operations.md`. */
 const usualBinary = (): string => ownBinary() ?? '/usr/local/bin/coffer'
 
-/** A unit as it is asked for: `binary` is this program where it is left out. */
+/** Options of a unit as they are typed: by default `binary` is this program. */
 type AskedUnit = Omit<UnitOptions, 'binary'> & Partial<Pick<UnitOptions, 'binary'>>
 
 /** @throws CommandFailure for a path that a unit cannot hold */
@@ -214,7 +214,7 @@ function printUnit(asked: AskedUnit): void {
   sayNow(...(options.socketUnit === true ? socketUnitOf(options) : unitOf(options)))
 }
 
-/** Its options are texts for the unit: nothing here opens what they name. */
+/** Its options are texts for the unit: nothing here opens their paths. */
 export function addSystemd(program: Command): void {
   program
     .command('systemd')

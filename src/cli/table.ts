@@ -6,13 +6,13 @@ import { sayNow } from '../server/process/system.ts'
 
 type TableRow = Readonly<Record<string, unknown>>
 
-/** As `1 token was`, `2 tokens were`. */
+/** For example `1 token was`, `2 tokens were`. */
 export const counted = (count: number, noun: string, verbs?: readonly [string, string]): string =>
   count === 1
     ? `1 ${noun}${verbs === undefined ? '' : ` ${verbs[0]}`}`
     : `${count} ${noun}s${verbs === undefined ? '' : ` ${verbs[1]}`}`
 
-/** Columns of texts, each as wide as its widest. */
+/** Prints columns of texts, each as wide as its widest. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const [first] = rows
   const widthOf = (at: number) =>
@@ -28,13 +28,13 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 }
 
 /**
- * Texts are whatever a caller chose: what would move the cursor, end the line or turn the order of
- * its letters is shown as a mark (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
+ * Replaces by a mark whatever in a caller's text would move the cursor, end the line or change the
+ * order of its letters (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
  */
 export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
-/** A text as it is, an instant as ISO 8601 writes it in UTC, and all else as JSON. */
+/** Prints a text as it is, an instant in UTC as ISO 8601 writes it, and all else as JSON. */
 export const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value
   return value instanceof Date ? value.toISOString() : JSON.stringify(value)

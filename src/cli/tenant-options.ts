@@ -1,5 +1,5 @@
 /**
- * Options of commands that manage what is in one tenant.
+ * Options of commands that manage the contents of one tenant.
  * @module
  */
 import type { Command } from 'commander'
@@ -8,7 +8,7 @@ import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { takesVault } from './vault-options.ts'
 
 export interface TenantOptions extends FolderOptions {
-  /** May be left out where there is one tenant alone. */
+  /** May be left out if there is only one tenant. */
   readonly tenant?: string
   readonly json?: boolean
 }
@@ -18,6 +18,6 @@ export const takesTenant = (command: Command): Command =>
     .option('--tenant <id>', 'whose it is, where there are several tenants')
     .option('--json', 'print one line of JSON')
 
-/** What is asked of the vault, with the tenant where one is named. */
+/** Adds the tenant to the input of an operation, if one is named. */
 export const inTenant = ({ tenant }: Pick<TenantOptions, 'tenant'>, input: Facts = {}): Facts =>
   tenant === undefined ? input : { ...input, tenant }

@@ -1,10 +1,10 @@
 /**
- * `coffer test-vault`: the vault of one test, beside a test runner that is no Bun. Only
+ * `coffer test-vault`: the vault of one test, for a test runner other than Bun's. Only
  * `coffer/testing` starts it.
  *
- * Its clock stands in an open file that it was started with, where the test moves it: what is
- * written there before a request is sent holds for that request. It ends with its stdin, which is
- * the end of the test and of its process, however that comes.
+ * Its clock is in an open file that it was started with, where the test moves it: a time that is
+ * written before a request is sent holds for that request. It ends with its stdin, which closes
+ * when the test or its process ends, for whatever reason.
  * @module
  */
 import type { Command } from 'commander'
@@ -14,11 +14,11 @@ import { outliveReaders, say } from '../server/process/system.ts'
 import { shownKeys, startTestVault } from '../server/process/test-server.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** What it is told, as JSON. */
+/** The order from its parent, as JSON. */
 interface Order {
   readonly settings: Partial<Settings>
   readonly startAtMs?: number
-  /** Whether the log is told on stdout. */
+  /** True to write the log to stdout. */
   readonly logs: boolean
 }
 
@@ -26,13 +26,13 @@ interface Order {
 const handedClock = 3
 const doubleBytes = 8
 
-/** @throws CommandFailure for what `coffer/testing` does not say, or where there is no clock */
+/** @throws CommandFailure for an order that `coffer/testing` does not give, or without a clock */
 function takeOrder(text: string): Order {
   try {
     const order = JSON.parse(text) as Order
     if (fstatSync(handedClock).isFile()) return order
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new CommandFailure(
     'coffer/testing starts the vaults of tests: nobody else does',
@@ -40,7 +40,7 @@ function takeOrder(text: string): Order {
   )
 }
 
-/** Of a regular file eight bytes are read as they were written (POSIX, System Interfaces 2.9.7). */
+/** Eight bytes of a regular file are read as they were written (POSIX, System Interfaces 2.9.7). */
 function readMovedMs(): number {
   const bytes = Buffer.alloc(doubleBytes)
   readSync(handedClock, bytes, 0, doubleBytes, 0)
@@ -54,7 +54,7 @@ const stdinEnd = (): Promise<void> =>
     process.stdin.resume()
   })
 
-/** Serves, says where in one line, and ends with its stdin. */
+/** Serves, prints its address in one line, and ends with its stdin. */
 async function testVault(text: string): Promise<void> {
   const { settings, startAtMs, logs } = takeOrder(text)
   outliveReaders()

@@ -1,5 +1,5 @@
 /**
- * `coffer token …`: what a caller of the vault does with tokens.
+ * `coffer token …`: operations on tokens, as a caller of the vault.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -25,7 +25,7 @@ import { readJsonInput, readTextInput } from './input.ts'
 import { takesCaller, withClient, type ReachOptions } from './reach.ts'
 import { printTable, shown, tableOf } from './table.ts'
 
-/** Beside the data, which comes by standard input. */
+/** Fields of a token beside its data, which comes on standard input. */
 interface TokenFields {
   readonly id?: string
   readonly type?: string
@@ -59,7 +59,7 @@ function pairsOf(given: readonly string[] = []): Readonly<Record<string, string>
   return Object.fromEntries(pairs)
 }
 
-/** Of options that were given: an absent one leaves its default to the vault. */
+/** Takes options that were given: the vault has the defaults for the others. */
 const givenOf = ({ id, container, metadata, expiresAt, deduplicate }: TokenFields) => ({
   ...(id === undefined ? {} : { id }),
   ...(container === undefined ? {} : { containers: [container] }),
@@ -73,10 +73,10 @@ function assertObject(value: Json): asserts value is JsonObject {
   throw usage('standard input: expected a JSON object, as the interface takes it')
 }
 
-/** As it is sent: `exactJson` prints nothing else than what came. */
+/** Sent unchanged: `exactJson` prints exactly the input. */
 const sent = <T>(request: JsonObject): T => request as T
 
-/** With a type standard input is the data; without one it is all of the request. */
+/** With a type, standard input is the data; without one it is the whole request. */
 function newTokenOf(fields: TokenFields): NewToken {
   const { type } = fields
   const given = givenOf(fields)
@@ -101,7 +101,7 @@ function tell({ json }: ReachOptions, token: Token): void {
   }
 }
 
-/** Numbers and members of the caller stay as they came and as they were answered. */
+/** Numbers and members of the caller stay exactly as they were sent and answered. */
 const exactly = <T>(options: ReachOptions, use: (client: Client) => Promise<T>): Promise<T> =>
   withClient(options, use, exactJson)
 
@@ -111,7 +111,7 @@ const createToken = (options: TokenFields & ReachOptions): Promise<void> =>
 const getToken = (id: string, options: ReachOptions): Promise<void> =>
   exactly(options, async ({ tokens }) => tell(options, await tokens.get(id)))
 
-/** Standard input is a merge patch, as the interface takes it (RFC 7386). */
+/** Reads a merge patch from standard input, as the interface takes it (RFC 7386). */
 const updateToken = (id: string, options: ReachOptions): Promise<void> =>
   exactly(options, async ({ tokens }) => {
     const changes = readJsonInput('the changes')
@@ -119,7 +119,7 @@ const updateToken = (id: string, options: ReachOptions): Promise<void> =>
     tell(options, await tokens.update(id, sent<TokenChanges>(changes)))
   })
 
-/** One, or with `where` those that a query finds. */
+/** Deletes one token, or with `where` those that a query finds. */
 function deleteTokens(id: string | undefined, options: DeleteOptions): Promise<void> {
   const { where } = options
   if ((id === undefined) === (where === undefined)) throw usage('expected an id, or --where')
@@ -161,7 +161,7 @@ async function tellAll(
 
 const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter => ({
   ...(id === undefined ? {} : { id }),
-  // The vault tells which types it knows.
+  // The vault refuses types that it does not know.
   ...(type === undefined ? {} : { type: type as readonly TokenType[] }),
   ...(container === undefined ? {} : { container }),
   ...(metadata === undefined ? {} : { metadata: pairsOf(metadata) }),
@@ -173,11 +173,11 @@ const ask = (options: LimitOptions, walk: (client: Client) => AsyncIterable<Toke
 const listTokens = (options: FilterOptions): Promise<void> =>
   ask(options, ({ tokens }) => tokens.list(filterOf(options)))
 
-/** Standard input is the query: what is looked for may be a card number. */
+/** Reads the query from standard input: it may hold a card number. */
 const searchTokens = (options: LimitOptions): Promise<void> =>
   ask(options, ({ tokens }) => tokens.search(readTextInput('the query').trim()))
 
-/** Reads a count from 1 on. @throws CommandFailure that does not repeat what was given */
+/** Reads a count from 1 on. @throws CommandFailure that does not repeat the text */
 function readLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw usage('--limit: expected a number from 1 on')

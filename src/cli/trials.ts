@@ -1,7 +1,7 @@
 /**
- * What `coffer serve` will need, tried: to write, to lock, to listen.
+ * Trials of what `coffer serve` needs: to write, to lock, to listen.
  *
- * Nothing stays of it. Where a server runs, it has lock and addresses, which are then not tried.
+ * They leave nothing behind. If a server runs, it has lock and addresses, which are then not tried.
  * @module
  */
 import { accessSync, closeSync, constants, existsSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { fault, note, type DoctorFinding } from './finding.ts'
 const probeName = 'doctor.probe'
 const files = ['lock', 'clock', 'store/data.mdb', 'store/lock.mdb']
 
-/** @returns what of the folder cannot be written by who asks */
+/** @returns findings for files of the folder that this user cannot write */
 function tryWriting({ data }: FolderOptions): DoctorFinding[] {
   const folders = [data, join(data, 'store')].flatMap(folder => {
     const probe = join(folder, probeName)
@@ -59,7 +59,7 @@ function heldBy(lock: string): string {
   return `another coffer has this folder${holder === undefined ? '' : ` (${holder})`}`
 }
 
-/** Where a server says that it listens; none where another command has the folder. */
+/** Asks a server for its addresses; none if another command has the folder. */
 async function servedAt({ data }: FolderOptions): Promise<readonly string[]> {
   try {
     const { address, ops_address: ops } = (await callControl(controlOf(data), 'status', {})) ?? {}
@@ -70,7 +70,7 @@ async function servedAt({ data }: FolderOptions): Promise<readonly string[]> {
   }
 }
 
-/** @returns `undefined` where it can be locked, and is free again */
+/** @returns `undefined` if it can be locked; it is free again */
 function tryLocking({ data }: FolderOptions): DoctorFinding | undefined {
   try {
     closeSync(lockInstance(lockOf(data), { elapsedMs, sleep }))
@@ -98,7 +98,7 @@ async function tryAddress(address: Address, flags: ListenFlags): Promise<DoctorF
 
 type Listeners = Pick<Config, 'address' | 'ops' | 'tls'>
 
-/** Those that the settings name, as they are printed, with what tries them. */
+/** Addresses in the settings, as they are printed, each with its trial. */
 const addressesOf = ({ address, ops, tls }: Listeners) => [
   { text: addressText(address, tls !== undefined), tried: () => tryAddress(address, servingFlags) },
   ...(ops === undefined
@@ -113,9 +113,9 @@ async function tryAll(addresses: ReturnType<typeof addressesOf>): Promise<Doctor
 }
 
 /**
- * @param isTold whether somebody has said where to listen
- * @returns a fault for what cannot be done, and a note where a server runs: of its addresses, which
- *   are taken, and of the others that were told
+ * @param isTold true if a setting says where to listen
+ * @returns a fault for a trial that failed; if a server runs, a note about its addresses, which are
+ *   taken, and about the other addresses that were set
  */
 export async function tryServing(
   options: FolderOptions,
@@ -129,7 +129,7 @@ export async function tryServing(
   const all = addressesOf(listeners)
   if (lock === undefined) return tryAll(all)
   const served = await servedAt(options)
-  // Where nobody says where it listens, its own address would look like one that is taken.
+  // Without a setting the default address would look taken by the server itself.
   const others = isTold && served.length > 0 ? all.filter(({ text }) => !served.includes(text)) : []
   const where = served.length === 0 ? '' : `, and listens on ${served.join(' and ')}`
   const tried = others.length === 0 ? 'no address is tried' : 'the others that were told are tried'

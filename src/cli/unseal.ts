@@ -1,5 +1,5 @@
 /**
- * `coffer unseal | seal`: a running vault is given its keys, and forgets them.
+ * `coffer unseal | seal`: gives a running vault its keys, and makes it forget them.
  * @module
  */
 import type { Command } from 'commander'
@@ -15,7 +15,7 @@ import { eachShare } from './key-shares.ts'
 import { takesFolder, takesVault } from './vault-options.ts'
 
 interface UnsealOptions extends FolderOptions {
-  /** Forgets the shares that came so far. */
+  /** Forgets the shares received so far. */
   readonly reset?: boolean
   readonly json?: boolean
 }
@@ -31,8 +31,8 @@ async function call(
 }
 
 /**
- * Sends a secret, and then what is longer and none: a server keeps what it received last where it
- * receives the next, and nobody may ask it anything for long.
+ * Sends a secret, and then a longer text that is none: a server keeps the last text it received
+ * until the next one overwrites it, which may be long after.
  */
 async function callWithSecret(options: FolderOptions, secret: Uint8Array): Promise<Facts> {
   try {
@@ -74,7 +74,7 @@ async function sendShares(options: UnsealOptions): Promise<Facts> {
   return facts
 }
 
-/** @throws CommandFailure for a share or a key that is not taken */
+/** @throws CommandFailure for a share or a key that is not accepted */
 async function unseal(options: UnsealOptions): Promise<void> {
   if (options.reset === true) return tell(options, await call(options, 'unseal-reset', {}))
   if (isSourceGiven(options)) return tell(options, await sendKey(options))
@@ -82,7 +82,7 @@ async function unseal(options: UnsealOptions): Promise<void> {
   if (options.json === true || facts['sealed'] !== true) tell(options, facts)
 }
 
-/** @throws CommandFailure where it is sealed already, or cannot be */
+/** @throws CommandFailure if it is sealed already, or cannot be */
 async function seal(options: UnsealOptions): Promise<void> {
   tell(options, await call(options, 'seal', {}))
 }

@@ -1,8 +1,8 @@
 /**
- * Options of commands that work on a data folder, or on the vault that is in it.
+ * Options of commands that work on a data folder, or on the vault in it.
  *
- * A command asks for them where it is declared. Those for the folder and its key are handed out
- * together, with the choice of the store, so that no command can have some of them alone.
+ * A command asks for them in its declaration. Those for the folder and its key come together with
+ * the choice of the store, so that no command can have only some of them.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -12,13 +12,13 @@ import { joinFolder } from '../server/folder/make-folder.ts'
 import { assertOneSource } from '../server/keys/key-source.ts'
 import { shownLast } from './help.ts'
 
-/** Which stores a command takes. */
+/** Stores that a command takes. */
 export type StoreChoice =
-  /** The folder's own alone, or none: such as for what works on its files. */
+  /** Only a store in the folder, or none: for example to work on its files. */
   | { readonly store: 'folder' }
   /**
-   * The folder's own, or one in a database. `joins` makes a folder on this machine for a vault that
-   * is in a database already, before the command begins.
+   * A store in the folder or in a database. `joins` makes a folder on this machine for a vault that
+   * is already in a database, before the command begins.
    */
   | { readonly store: 'any'; readonly joins: boolean }
 
@@ -30,7 +30,7 @@ const masterKeyFileOption = (): Option =>
     'COFFER_MASTER_KEY_FILE',
   )
 
-/** Beside that of a file. No option holds a key: arguments are for every user to read. */
+/** Sources other than a file. No option holds a key: every user can read arguments. */
 const otherSources = (): readonly Option[] => [
   new Option(
     '--master-key-credential <name>',
@@ -55,12 +55,12 @@ export function addOptions(command: Command, options: readonly Option[]): Comman
   return command
 }
 
-/** Also where it is no URL that parses, or stands in a parameter. */
+/** Finds a password even if the URL does not parse, or in a parameter. */
 export const hasPassword = (text: string): boolean =>
   /^(?!s3:)[a-z][a-z0-9+.-]*:\/\/[^@]*:[^@]*@/i.test(text) ||
   /^postgres(?:ql)?:\/\/.*[?&](?:ssl)?password=/is.test(text)
 
-/** Arguments are for every user to read; a variable is not. */
+/** Every user can read arguments, but not variables. */
 function assertNoPassword(command: Command, option: Option): void {
   const name = option.attributeName()
   const given: unknown = command.getOptionValue(name)
@@ -74,10 +74,10 @@ function assertNoPassword(command: Command, option: Option): void {
 export const addAddress = (command: Command, option: Option): Command =>
   command.addOption(option).hook('preAction', () => assertNoPassword(command, option))
 
-/** For a command that asks the server of a data folder, and needs no key for that. */
+/** Adds the options of a command that asks the server of a data folder, and needs no key. */
 export const takesFolder = (command: Command): Command => command.addOption(dataOption())
 
-/** For a command that opens a vault with its master key. */
+/** Adds the options of a command that opens a vault with its master key. */
 export function takesVault(command: Command, choice: StoreChoice): Command {
   addOptions(command, [dataOption(), masterKeyFileOption()])
   if (choice.store === 'any') {

@@ -1,10 +1,9 @@
 /**
- * `coffer verify`: looks at all that is in a data folder, and changes nothing of it.
+ * `coffer verify`: checks everything in a data folder, and changes nothing.
  *
- * What it prints are kinds of damage with numbers of rows or pages, never a stored value. What is
- * looked at is the folder itself, a copy of one moment of a vault that is served, or a view of a
- * folder that cannot be written to.
- * Source: hardening D8.
+ * It prints kinds of damage with numbers of rows or pages, never a stored value. It looks at the
+ * folder itself, at a snapshot of a vault that is served, or at a view of a folder that cannot be
+ * written to. Source: hardening D8.
  * @module
  */
 import type { Command } from 'commander'
@@ -47,7 +46,7 @@ import { sayJson, sayNow } from '../server/process/system.ts'
 import { takesVault } from './vault-options.ts'
 
 interface VerifyOptions extends FolderOptions {
-  /** Of a vault that is served. */
+  /** Checks a vault that is served. */
   readonly online?: boolean
   readonly json?: boolean
 }
@@ -76,7 +75,7 @@ function print({ json }: VerifyOptions, report: Report): void {
   else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null })
 }
 
-/** What is looked at, and what takes away what was made for that. */
+/** The folder to check, and the removal of files that were made for that. */
 interface Looked {
   readonly folder: FoundFolder
   readonly clear: () => void
@@ -85,11 +84,11 @@ interface Looked {
 const removeCopy = (copy: FoundFolder): void => removeStaging(copy.data)
 
 /**
- * A copy of one moment, within the data folder: what lies beside may be another disk, or nobody's
- * to write.
+ * Makes a snapshot within the data folder: the folder around it may be on another disk, or not
+ * writable.
  *
- * It is made as a backup is, by this process and not by the one that serves. It has no free page
- * and no page of another commit: only a look at the stopped vault finds damage in these.
+ * This process makes it as a backup is made, not the serving process. It has no free page and no
+ * page of another commit: only a check of the stopped vault finds damage in these.
  * @throws CommandFailure, or the system's own error, with no copy left
  */
 async function copyServed(options: FolderOptions): Promise<LockedFolder> {
@@ -111,7 +110,7 @@ async function copyServed(options: FolderOptions): Promise<LockedFolder> {
   }
 }
 
-/** Whether all is writable that the engine and the lock write to, of what is there. */
+/** True if every existing file that the engine and the lock write to is writable. */
 function mayWrite(data: string): boolean {
   const { lock, store } = pathsOf(data)
   const written = [data, lock, store, databaseIn(store), join(store, 'lock.mdb')]
@@ -124,10 +123,10 @@ function mayWrite(data: string): boolean {
 }
 
 /**
- * A folder that nobody, or not this user, may write to, such as a snapshot. The engine opens a file
- * for its readers beside the database, so it is given a folder of its own that has a link to the
- * database in it. Nobody may serve the folder meanwhile: its lock needs no write.
- * @returns the folder, with its store as a link leads to it, and what takes that away
+ * Views a folder that nobody, or not this user, may write to, such as a snapshot. The engine opens
+ * a file for its readers beside the database, so it gets a folder of its own with a link to the
+ * database in it. No process can serve the folder meanwhile: its lock needs no write.
+ * @returns the folder, with its store reached by a link, and a function that removes the link
  * @throws CommandFailure as `lockDataFolder`
  */
 function viewUnwritable(options: FolderOptions): Looked {
@@ -146,7 +145,7 @@ function viewUnwritable(options: FolderOptions): Looked {
 
 async function lookedAt(options: VerifyOptions): Promise<Looked> {
   const nothing = (): void => {}
-  // Others may write to a database meanwhile: one state of it is looked at.
+  // Others may write to a database meanwhile: one snapshot of it is checked.
   if (isInDatabase(options.data)) return { folder: findFolder(options), clear: nothing }
   if (options.online === true) {
     const folder = await copyServed(options)
@@ -157,7 +156,7 @@ async function lookedAt(options: VerifyOptions): Promise<Looked> {
     : viewUnwritable(options)
 }
 
-/** @throws CommandFailure for any damage, and when it could not look at everything */
+/** @throws CommandFailure for any damage, and if it could not check everything */
 async function verify(options: VerifyOptions): Promise<void> {
   const { folder, clear } = await lookedAt(options)
   const report = emptyReport()

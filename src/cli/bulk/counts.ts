@@ -1,5 +1,5 @@
 /**
- * `coffer token counts`: how many tokens there are, by type and container.
+ * `coffer token counts`: the number of tokens, by type and container.
  * @module
  */
 import type { Command } from 'commander'
@@ -9,7 +9,7 @@ import { printTable, tableOf } from '../table.ts'
 
 type Count = { readonly type: string; readonly container: string; count: number }
 
-/** Of what the key may read, as one walk meets it. */
+/** Counts the tokens that the key may read, in one walk. */
 const countTokens = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ tokens }) => {
     const counts = new Map<string, Count>()

@@ -1,8 +1,8 @@
 /**
- * CSV (RFC 4180): where a record ends, its fields, and what stands between them.
+ * CSV (RFC 4180): the ends of records, their fields, and the separator.
  *
- * A record ends at a line end outside of quotes. Where its quotes are wrong, its first line alone
- * is given up: a quote that is never closed takes no other row with it.
+ * A record ends at a line end outside of quotes. If its quotes are wrong, only its first line is
+ * given up: a quote that is never closed takes no other row with it.
  * @module
  */
 import { carriageReturn, endOfLine, lineEnd, type End, type FindEnd } from './records.ts'
@@ -11,20 +11,20 @@ const quote = 0x22
 const openQuote = 'a quote is not closed'
 const strayQuote = 'a quote is not closed, or something stands behind a closing one'
 
-/** Of its first line, wherever its quotes would end. */
+/** Ends a faulty record at its first line, wherever its quotes would end. */
 function faulty(bytes: Uint8Array, from: number, isLast: boolean, fault: string): End | undefined {
   const end = endOfLine(bytes, from, isLast)
   return end === undefined ? undefined : { ...end, fault }
 }
 
-/** The quote that closes a field. @returns -1 where none does yet */
+/** Finds the quote that closes a field. @returns -1 if none does yet */
 function closingQuote(bytes: Uint8Array, from: number): number {
   let at = bytes.indexOf(quote, from)
   while (at >= 0 && bytes[at + 1] === quote) at = bytes.indexOf(quote, at + 2)
   return at
 }
 
-/** What follows a closing quote: a comma, a line end, the end, or what may not stand there. */
+/** Finds what follows a closing quote: a comma, a line end or the end; anything else is a fault. */
 function behindQuote(bytes: Uint8Array, at: number, delimiter: number): number | undefined {
   const isLineEnd = bytes[at] === carriageReturn && bytes[at + 1] === lineEnd
   const next = isLineEnd ? at + 1 : at
@@ -42,7 +42,7 @@ const endOfCsv =
       if (bytes[at] === quote) {
         const close = closingQuote(bytes, at + 1)
         if (close < 0) return isLast ? faulty(bytes, from, isLast, openQuote) : undefined
-        // Whether another quote follows, or a line end, is not known yet.
+        // The next byte, a quote or a line end, may not be there yet.
         if (!isLast && close + 2 >= bytes.length) return undefined
         const next = behindQuote(bytes, close + 1, delimiter)
         if (next === undefined) return faulty(bytes, from, isLast, strayQuote)
@@ -55,7 +55,7 @@ const endOfCsv =
     return isLast ? { at: bytes.length } : undefined
   }
 
-/** The text of a record whose quotes are right. */
+/** @param text a record whose quotes are right */
 export function fieldsOf(text: string, delimiter: string): string[] {
   const fields: string[] = []
   let at = 0
@@ -78,19 +78,19 @@ export function fieldsOf(text: string, delimiter: string): string[] {
 
 const delimiters = [',', ';', '\t', '|'] as const
 
-/** The one that parts the header into most columns. */
+/** Picks the separator that splits the header into the most columns. */
 function delimiterOf(header: string): string {
   const counts = delimiters.map(each => fieldsOf(header, each).length)
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
-/** One field, quoted where that is needed (RFC 4180 section 2). */
+/** Prints a field, in quotes if needed (RFC 4180 section 2). */
 const csvField = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 export const csvLine = (fields: readonly string[]): string => `${fields.map(csvField).join(',')}\n`
 
-/** Of one file, which is read once: what parts its columns is known from its header on. */
+/** Reads one file once: its separator is known from its header on. */
 export function makeCsvFile(given?: string) {
   let delimiter = given
   const findEnd: FindEnd = (bytes, from, isLast) => {

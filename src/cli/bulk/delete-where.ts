@@ -1,5 +1,5 @@
 /**
- * `coffer token delete --where`: what a query finds is counted, confirmed and deleted.
+ * `coffer token delete --where`: counts, confirms and deletes the tokens that a query finds.
  *
  * Exactly the tokens that were counted are deleted: the walk ends before the question is asked.
  * @module
@@ -63,7 +63,7 @@ interface Receipt {
   readonly tenant: string
   readonly found: number
   readonly deleted: readonly string[]
-  /** Somebody else was faster, or it expired. */
+  /** Another caller was faster, or it expired. */
   readonly gone: readonly string[]
   readonly refused: readonly string[]
   readonly began_at: string
@@ -79,7 +79,7 @@ function* until(isInterrupted: () => boolean, ids: readonly string[]): Generator
   }
 }
 
-/** Deletes one, and notes what became of it. */
+/** Deletes one, and notes the outcome. */
 const noting =
   ({ tokens }: Client, lists: Lists) =>
   async (id: string, options: CallOptions): Promise<void> => {
@@ -97,8 +97,8 @@ const noting =
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
 /**
- * Made before anything is deleted, of which nobody could tell later; taken away where nothing was.
- * @throws CommandFailure where there is a file already, and nothing is deleted
+ * Made before any delete, because nobody could tell later; removed if nothing was deleted.
+ * @throws CommandFailure if there is a file already, and nothing is deleted
  */
 async function withReceipt(
   path: string | undefined,
@@ -132,7 +132,7 @@ function tell({ json }: DeleteOptions, receipt: Receipt): void {
   )
 }
 
-/** @throws CommandFailure where some of them are still there */
+/** @throws CommandFailure if some of them are still there */
 function assertAll({ found, deleted, gone, refused }: Receipt): void {
   if (refused.length > 0) {
     throw new CommandFailure(

@@ -1,6 +1,6 @@
 /**
- * `coffer token export`: what a key may see of a vault, each token a line that `import` takes back,
- * sealed to a recipient and nowhere else.
+ * `coffer token export`: all tokens that a key may read, each a line that `import` takes back,
+ * sealed to a recipient and stored nowhere else.
  * @module
  */
 import type { Command } from 'commander'
@@ -30,7 +30,7 @@ const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 interface Exported {
   tokens: number
-  /** Codes of cards that were left out. */
+  /** Number of card codes that were left out. */
   codes: number
   readonly hash: Hash
   readonly isInterrupted: () => boolean
@@ -43,8 +43,8 @@ function withoutCode(data: Json, told: Exported): Json {
 }
 
 /**
- * As it is answered. A token without a mask says so: else it would get that of its type when it
- * comes back.
+ * Prints a token as it is answered. A token without a mask says so: otherwise it would get the one
+ * of its type when it comes back.
  */
 function lineOf(token: Token, told: Exported): string {
   const { _extras, ...members } = token
@@ -72,7 +72,7 @@ function assertRevealed(grants: Grants, { id, containers = [] }: Token): void {
   )
 }
 
-/** @throws CommandFailure for a type that there is not: nothing would be found */
+/** @throws CommandFailure for an unknown type: nothing would be found */
 function assertTypes(types: readonly string[]): void {
   if (types.every(type => tokenTypeOf(type) !== undefined)) return
   throw usage(`--type: expected any of ${tokenTypeNames.join(', ')}`)
@@ -84,7 +84,7 @@ async function* linesOf(
   { container, type, json }: ExportOptions,
   told: Exported,
 ): AsyncGenerator<string, void> {
-  // Each was looked at by `assertTypes`.
+  // `assertTypes` has checked each.
   const types = type as readonly TokenType[] | undefined
   const filter = { ...(container && { container }), ...(types && { type: types }) }
   let toldMs = elapsedMs()
@@ -104,7 +104,7 @@ async function* linesOf(
   )
 }
 
-/** Whether it may read all that there is, so that lists leave nothing out in silence. */
+/** True if the key may read everything, so that lists leave nothing out in silence. */
 const readsAll = ({ permissions, rules }: Grants): boolean =>
   permissions.includes('token:read') ||
   rules.some(rule => rule.container === '/' && rule.permissions.includes('token:read'))

@@ -1,5 +1,5 @@
 /**
- * The rows of an import in batches: what was dealt with, and what became of each row.
+ * Rows of an import in batches: keeps the progress, and the outcome of each row.
  * @module
  */
 import type { Hash } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { InputRow } from './import-rows.ts'
 import type { ImportCounts } from './import-told.ts'
 import { knowsType, type RowFate, type SentRow } from './send-rows.ts'
 
-/** What is done with the rows of a batch; `undefined` for a row that would be taken. */
+/** Handles the rows of a batch; `undefined` for a row that would be taken. */
 export type Deal = (rows: readonly SentRow[]) => Promise<readonly (RowFate | undefined)[]>
 
 export interface ImportRun {
@@ -27,9 +27,9 @@ export interface ImportRun {
   readonly report: ReportFile | undefined
   readonly ids: ReportFile | undefined
   readonly types: Map<string, Promise<boolean>>
-  /** Is given all that was read. */
+  /** Hash of all bytes read so far. */
   readonly hash: Hash
-  /** Notes that a batch and all before it were dealt with. @param row the last of the batch */
+  /** Notes that a batch and all before it are handled. @param row the last of the batch */
   readonly keep: (row: InputRow) => void
   shown: number
 }
@@ -50,7 +50,7 @@ function tellReason(work: ImportRun, line: number, reason: string): void {
   if (work.shown === importReasonsShownMax) stderrNow.line('more: see --report')
 }
 
-/** Deals with a batch. @param last the row that it ends with */
+/** Handles a batch. @param last the row that it ends with */
 async function flush(work: ImportRun, { rows, reasons }: Batch, last: InputRow): Promise<void> {
   const fates = rows.length === 0 ? [] : await work.deal(rows)
   for (const [at, { line }] of rows.entries()) {
@@ -97,7 +97,7 @@ const changedInput = () =>
     usageExitCode,
   )
 
-/** @param before what an import that goes on has dealt with */
+/** @param before progress of an import that continues */
 export async function dealWithAll(
   work: ImportRun,
   rows: AsyncIterable<InputRow>,

@@ -1,8 +1,8 @@
 /**
- * What an import leaves behind: how far it is, and tables of lines by what became of them.
+ * Files that an import leaves behind: its progress, and tables of lines by their outcome.
  *
- * Neither holds a value of a row. A table is cut back to where the state says that it was when an
- * import goes on, so that nothing is told twice.
+ * Neither holds a value of a row. When an import continues, a table is cut back to the length in
+ * the state, so that nothing is reported twice.
  * @module
  */
 import {
@@ -27,13 +27,13 @@ const usage = (message: string) => new CommandFailure(message, usageExitCode)
 export interface ImportState {
   readonly version: 1
   readonly import: string
-  /** The application whose key it is done with: idempotency keys are kept for it alone. */
+  /** The application whose key it uses: idempotency keys are kept for it alone. */
   readonly application: string
   /** Digests, hexadecimal: of the map, and of the input up to `offset`. */
   readonly map: string
   readonly digest: string
   readonly offset: number
-  /** The last line that was dealt with. */
+  /** The last line that was handled. */
   readonly line: number
   readonly created: number
   readonly equal: number
@@ -42,16 +42,16 @@ export interface ImportState {
   /** Bytes of the tables by name. */
   readonly tables: Readonly<Record<string, number>>
   readonly writtenMs: number
-  /** Whether a batch may be under way that nothing more is known of. */
+  /** True if a batch may be in flight whose outcome is unknown. */
   readonly isPending: boolean
   readonly isDone: boolean
 }
 
-/** @throws CommandFailure where a link, or no file, stands in its place */
+/** @throws CommandFailure if a link, or something that is no file, stands in its place */
 export const writeState = (path: string, state: ImportState): void =>
   withFile('--state', path, () => replaceFile(path, `${JSON.stringify(state)}\n`))
 
-/** @returns `undefined` where there is none */
+/** @returns `undefined` if there is none */
 export function readState(path: string): ImportState | undefined {
   if (!existsSync(path)) return undefined
   try {
@@ -60,14 +60,14 @@ export function readState(path: string): ImportState | undefined {
       if (state.version === 1 && typeof state.import === 'string') return state
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw usage(`the file at ${path} is no state of an import`)
 }
 
 export interface ReportFile {
   readonly add: (fields: readonly string[]) => void
-  /** On the disk. @returns how long it is, in bytes */
+  /** Writes it to the disk. @returns its length in bytes */
   readonly keep: () => number
   readonly close: () => void
 }
@@ -79,7 +79,7 @@ function assertOwnTable(path: string, head: string): void {
   throw usage(`the file at ${path} is no report of an import: name one that is, or a new one`)
 }
 
-/** A link is not followed: who may put one there would choose what is written over. */
+/** Follows no link: a user who could put one there would choose the file that is overwritten. */
 function openRegular(path: string): number {
   const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
   return openNewFile(path)?.file ?? openSync(path, flags)
@@ -93,13 +93,13 @@ function openAt(path: string, head: string, from: number): number {
 }
 
 export interface TableFile {
-  /** That names it. */
+  /** Option that names it. */
   readonly option: string
   readonly path: string
   readonly columns: readonly string[]
 }
 
-/** @param from how much of it stands, in bytes; it is begun anew at 0. @throws CommandFailure */
+/** @param from bytes of it that stay; at 0 it is begun anew. @throws CommandFailure */
 export function openTable({ option, path, columns }: TableFile, from = 0): ReportFile {
   const head = csvLine(columns)
   const file = withFile(option, path, () => openAt(path, head, from))

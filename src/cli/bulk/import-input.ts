@@ -1,6 +1,6 @@
 /**
- * What an import reads: a file or standard input, opened with an age identity where it is sealed,
- * as UTF-8 without a byte order mark.
+ * Input of an import: a file or standard input, opened with an age identity if it is sealed, as
+ * UTF-8 without a byte order mark.
  * @module
  */
 import { createReadStream, existsSync, statSync } from 'node:fs'
@@ -59,7 +59,7 @@ const streamOf = (chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 const unopened = () =>
   new CommandFailure('the input is no age file that --identity opens, or it was cut off or changed')
 
-/** @throws CommandFailure as soon as a part is not what was sealed */
+/** @throws CommandFailure as soon as a part is not as it was sealed */
 async function* unseal(chunks: AsyncIterable<Uint8Array>, identity: string) {
   const decrypter = new Decrypter()
   for (const each of identitiesOf(identity)) decrypter.addIdentity(each)
@@ -84,7 +84,7 @@ async function* recode(chunks: AsyncIterable<Uint8Array>, encoding: string) {
   yield encoder.encode(decoder.decode())
 }
 
-/** Without its mark, and what that says of the encoding. */
+/** Removes the byte order mark, and tells the encoding by it. */
 async function withoutMark(chunks: AsyncIterable<Uint8Array>) {
   const reader = chunks[Symbol.asyncIterator]()
   let head: Uint8Array = new Uint8Array()
@@ -117,8 +117,6 @@ export async function openInput(
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
 
-/**
- * Whether others on this machine may read it, which an operator with card numbers wants to know.
- */
+/** True if others on this machine may read it: an operator with card numbers wants to know. */
 export const isReadByOthers = (path: string): boolean =>
   path !== standardInputName && existsSync(path) && (statSync(path).mode & 0o044) !== 0

@@ -1,5 +1,5 @@
 /**
- * What an import is to do, from its command line.
+ * The plan of an import, from its command line.
  * @module
  */
 import { createHash, type Hash } from 'node:crypto'
@@ -25,12 +25,12 @@ export interface ImportOptions extends ReachOptions, InputOptions {
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** What every run of one import has in common. */
+/** Facts that every run of one import shares. */
 export interface ImportPlan {
   readonly path: string
   readonly options: ImportOptions
   readonly open: (hash: Hash) => Promise<AsyncIterable<InputRow>>
-  /** Digest of all that decides what rows become. */
+  /** Digest of everything that decides how rows become tokens. */
   readonly map: string
 }
 
@@ -42,7 +42,7 @@ function formatOf(path: string, { format }: ImportOptions): 'csv' | 'jsonl' {
   throw usage('--format: expected csv or jsonl, since the name of the file does not say which')
 }
 
-/** Else one would be written over the other. @throws CommandFailure */
+/** Otherwise one would overwrite the other. @throws CommandFailure */
 function assertApart(path: string, options: ImportOptions): void {
   const named = [path, options.map, options.report, options.ids, options.state, options.identity]
   const paths = named.filter(each => each !== undefined).map(each => resolve(each))
@@ -50,7 +50,7 @@ function assertApart(path: string, options: ImportOptions): void {
   throw usage('expected a file of its own for the input and for each option that names one')
 }
 
-/** @throws CommandFailure for options that are not what they must be */
+/** @throws CommandFailure for invalid options */
 export function planOf(path: string, options: ImportOptions): ImportPlan {
   assertApart(path, options)
   const format = formatOf(path, options)
@@ -76,7 +76,7 @@ export function planOf(path: string, options: ImportOptions): ImportPlan {
   }
 }
 
-/** A table that a run writes; `undefined` where none is asked for. */
+/** Returns a table that a run writes; `undefined` if none is asked for. */
 const tableOf = (
   option: string,
   path: string | undefined,
@@ -85,10 +85,10 @@ const tableOf = (
 ): ReportFile | undefined =>
   path === undefined ? undefined : openTable({ option, path, columns }, from)
 
-/** @param from how much of it stands, in bytes */
+/** @param from bytes of it that stay */
 export const openReport = ({ options }: ImportPlan, from?: number): ReportFile | undefined =>
   tableOf('--report', options.report, ['line', 'reason'], from)
 
-/** @param from how much of it stands, in bytes */
+/** @param from bytes of it that stay */
 export const openIds = ({ options }: ImportPlan, from?: number): ReportFile | undefined =>
   tableOf('--ids', options.ids, ['line', 'id'], from)

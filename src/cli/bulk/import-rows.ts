@@ -1,5 +1,5 @@
 /**
- * Records as what is asked of the vault: a request to create a token, or why there is none.
+ * Turns records into requests to create a token, or into the reason why there is none.
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
@@ -12,7 +12,7 @@ import { fieldsOf, makeCsvFile } from './csv.ts'
 import { endOfLine, recordsOf, type TextRecord } from './records.ts'
 import { applyTemplate, type RowTemplate } from './template.ts'
 
-/** Of a token as it is answered, beside what a request may hold. */
+/** Members of a token's answer that a request may not hold. */
 const answeredAlone: readonly string[] = [
   'tenant_id',
   'fingerprint',
@@ -25,11 +25,11 @@ const answeredAlone: readonly string[] = [
 
 export interface InputRow {
   readonly line: number
-  /** Where the next one begins. */
+  /** Offset at which the next one begins. */
   readonly end: number
   readonly request?: Json
   readonly text?: string
-  /** Why there is no request; holds no value. */
+  /** Reason why there is no request; holds no value. */
   readonly reason?: string
   readonly isBlank?: boolean
 }
@@ -38,13 +38,13 @@ export interface RowOptions {
   readonly template: RowTemplate | undefined
   readonly format: 'csv' | 'jsonl'
   readonly delimiter?: string
-  /** Whether codes of cards are taken. */
+  /** True to accept card codes. */
   readonly codes?: boolean
 }
 
 type Heard = (bytes: Uint8Array) => void
 
-/** A place in a request as far as it can hold no value: of names, never of numbers. */
+/** The part of a place in a request that can hold no value: names, never numbers. */
 const plainPath = /^[a-z_]+(?:\.[a-zA-Z_]+|\[\d{1,4}\])*$/
 
 export function reasonOf(fields: Readonly<Record<string, readonly string[]>>): string {
@@ -67,7 +67,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 const notUtf8 = 'it is not UTF-8: --encoding windows-1252 may be what it is'
 
-/** @returns why the vault would not take it as one token */
+/** @returns the reason why the vault would not take it as one token */
 function faultOf(request: JsonObject, { codes }: RowOptions): string | undefined {
   const type = request.get('type')
   const data = request.get('data')
@@ -151,7 +151,7 @@ function rowOf(
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** @throws CommandFailure for a column that the map names and the file has not, or twice */
+/** @throws CommandFailure for a column of the map that the file lacks, or has twice */
 function columnsOf(header: string, delimiter: string, { template }: RowOptions): Columns {
   const names = fieldsOf(header, delimiter).map(name => name.trim())
   for (const wanted of template?.columns ?? []) {
@@ -168,7 +168,7 @@ function columnsOf(header: string, delimiter: string, { template }: RowOptions):
   return { names, delimiter }
 }
 
-/** The first that is not blank is the header. */
+/** The first row that is not blank is the header. */
 async function* csvRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,

@@ -1,5 +1,5 @@
 /**
- * What an import says of itself: how far it is, and what became of its rows.
+ * Reports of an import: its progress, and the outcome of its rows.
  * @module
  */
 import { bulkToldMs } from '../../limits/operation-limits.ts'
@@ -48,7 +48,7 @@ function inTheEnd(
   ]
 }
 
-/** @throws CommandFailure where rows were rejected */
+/** @throws CommandFailure if rows were rejected */
 export function tellEnd({ json, dryRun, report }: TellOptions, counts: ImportCounts): void {
   const { created, equal, rejected, blank, done } = counts
   const isDry = dryRun === true
@@ -60,7 +60,7 @@ export function tellEnd({ json, dryRun, report }: TellOptions, counts: ImportCou
   throw new CommandFailure(`${counted(rejected, 'row', was)} rejected${where}`)
 }
 
-/** A line now and then, where somebody may read it. */
+/** Reports a line now and then, if somebody may read it. */
 export function makeTeller({ json, dryRun }: TellOptions, counts: ImportCounts): () => void {
   let toldMs = elapsedMs()
   const what = dryRun === true ? 'would be taken' : 'are in'
@@ -72,7 +72,7 @@ export function makeTeller({ json, dryRun }: TellOptions, counts: ImportCounts):
   }
 }
 
-/** Why an import that somebody ended has ended, and what to do. */
+/** Says why an import ended that somebody interrupted, and what to do. */
 export const interrupted = ({ dryRun }: TellOptions, line: number): CommandFailure =>
   new CommandFailure(
     dryRun === true

@@ -1,5 +1,5 @@
 /**
- * `coffer token import --dry-run`: every row is checked, as far as that goes without storing it.
+ * `coffer token import --dry-run`: checks every row, as far as that is possible without storing it.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -13,8 +13,8 @@ import { checkRows, type SentRow } from './send-rows.ts'
 const firstPlaces = 1024
 
 /**
- * Ids that the file has named already, in 16 to 32 bytes an id, however long the ids are.
- * @returns whether an id was there before; 64 bits of its digest tell, which keep a million apart
+ * Remembers the ids that a file has named, in 16 to 32 bytes an id, however long the ids are.
+ * @returns true if an id was there before; 64 bits of its digest keep a million ids apart
  */
 function makeIdSet(): (id: string) => boolean {
   let places = new BigUint64Array(firstPlaces)

@@ -2,7 +2,7 @@
  * `coffer token import`: rows of a file become tokens of a running vault, each once.
  *
  * Rows go in batches, each under an idempotency key that follows from the import and the lines: a
- * batch that was sent before an end by force is answered as it was, and makes nothing again.
+ * batch sent before the process was killed gets its first answer again, and creates nothing twice.
  * @module
  */
 import { Option, type Command } from 'commander'
@@ -32,7 +32,7 @@ const stateOf = ({ path, options: { state } }: ImportPlan): string => {
   throw usage('--state: expected a file to keep how far it is, since the input has no name')
 }
 
-/** The state to begin with. @throws CommandFailure where an import cannot begin or go on */
+/** Returns the state to begin with. @throws CommandFailure if an import cannot begin or continue */
 function beginningOf(plan: ImportPlan, application: string): ImportState {
   const file = stateOf(plan)
   const before = readState(file)
@@ -98,7 +98,7 @@ async function importAll(
       .digest('hex')
   let isBegun = false
   const deal: Deal = rows => {
-    // Until then nothing was begun that could go on.
+    // Until then nothing was begun that could continue.
     if (!isBegun) save({ isPending: true })
     isBegun = true
     return sendRows(client, rows, keyOf)
@@ -125,7 +125,7 @@ const pickCounts = ({ created, equal, rejected, blank }: ImportState) => ({
   blank,
 })
 
-/** @throws CommandFailure, also where rows were rejected: then all others are in */
+/** @throws CommandFailure, also if rows were rejected: then all others are in */
 async function importTokens(path: string, options: ImportOptions): Promise<void> {
   const plan = planOf(path, options)
   const isOpen = options.identity === undefined && isReadByOthers(path)

@@ -1,11 +1,11 @@
 /**
- * Bulk work that somebody ends: it stops between two steps, and what is done by then is told.
+ * Bulk work that somebody interrupts: it stops between two steps, and reports what is done.
  * @module
  */
 import { stderrNow } from '../../server/process/system.ts'
 import { endingSignals } from '../../server/process/vault-process.ts'
 
-/** @param use asks whether it is to end; a second signal ends the process as it is */
+/** @param use checks if it should end; a second signal ends the process at once */
 export async function untilInterrupted<T>(
   use: (isInterrupted: () => boolean) => Promise<T>,
 ): Promise<T> {

@@ -1,10 +1,10 @@
 /**
- * Files that a command line names: what is wrong with one is told beside its option.
+ * Files named on the command line: an error about one names its option.
  * @module
  */
 import { CommandFailure, systemCodeOf, usageExitCode } from '../../server/process/failure.ts'
 
-/** Of usual names what they mean, as nobody has to know them. */
+/** Meanings of common error names, which nobody has to know. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EDQUOT: 'this user has no room left on the disk',
@@ -17,7 +17,7 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: 'the disk can only be read',
 }
 
-/** @throws CommandFailure in place of an error of the system, with the option and the path */
+/** @throws CommandFailure with the option and the path, instead of an error of the system */
 export function withFile<T>(option: string, path: string, use: () => T): T {
   try {
     return use()

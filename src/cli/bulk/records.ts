@@ -1,5 +1,5 @@
 /**
- * Records of a file that is read once and never held: lines, or what a format says.
+ * Records of a file that is read once and never held: lines, or as a format defines them.
  * @module
  */
 import { importRecordBytesMax } from '../../limits/operation-limits.ts'
@@ -8,17 +8,17 @@ export const lineEnd = 0x0a
 export const carriageReturn = 0x0d
 
 export interface TextRecord {
-  /** Of its beginning, from 1 on. */
+  /** Line of its beginning, from 1 on. */
   readonly line: number
-  /** Where the next one begins. */
+  /** Offset at which the next one begins. */
   readonly end: number
   /** Without its line end. */
   readonly bytes: Uint8Array
-  /** Why it cannot be read. */
+  /** Reason why it cannot be read. */
   readonly fault?: string
 }
 
-/** Where a record ends, behind its line end; `undefined` where the bytes do not say yet. */
+/** Finds the end of a record, after its line end; `undefined` if the bytes do not show it yet. */
 export type FindEnd = (bytes: Uint8Array, from: number, isLast: boolean) => End | undefined
 
 export interface End {
@@ -26,7 +26,7 @@ export interface End {
   readonly fault?: string
 }
 
-/** Lines, whatever stands in them. */
+/** Ends each record at a line end, whatever the line holds. */
 export const endOfLine: FindEnd = (bytes, from, isLast) => {
   const at = bytes.indexOf(lineEnd, from)
   if (at >= 0) return { at: at + 1 }
@@ -48,7 +48,7 @@ function countLines(bytes: Uint8Array): number {
 
 export interface RecordOptions {
   readonly findEnd: FindEnd
-  /** Is given each byte once, in order, before the record that it belongs to is read. */
+  /** Gets each byte once, in order, before the record that it belongs to is read. */
   readonly heard: (bytes: Uint8Array) => void
 }
 
@@ -56,7 +56,7 @@ interface Reading {
   rest: Uint8Array
   offset: number
   line: number
-  /** Of a record that is longer than any may be: it goes on to the next line end. */
+  /** True within a record that is too long: it goes on to the next line end. */
   isSkipping: boolean
 }
 
@@ -91,7 +91,7 @@ function* takeRecords(
   reading.rest = rest.subarray(from)
 }
 
-/** Blank ones as well. @param chunks  without a byte order mark */
+/** Yields blank ones as well. @param chunks without a byte order mark */
 export async function* recordsOf(
   chunks: AsyncIterable<Uint8Array>,
   options: RecordOptions,

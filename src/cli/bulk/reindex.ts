@@ -1,10 +1,10 @@
 /**
- * `coffer token reindex`: what a query finds gets other search indexes.
+ * `coffer token reindex`: gives the tokens that a query finds other search indexes.
  *
- * Each token is changed by an update of its own, which the vault evaluates on the data as they then
- * are: a change by others is never lost, and one that has these indexes already is left alone, so
- * that a command which ended early is run again. Updates keep the place of a token in the walk, so
- * what they change of the answer to the query lets none be met twice and none be missed.
+ * Each token is changed by an update of its own, which the vault evaluates on the data as they are
+ * at that moment: a change by others is never lost, and a token that has these indexes already is
+ * left alone, so a command that ended early can be run again. Updates keep the place of a token in
+ * the walk, so even if they change the answer to the query, no token is met twice or missed.
  * Source: decision, docs/search.md.
  * @module
  */
@@ -35,7 +35,7 @@ interface ReindexOptions extends ReachOptions, WhereOptions {
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** @throws CommandFailure, before the vault is asked for anything */
+/** @throws CommandFailure before any request to the vault */
 function assertExpressions(expressions: readonly string[]): void {
   if (expressions.length > searchIndexesMax) {
     throw usage(`--index: expected at most ${searchIndexesMax} expressions`)
@@ -73,9 +73,9 @@ interface Progress {
   readonly found: number
   changed: number
   unchanged: number
-  /** Deleted or expired meanwhile, or not within reach of `token:update`. */
+  /** Deleted or expired meanwhile, or out of reach of `token:update`. */
   gone: number
-  /** By what the vault says of it, which repeats no value. */
+  /** By the vault's reason, which repeats no value. */
   readonly refused: Map<string, Refusal>
 }
 
@@ -125,7 +125,7 @@ async function reindexOne(
 const seenOf = ({ changed, unchanged, gone, refused }: Progress): number =>
   [...refused.values()].reduce((sum, { count }) => sum + count, changed + unchanged + gone)
 
-/** A few at a time; the first failure ends it, once those are over that are under way. */
+/** Runs a few at a time; the first failure ends it, once the calls in progress are over. */
 async function eachOf(
   walk: AsyncGenerator<Token, void>,
   use: (token: Token) => Promise<void>,
@@ -155,7 +155,7 @@ async function reindexAll(
   { json, dryRun }: ReindexOptions,
 ): Promise<void> {
   let toldMs = elapsedMs()
-  // So many of the largest tokens fit into one answer.
+  // As many of the largest tokens as fit into one answer.
   await eachOf(client.tokens.search({ query, size: pageSizeDefault }), async token => {
     await reindexOne(client, token, indexesOf, progress, dryRun === true)
     if (json === true || elapsedMs() - toldMs < bulkToldMs) return
@@ -182,7 +182,7 @@ function tell({ json, dryRun }: ReindexOptions, progress: Progress): void {
   }
 }
 
-/** Else each token would be asked for in vain. */
+/** Otherwise each token would be requested in vain. */
 async function assertMayUpdate({ applications }: Client): Promise<void> {
   const { permissions, rules } = await applications.current()
   const all = [...permissions, ...rules.flatMap(rule => rule.permissions)]

@@ -1,5 +1,5 @@
 /**
- * A new file that is sealed to age recipients while it is written: what is in it is nowhere else.
+ * A new file that is sealed to age recipients while it is written: its plaintext is nowhere else.
  * @module
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
@@ -11,10 +11,10 @@ import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-/** Of X25519 alone (age-encryption.org/v1, "The X25519 recipient type"). */
+/** Only X25519 (age-encryption.org/v1, "The X25519 recipient type"). */
 const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/
 
-/** @throws CommandFailure for what is no X25519 recipient */
+/** @throws CommandFailure for anything but an X25519 recipient */
 export function encrypterFor(recipients: readonly string[]): Encrypter {
   const encrypter = new Encrypter()
   for (const [at, recipient] of recipients.entries()) {
@@ -55,9 +55,9 @@ async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promis
 }
 
 /**
- * There is a file of that name once it is whole, and none before.
- * @returns how long it is, in bytes
- * @throws CommandFailure where there is one already
+ * Writes a file that gets its name only once it is whole.
+ * @returns its length in bytes
+ * @throws CommandFailure if there is one already
  */
 export async function writeSealed(
   path: string,

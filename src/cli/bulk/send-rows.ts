@@ -1,5 +1,5 @@
 /**
- * Batches of rows to the vault, and what becomes of each row.
+ * Sends batches of rows to the vault, and returns the fate of each row.
  * @module
  */
 import { CofferError, type Client } from '../../client/index.ts'
@@ -15,7 +15,7 @@ export interface SentRow {
 export type RowFate =
   | { readonly kind: 'created' | 'equal'; readonly id: string }
   | { readonly kind: 'rejected'; readonly reason: string }
-  /** It was sent before, and the vault cannot tell again what came of it. */
+  /** It was sent before, and the vault cannot repeat its outcome. */
   | { readonly kind: 'done' }
 
 const rejected = (reason: string): RowFate => ({ kind: 'rejected', reason })
@@ -37,14 +37,14 @@ function fateOf({ token, error }: SentResult): RowFate {
   return rejected(errors === undefined ? detail : reasonOf(errors))
 }
 
-/** Of one batch: what was asked with the same key before is answered as it was then. */
+/** Returns the idempotency key of a batch: the same key gets the first answer again. */
 type KeyOf = (rows: readonly SentRow[]) => string
 
-/** What is wrong with some row, or with all of them together: alone it shows which. */
+/** Some row is wrong, or all of them together are too large: sent alone, a row shows it. */
 const isOfContent = ({ code }: CofferError): boolean =>
   code === 'invalid_request' || code === 'payload_too_large'
 
-/** The batch was done under its key: its tokens are gone since, or too many to tell. */
+/** The batch was done under its key: its tokens are gone, or too many to repeat. */
 const wasDone = ({ code, message }: CofferError): boolean =>
   code === 'not_found' || (code === 'conflict' && message.startsWith('This was done before'))
 
@@ -62,7 +62,7 @@ async function inHalves<T>(
   return [...(await send(rows.slice(0, half))), ...(await send(rows.slice(half)))]
 }
 
-/** @returns the fates of the rows in their order. @throws CofferError where it is not of a row */
+/** @returns the fates of the rows in order. @throws CofferError for an error of no row */
 export async function sendRows(
   client: Client,
   rows: readonly SentRow[],
@@ -85,7 +85,7 @@ export async function sendRows(
   }
 }
 
-/** With it a batch is refused as a whole, so that everything is checked and nothing is stored. */
+/** A failing item: with it everything in a batch is checked, and nothing is stored. */
 const neverStored: Json = new Map<string, Json>([
   ['type', 'token'],
   ['data', null],
@@ -93,7 +93,7 @@ const neverStored: Json = new Map<string, Json>([
 
 const place = /^\[(\d+)\]\.?(.*)$/
 
-/** The faults of each row by its place; `undefined` where there are others. */
+/** Returns the faults of each row by its place; `undefined` if there are other faults. */
 function faultsByRow(error: CofferError, count: number): readonly Faults[] | undefined {
   const faults: Record<string, readonly string[]>[] = Array.from({ length: count }, () => ({}))
   for (const [path, expected] of Object.entries(error.errors)) {
@@ -108,7 +108,7 @@ function faultsByRow(error: CofferError, count: number): readonly Faults[] | und
 
 type Faults = Readonly<Record<string, readonly string[]>>
 
-/** Stores nothing. @returns why a row would be refused, `undefined` for those that would not */
+/** Stores nothing. @returns for each row the reason to refuse it, or `undefined` */
 export async function checkRows(
   client: Client,
   rows: readonly SentRow[],
@@ -134,7 +134,7 @@ export async function checkRows(
 
 /**
  * A vault of another version takes an object of an unknown type for a frame, and would make a token
- * of each of its texts. @returns whether it knows the type
+ * of each of its texts. @returns true if it knows the type
  */
 export async function knowsType(client: Client, type: string): Promise<boolean> {
   try {

@@ -1,9 +1,9 @@
 /**
- * How rows become tokens: a request to create a token, whose texts are expressions on the row.
+ * Templates that make rows into tokens: a request to create a token, with expressions on the row.
  *
- * `data` in an expression is the row. What the vault takes as expressions itself (`mask`,
- * `search_indexes`, `fingerprint_expression`) is sent as it stands. A member whose expression
- * gives null is left out. Source: decision, docs/move-data.md.
+ * `data` in an expression is the row. Members that are expressions for the vault itself (`mask`,
+ * `search_indexes`, `fingerprint_expression`) are sent as they are. A member whose expression gives
+ * null is left out. Source: decision, docs/move-data.md.
  * @module
  */
 import { ApiError, expectedBy } from '../../lib/errors.ts'
@@ -35,7 +35,7 @@ const members: readonly string[] = [...evaluated, ...literal]
 export interface RowTemplate {
   readonly text: string
   readonly request: JsonObject
-  /** The columns that it names. */
+  /** Columns that it names. */
   readonly columns: readonly string[]
 }
 
@@ -53,7 +53,7 @@ function columnOf(operand: Operand): readonly string[] {
   return typeof first === 'string' ? [first] : []
 }
 
-/** @throws CommandFailure for an expression that is none */
+/** @throws CommandFailure for an invalid expression */
 function columnsIn(text: string, at: string): readonly string[] {
   try {
     const { parts } = compileTemplate(text, at, 'mask')

@@ -6,11 +6,11 @@ import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
 import { readTextInput } from '../input.ts'
 
 export interface WhereOptions {
-  /** A query, or `-` for one on standard input: arguments are for every user to read. */
+  /** A query, or `-` to read it from standard input: every user can read arguments. */
   readonly where?: string
 }
 
-/** @throws CommandFailure where there is none: nobody means all tokens by that */
+/** @throws CommandFailure for an empty query: nobody means all tokens by that */
 export function readQuery({ where = '' }: WhereOptions): string {
   const query = (where === '-' ? readTextInput('the query') : where).trim()
   if (query !== '') return query
