@@ -2,9 +2,9 @@
  * Sealed rows: the only door between records and the blind store.
  *
  * All values of a row are sealed under one head, which names scope, collection and the whole clear
- * header. So a value does not open in another row, tenant or position, under other uniques, terms
- * or deadline, or in an older version, and none can be left out. Part 0 of a row is the head; its
- * values follow.
+ * header. So no value opens in another row, tenant or position, nor under other uniques, terms or
+ * deadline; nor does an older version of it, and none can be left out. Part 0 of a row is the head;
+ * its values follow.
  * @module
  */
 import { nonceBytes } from '../crypto/primitives.ts'

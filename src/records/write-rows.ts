@@ -16,7 +16,7 @@ interface RowVersion {
 export type Effect =
   string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
 
-/** The writer's credential. A write is applied only if all these rows are unchanged since read. */
+/** Credentials of the writer: a write is applied only if none of them has changed since read. */
 export interface WriteContext {
   readonly credential: RowVersion
   readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]

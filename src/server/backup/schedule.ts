@@ -47,7 +47,7 @@ export interface BackupSchedule {
   /** The configured place of backups. */
   readonly to: string
   readonly counts: () => BackupCounts
-  /** True if late by more than `backupLateIntervalsMax` intervals, at most since the start. */
+  /** True if late by more than `backupLateIntervalsMax` intervals of this process. */
   readonly isOverdue: () => boolean
   /** Ends a running backup, and removes its leftovers. */
   readonly stop: () => Promise<void>

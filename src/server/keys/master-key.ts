@@ -1,5 +1,5 @@
 /**
- * The master key as a file: 64 hexadecimal digits, readable by its owner only.
+ * The file of a master key: 64 hexadecimal digits, readable by its owner only.
  *
  * It never becomes a JavaScript string, which cannot be wiped: digits and key are bytes of this
  * module, which wipes the digits before it returns; the caller wipes the key.

@@ -139,7 +139,7 @@ function readDerivation(path: string): Derivation {
  * Copies the file to a free path, or does nothing if the vault has no passphrase.
  *
  * Root may run this beside another user's folder, who may have put a link there: so only a valid
- * derivation file is copied, however short it is.
+ * derivation file is copied.
  * @throws CommandFailure for any other file
  */
 export function copyDerivation(from: string, to: string): void {

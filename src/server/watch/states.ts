@@ -39,7 +39,7 @@ export function watchStates(states: readonly State[], log: Log): () => void {
 }
 
 /**
- * States of the open store; only in a database can the check `store` begin and end.
+ * States of the open store; the check `store` fails only with a database.
  * @param tells true if this process reports them, once the store is open
  */
 export function statesOf(checks: Checks, tells: () => boolean): readonly State[] {
