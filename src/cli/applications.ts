@@ -13,7 +13,7 @@ import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
 import { nameCharsMax } from '../limits/limits.ts'
 import { rulesFileBytesMax } from '../limits/operation-limits.ts'
 import { applicationTypes, permissions } from '../rules/permissions.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { readHanded } from '../server/folder/handed-files.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
@@ -31,8 +31,6 @@ interface CreateOptions extends TenantOptions {
   readonly rules?: string
   readonly keyFile?: string
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 const defaultName = 'Made on the command line'
 

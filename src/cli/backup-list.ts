@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backupStartBytes, readStart, type BackupStart } from '../server/backup/backup-file.ts'
 import { keyPlacesOf, type FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { isSourceGiven, obtainMasterKey } from '../server/keys/key-source.ts'
 import { derivationBeside } from '../server/keys/passphrase.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
@@ -120,7 +120,7 @@ async function listBackups(where: string, options: BackupListOptions): Promise<v
 function listOptionsOf(command: Command): BackupListOptions {
   const { to, ...options }: BackupListOptions & { readonly to?: string } = command.optsWithGlobals()
   if (to === undefined) return options
-  throw new CommandFailure('backup list: --to: a list makes no backup', usageExitCode)
+  throw usage('backup list: --to: a list makes no backup')
 }
 
 export function addBackupList(backup: Command): void {

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import type { BeginProgress } from '../lib/progress.ts'
 import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
 import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { newestBackupIn } from './kept-backups.ts'
 
 export interface SourceOptions {
@@ -25,7 +25,7 @@ export async function fileOf(
   if (file !== undefined && latest === undefined) return file
   if (file === undefined && latest !== undefined) return newestBackupIn(latest, resolve(data))
   const expected = 'expected the file of a backup, or --latest and where backups are'
-  throw new CommandFailure(`${expected}: one of both`, usageExitCode)
+  throw usage(`${expected}: one of both`)
 }
 
 export interface BackupSource {

@@ -34,7 +34,7 @@ import {
 } from '../server/folder/data-folder.ts'
 import { explained, formatVersion } from '../server/folder/folder-stamp.ts'
 import { ApiError } from '../lib/errors.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { withRoom, type DiskNeed } from '../server/folder/disk-space.ts'
 import { makeNotedFolder, removeNoted } from '../server/folder/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../server/keys/passphrase.ts'
@@ -190,7 +190,7 @@ function linesOf(to: string, { manifest, bytes }: MadeBackup, json?: boolean): r
 function assertOneFile(data: string): void {
   if (!existsSync(keyPlacesOf(data).derivation)) return
   const reason = 'the backup of a vault with a passphrase is two files'
-  throw new CommandFailure(`--to -: ${reason}: name one, and the other is beside it`, usageExitCode)
+  throw usage(`--to -: ${reason}: name one, and the other is beside it`)
 }
 
 /** Standard output carries only the backup: messages go to stderr. */
@@ -208,7 +208,7 @@ async function backupToOutput(options: BackupOptions, bytes: number): Promise<vo
 async function backup(options: BackupOptions): Promise<void> {
   const { data, to, json } = options
   if (to === undefined) {
-    throw new CommandFailure('expected --to: the file that the backup is to be', usageExitCode)
+    throw usage('expected --to: the file that the backup is to be')
   }
   const { size: bytes } = statSync(databaseOf(join(data, 'store')), { throwIfNoEntry: false }) ?? {
     size: 0,

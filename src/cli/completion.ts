@@ -6,7 +6,7 @@
  * @module
  */
 import type { Command, Option } from 'commander'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import {
   bashScript,
@@ -55,7 +55,7 @@ function printCompletion(program: Command, shell: string): void {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (script === undefined) {
     const known = Object.keys(scripts).join(', ')
-    throw new CommandFailure(`completion: expected one of ${known}`, usageExitCode)
+    throw usage(`completion: expected one of ${known}`)
   }
   sayNow(...script(readCommands(program, [])).split('\n'))
 }

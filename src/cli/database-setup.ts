@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import { setupOf } from '../store/postgres/schema.ts'
 
@@ -19,11 +19,11 @@ const namePattern = /^[a-z_][a-z0-9_]{0,47}$/
 /** @throws CommandFailure for a name that would need quotes */
 function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
   if (printSql !== true) {
-    throw new CommandFailure('--print-sql: expected, as nothing else is done', usageExitCode)
+    throw usage('--print-sql: expected, as nothing else is done')
   }
   for (const [flag, name] of Object.entries({ '--schema': schema, '--role': role })) {
     if (namePattern.test(name)) continue
-    throw new CommandFailure(`${flag}: expected small letters, digits and _`, usageExitCode)
+    throw usage(`${flag}: expected small letters, digits and _`)
   }
   sayNow(...setupOf(schema, role).join('\n').split('\n'))
 }

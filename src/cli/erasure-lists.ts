@@ -11,7 +11,7 @@ import { erasureLineBytesMax } from '../limits/operation-limits.ts'
 import type { BeginProgress } from '../lib/progress.ts'
 import { parseErasure, type Erasure } from '../rules/erasures.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 
 const newline = 10
 const nothing = Buffer.alloc(0)
@@ -45,10 +45,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 }
 
 const unreadable = (file: string, error: unknown) =>
-  new CommandFailure(
-    `--erase: ${file} cannot be read (${systemCodeOf(error) ?? 'unknown'})`,
-    usageExitCode,
-  )
+  usage(`--erase: ${file} cannot be read (${systemCodeOf(error) ?? 'unknown'})`)
 
 /** @throws CommandFailure for an invalid line; empty lines are skipped */
 async function* erasuresOf(file: string): AsyncGenerator<Erasure> {
@@ -77,7 +74,7 @@ function assertFile(file: string): void {
   } catch (error) {
     throw unreadable(file, error)
   }
-  throw new CommandFailure(`--erase: ${file} is no regular file`, usageExitCode)
+  throw usage(`--erase: ${file} is no regular file`)
 }
 
 /**

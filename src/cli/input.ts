@@ -7,12 +7,10 @@ import { ApiError } from '../lib/errors.ts'
 import type { Json } from '../lib/json/json.ts'
 import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
 import { inputBytesMax } from '../limits/operation-limits.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
+import { systemCodeOf, usage } from '../server/process/failure.ts'
 
 const chunkBytes = 65_536
 const standardInput = 0
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 function readChunk(into: Uint8Array): number {
   try {

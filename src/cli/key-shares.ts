@@ -12,7 +12,7 @@ import { ApiError } from '../lib/errors.ts'
 import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../lib/files.ts'
 import { shareTextBytesMax } from '../limits/operation-limits.ts'
 import { checkFolder, masterKeyFileOf, type FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { writeMasterKey } from '../server/keys/master-key.ts'
 import { isAnythingAt, removeFile } from '../server/folder/regular-files.ts'
 import { askSecret, readSecretLine } from '../server/keys/secret-input.ts'
@@ -48,7 +48,7 @@ async function split(masterKey: Uint8Array, { shares, threshold }: SplitOptions)
     return await splitKey(masterKey, Number(shares), Number(threshold), randomBytes)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw new CommandFailure(`--shares, --threshold: ${error.message}`, usageExitCode)
+    throw usage(`--shares, --threshold: ${error.message}`)
   }
 }
 
@@ -144,7 +144,7 @@ function keyFileOf(options: JoinOptions): string {
   const file = masterKeyFileOf(options)
   if (file === undefined) {
     const message = 'keys join writes a file: say where with --master-key-file'
-    throw new CommandFailure(message, usageExitCode)
+    throw usage(message)
   }
   if (!isAnythingAt(file)) return file
   throw new CommandFailure(`${file} is there already: keys join replaces no key`)

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import { digestedIdsMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { readTextInput } from './input.ts'
 import { operate } from './operate.ts'
@@ -21,7 +21,7 @@ function idsFrom(id: string): readonly string[] {
   if (ids.at(-1) === '') ids.pop()
   if (ids.length > 0 && ids.length <= digestedIdsMax) return ids
   const expected = `standard input: expected 1 to ${digestedIdsMax} ids, one a line`
-  throw new CommandFailure(expected, usageExitCode)
+  throw usage(expected)
 }
 
 async function logDigest(id: string, options: LogDigestOptions): Promise<void> {

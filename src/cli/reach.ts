@@ -12,7 +12,7 @@ import {
 } from '../client/index.ts'
 import { overSocket } from '../client/socket.ts'
 import { apiKeyFileBytesMax } from '../limits/operation-limits.ts'
-import { CommandFailure, usageExitCode, type ExitCode } from '../server/process/failure.ts'
+import { CommandFailure, type ExitCode, usage } from '../server/process/failure.ts'
 import { readHanded } from '../server/folder/handed-files.ts'
 import { shown } from './table.ts'
 
@@ -40,8 +40,6 @@ export const takesCaller = (command: Command): Command =>
 const socketPrefix = 'unix:'
 const socketAddress = 'http://localhost'
 export const keyVariable = 'COFFER_KEY'
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** A key goes straight to its address: through no proxy, and to no server with an unproven name. */
 const directly = (url: string, init: RequestInit): Promise<Response> =>

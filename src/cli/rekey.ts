@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Facts } from '../vault/operator/operator-operation.ts'
 import { checkFolder, masterKeyFileOf, type FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { releaseKeys } from '../server/keys/key-source.ts'
 import { beforeOf, makeNewKey } from '../server/keys/next-master-key.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
@@ -33,7 +33,7 @@ interface Plan {
 function planNewFile(options: RekeyOptions, path: string): Plan {
   if (options.forgetOldKey === true) {
     const message = '--forget-old-key: with --new-master-key-file the old key stays where it is'
-    throw new CommandFailure(message, usageExitCode)
+    throw usage(message)
   }
   const file = resolve(path)
   makeNewKey(file, options.data)

@@ -25,7 +25,7 @@ import {
   type LockedFolder,
 } from '../server/folder/data-folder.ts'
 import { explained, formatVersion, isDataFolder, pathsOf } from '../server/folder/folder-stamp.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import {
   assertRestorable,
   makeRestored,
@@ -270,10 +270,7 @@ async function restore(named: string | undefined, options: RestoreOptions): Prom
   const file = await fileOf(named, options)
   const { erase: files = [], verifyOnly } = options
   if (verifyOnly === true && files.length > 0) {
-    throw new CommandFailure(
-      '--verify-only: nothing is made, and no token is erased',
-      usageExitCode,
-    )
+    throw usage('--verify-only: nothing is made, and no token is erased')
   }
   const isRevoking = wantsRevoked(options)
   const newest = options.latest === undefined ? undefined : file

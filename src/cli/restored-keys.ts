@@ -9,7 +9,7 @@ import type { NewApplication } from '../applications/application-service.ts'
 import { answerBytesMax } from '../limits/operation-limits.ts'
 import type { BeginProgress } from '../lib/progress.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { readSecretLine } from '../server/keys/secret-input.ts'
 import { randomBytes, sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import type { KeyFile } from './key-file.ts'
@@ -21,8 +21,6 @@ export interface KeysOfRestore {
   readonly keyFile?: string
   readonly json?: boolean
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 const undecided = () =>
   usage(

@@ -12,7 +12,7 @@ import { noProgress } from '../lib/progress.ts'
 import { backupNameOf, newestInstantOf, surplusOf } from '../server/backup/backup-names.ts'
 import { openPlace, type BackupPlace } from '../server/backup/backup-place.ts'
 import type { BackupOrder, BackupTurn } from '../server/backup/schedule.ts'
-import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { sayJson, wallMs } from '../server/process/system.ts'
 import { endWithParent } from '../server/process/worker.ts'
 import { makeBackup } from './backup.ts'
@@ -21,7 +21,7 @@ async function readOrder(): Promise<BackupOrder> {
   try {
     return JSON.parse(await Bun.stdin.text()) as BackupOrder
   } catch {
-    throw new CommandFailure('coffer serve --backup-to starts this: nobody else does', 2)
+    throw usage('coffer serve --backup-to starts this: nobody else does')
   }
 }
 

@@ -25,7 +25,7 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../server/folder/data-folder.ts'
-import { CommandFailure } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
 import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import { reloadOnHangUp } from '../server/process/hang-up.ts'
@@ -181,7 +181,7 @@ export async function serveTogether(
   const { manager, handed, start: begun } = given
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
-    throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
+    throw usage('--workers or COFFER_WORKERS: expected 1 on this platform')
   }
   const folder = await lockFor(options)
   watchFolder(folder.data, cause => endAfterFailure(cause, log))

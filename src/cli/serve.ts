@@ -15,7 +15,7 @@ import {
 import { assertOwnStore, databaseOf, databaseUse } from '../server/folder/folder-database.ts'
 import { joinFolder } from '../server/folder/make-folder.ts'
 import { makeErasureLog, prepareErasureLog } from '../server/folder/erasure-log.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { tellFailuresBy } from '../server/process/failure-line.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
 import { assertOwnFiles } from '../server/folder/file-access.ts'
@@ -44,7 +44,7 @@ import { work } from '../server/process/worker.ts'
 function assertSealable(options: ServeOptions): void {
   if (options.sealed !== true || !isSourceGiven(options)) return
   const message = '--sealed: the master key is brought later, so none is to be named'
-  throw new CommandFailure(message, usageExitCode)
+  throw usage(message)
 }
 
 /**
@@ -61,7 +61,7 @@ export function assertReadAgain(
   if (!areWorkers && backups === undefined) return
   const [flag, who] = areWorkers ? ['--workers', 'each worker'] : ['--backup-to', 'what makes them']
   const message = `${flag}: ${who} reads the master key for itself, from a file or a credential`
-  throw new CommandFailure(message, usageExitCode)
+  throw usage(message)
 }
 
 const ownBackups = 'use the backups of that, see docs/many-machines.md'
@@ -71,10 +71,7 @@ async function makeFolder(options: ServeOptions, { logs }: Config): Promise<void
   if (init !== true && initNew !== true) {
     await joinFolder(options)
     if (keyFile === undefined) return
-    throw new CommandFailure(
-      '--key-file: expected with --init or --init-new, which alone make a key',
-      2,
-    )
+    throw usage('--key-file: expected with --init or --init-new, which alone make a key')
   }
   const made = {
     ...folderOf(options),

@@ -19,7 +19,7 @@ import {
 import { ApiError } from '../lib/errors.ts'
 import { configFileBytesMax } from '../limits/operation-limits.ts'
 import { showName, type ConfigFile } from '../settings/config-file.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
 import { readHanded } from '../server/folder/handed-files.ts'
 import { isSourceGiven, masterKeyVariable } from '../server/keys/key-source.ts'
 import { shownLast } from './help.ts'
@@ -130,10 +130,7 @@ export function dropForeignVariables(environment: Record<string, string | undefi
 export function assertNotEmptied(...names: readonly string[]): void {
   const name = names.map(each => `${prefix}${each}`).find(each => emptied.has(each))
   if (name === undefined) return
-  throw new CommandFailure(
-    `environment: ${name} is empty: take it away, or say where`,
-    usageExitCode,
-  )
+  throw usage(`environment: ${name} is empty: take it away, or say where`)
 }
 
 const variablesOf = ({ commands, options }: Command): readonly (string | undefined)[] => [
@@ -149,7 +146,7 @@ function assertKnownVariables(program: Command, environment: Environment): void 
   const known = new Set([...variablesOf(program), keyVariable])
   const unknown = Object.keys(environment).find(name => name.startsWith(prefix) && !known.has(name))
   if (unknown === undefined) return
-  throw new CommandFailure(`environment: ${showName(unknown)} is no setting`, usageExitCode)
+  throw usage(`environment: ${showName(unknown)} is no setting`)
 }
 
 function readConfigFile(path: string): Uint8Array {
@@ -158,11 +155,11 @@ function readConfigFile(path: string): Uint8Array {
     bytes = readHanded(path, configFileBytesMax)
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`the config file at ${path} cannot be read`, usageExitCode)
+    throw usage(`the config file at ${path} cannot be read`)
   }
   if (bytes !== undefined) return bytes
   const expected = `expected a file or a pipe of at most ${configFileBytesMax} bytes`
-  throw new CommandFailure(`the config file at ${path}: ${expected}`, usageExitCode)
+  throw usage(`the config file at ${path}: ${expected}`)
 }
 
 /** @throws CommandFailure with one line that repeats no value */
@@ -170,7 +167,7 @@ function orUsage<T>(decode: () => T): T {
   try {
     return decode()
   } catch (error) {
-    if (error instanceof ApiError) throw new CommandFailure(error.message, usageExitCode)
+    if (error instanceof ApiError) throw usage(error.message)
     throw error
   }
 }

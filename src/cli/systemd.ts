@@ -10,7 +10,7 @@
  */
 import type { Command } from 'commander'
 import { dirname, isAbsolute } from 'node:path'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { bucketAddress } from '../settings/setting-formats.ts'
 import { ownBinary } from '../server/process/own-program.ts'
 import { sayNow } from '../server/process/system.ts'
@@ -82,12 +82,12 @@ function assertPaths(options: UnitOptions): void {
   if (wrong !== undefined) {
     const flag = `--${wrong.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
     const expected = 'expected an absolute path of letters, digits and . _ / -'
-    throw new CommandFailure(`${flag}: ${expected}`, usageExitCode)
+    throw usage(`${flag}: ${expected}`)
   }
   if (backupTo === undefined || isPath(backupTo)) return
   if (bucketAddress.test(backupTo) && /^[\w:./-]+$/.test(backupTo)) return
   const expected = 'expected an absolute path, or an address such as s3://bucket/prefix'
-  throw new CommandFailure(`--backup-to: ${expected}`, usageExitCode)
+  throw usage(`--backup-to: ${expected}`)
 }
 
 /** systemd finds encrypted credentials by name in its own folder (systemd.exec(5)). */
@@ -201,15 +201,15 @@ function printUnit(asked: AskedUnit): void {
     ['--workers', options.workers ?? '1'],
   ] as const) {
     if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-      throw new CommandFailure(`${flag}: expected an integer from 0 to 65535`, usageExitCode)
+      throw usage(`${flag}: expected an integer from 0 to 65535`)
     }
   }
   if ((options.activation ?? options.socketUnit) === true && options.socket !== undefined) {
-    throw new CommandFailure('--activation: expected a port, and no --socket', usageExitCode)
+    throw usage('--activation: expected a port, and no --socket')
   }
   if (!/^[\w.-]{1,255}$/.test(options.masterKeyCredential ?? credentialName)) {
     const expected = 'expected a name of letters, digits and . _ -'
-    throw new CommandFailure(`--master-key-credential: ${expected}`, usageExitCode)
+    throw usage(`--master-key-credential: ${expected}`)
   }
   sayNow(...(options.socketUnit === true ? socketUnitOf(options) : unitOf(options)))
 }

@@ -9,7 +9,7 @@
  */
 import type { Command } from 'commander'
 import { fstatSync, readSync } from 'node:fs'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { outliveReaders, say } from '../server/process/system.ts'
 import { shownKeys, startTestVault } from '../server/process/test-server.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -34,10 +34,7 @@ function takeOrder(text: string): Order {
   } catch {
     // Reported below.
   }
-  throw new CommandFailure(
-    'coffer/testing starts the vaults of tests: nobody else does',
-    usageExitCode,
-  )
+  throw usage('coffer/testing starts the vaults of tests: nobody else does')
 }
 
 /** Eight bytes of a regular file are read as they were written (POSIX, System Interfaces 2.9.7). */

@@ -13,7 +13,7 @@ import type {
 } from '../client/index.ts'
 import { fromPlain, isJsonObject, printJson, type Json, type JsonObject } from '../lib/json/json.ts'
 import { tokenTypeNames } from '../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import { exactJson, wholeToken } from './exact-json.ts'
 import { addCounts } from './bulk/counts.ts'
@@ -46,8 +46,6 @@ interface FilterOptions extends ReachOptions {
 interface LimitOptions extends ReachOptions {
   readonly limit?: number
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** @throws CommandFailure that repeats no value */
 function pairsOf(given: readonly string[] = []): Readonly<Record<string, string>> {

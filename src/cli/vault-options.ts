@@ -6,14 +6,14 @@
  * @module
  */
 import { Option, type Command } from 'commander'
-import { CommandFailure, usageExitCode } from '../server/process/failure.ts'
+import { usage } from '../server/process/failure.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { joinFolder } from '../server/folder/make-folder.ts'
 import { assertOneSource } from '../server/keys/key-source.ts'
 import { shownLast } from './help.ts'
 
 /** Stores that a command takes. */
-export type StoreChoice =
+type StoreChoice =
   /** Only a store in the folder, or none: for example to work on its files. */
   | { readonly store: 'folder' }
   /**
@@ -67,7 +67,7 @@ function assertNoPassword(command: Command, option: Option): void {
   if (command.getOptionValueSource(name) !== 'cli') return
   if (typeof given !== 'string' || !hasPassword(given)) return
   const instead = 'expected no password: see --store-password-file and COFFER_STORE'
-  throw new CommandFailure(`${option.long}: ${instead}`, usageExitCode)
+  throw usage(`${option.long}: ${instead}`)
 }
 
 /** Gives a command an option that may hold an address, and refuses one with a password. */

@@ -10,7 +10,7 @@ import { deleteAll } from '../../client/deletions.ts'
 import { CofferError, type CallOptions, type Client } from '../../client/index.ts'
 import { writeWhole } from '../../lib/files.ts'
 import { answerBytesMax, importRetries } from '../../limits/operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { openNewFile } from '../../server/folder/regular-files.ts'
 import { readSecretLine } from '../../server/keys/secret-input.ts'
 import { sayJson, sayNow, stderrNow, wallMs } from '../../server/process/system.ts'
@@ -24,8 +24,6 @@ export interface DeleteOptions extends ReachOptions, WhereOptions {
   readonly yes?: boolean
   readonly receipt?: string
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 function queryOf(options: DeleteOptions): string {
   if (options.where === '-' && options.yes !== true) {

@@ -11,7 +11,7 @@ import { isJsonObject, printJson, type Json } from '../../lib/json/json.ts'
 import { bulkToldMs } from '../../limits/operation-limits.ts'
 import { decideTransform, type Grants } from '../../rules/access.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
 import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
@@ -25,8 +25,6 @@ interface ExportOptions extends ReachOptions {
   readonly container?: readonly string[]
   readonly type?: readonly string[]
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 interface Exported {
   tokens: number

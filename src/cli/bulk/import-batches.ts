@@ -9,7 +9,7 @@ import {
   importBatchRows,
   importReasonsShownMax,
 } from '../../limits/operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { stderrNow } from '../../server/process/system.ts'
 import { visible } from '../../server/watch/visible-text.ts'
 import type { ImportState, ReportFile } from './import-files.ts'
@@ -92,10 +92,7 @@ const isFull = ({ rows, reasons, chars }: Batch): boolean =>
   rows.length + reasons.length >= importBatchRows || chars >= importBatchCharsMax
 
 const changedInput = () =>
-  new CommandFailure(
-    'the input: what was imported of it before is not what it begins with now',
-    usageExitCode,
-  )
+  usage('the input: what was imported of it before is not what it begins with now')
 
 /** @param before progress of an import that continues */
 export async function dealWithAll(

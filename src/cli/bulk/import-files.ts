@@ -17,12 +17,10 @@ import {
 } from 'node:fs'
 import { writeWhole } from '../../lib/files.ts'
 import { stateFileBytesMax } from '../../limits/operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { openNewFile, replaceFile } from '../../server/folder/regular-files.ts'
 import { csvLine } from './csv.ts'
 import { withFile } from './named-file.ts'
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 export interface ImportState {
   readonly version: 1

@@ -7,7 +7,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { Decrypter } from 'age-encryption'
 import { readRegular } from '../../lib/files.ts'
 import { identityFileBytesMax, importReadBytes } from '../../limits/operation-limits.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../../server/process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
 export interface InputOptions {
@@ -16,7 +16,6 @@ export interface InputOptions {
   readonly encoding?: string
 }
 
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 export const standardInputName = '-'
 
 /** @throws CommandFailure that repeats nothing of it */

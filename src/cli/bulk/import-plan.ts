@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import { extname, resolve } from 'node:path'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import type { ReachOptions } from '../reach.ts'
 import { openInput, type InputOptions } from './import-input.ts'
 import { openTable, type ReportFile } from './import-files.ts'
@@ -22,8 +22,6 @@ export interface ImportOptions extends ReachOptions, InputOptions {
   readonly ids?: string
   readonly state?: string
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** Facts that every run of one import shares. */
 export interface ImportPlan {

@@ -6,7 +6,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { isJsonObject, printJson, type Json, type JsonObject } from '../../lib/json/json.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { counted } from '../table.ts'
 import { fieldsOf, makeCsvFile } from './csv.ts'
 import { endOfLine, recordsOf, type TextRecord } from './records.ts'
@@ -148,8 +148,6 @@ function rowOf(
     throw error
   }
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** @throws CommandFailure for a column of the map that the file lacks, or has twice */
 function columnsOf(header: string, delimiter: string, { template }: RowOptions): Columns {

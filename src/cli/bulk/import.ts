@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { CofferError, type Client } from '../../client/index.ts'
 import { hexOf } from '../../lib/bytes.ts'
 import { importIdBytes, importKnownMs } from '../../limits/operation-limits.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { randomBytes, stderrNow, wallMs } from '../../server/process/system.ts'
 import { exactJson } from '../exact-json.ts'
 import { takesCaller, withClient } from '../reach.ts'
@@ -23,8 +23,6 @@ import { interrupted, makeTeller, noCounts, tellEnd, type ImportCounts } from '.
 import { tryAll } from './import-trial.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { sendRows, type SentRow } from './send-rows.ts'
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 const stateOf = ({ path, options: { state } }: ImportPlan): string => {
   if (state !== undefined) return state

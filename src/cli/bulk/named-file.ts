@@ -2,7 +2,7 @@
  * Files named on the command line: an error about one names its option.
  * @module
  */
-import { CommandFailure, systemCodeOf, usageExitCode } from '../../server/process/failure.ts'
+import { systemCodeOf, usage } from '../../server/process/failure.ts'
 
 /** Meanings of common error names, which nobody has to know. */
 const meanings: Readonly<Record<string, string>> = {
@@ -24,6 +24,6 @@ export function withFile<T>(option: string, path: string, use: () => T): T {
   } catch (error) {
     const code = systemCodeOf(error)
     if (code === undefined) throw error
-    throw new CommandFailure(`${option}: ${path}: ${meanings[code] ?? code}`, usageExitCode, error)
+    throw usage(`${option}: ${path}: ${meanings[code] ?? code}`, error)
   }
 }

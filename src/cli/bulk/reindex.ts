@@ -20,7 +20,7 @@ import {
   reindexExamplesMax,
 } from '../../limits/operation-limits.ts'
 import { tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
 import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
@@ -32,8 +32,6 @@ interface ReindexOptions extends ReachOptions, WhereOptions {
   readonly none?: boolean
   readonly dryRun?: boolean
 }
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** @throws CommandFailure before any request to the vault */
 function assertExpressions(expressions: readonly string[]): void {

@@ -6,10 +6,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from '
 import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
 import { ownerOnlyFile, syncFolder, writeWhole } from '../../lib/files.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** Only X25519 (age-encryption.org/v1, "The X25519 recipient type"). */
 const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/

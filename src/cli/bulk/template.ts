@@ -15,10 +15,8 @@ import { startRun, type Run } from '../../language/expression/run.ts'
 import type { Operand } from '../../language/expression/tree.ts'
 import { mapFileBytesMax } from '../../limits/operation-limits.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
-
-const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 const evaluated = [
   'id',

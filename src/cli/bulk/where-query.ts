@@ -2,7 +2,7 @@
  * `--where` of commands on many tokens.
  * @module
  */
-import { CommandFailure, usageExitCode } from '../../server/process/failure.ts'
+import { usage } from '../../server/process/failure.ts'
 import { readTextInput } from '../input.ts'
 
 export interface WhereOptions {
@@ -15,5 +15,5 @@ export function readQuery({ where = '' }: WhereOptions): string {
   const query = (where === '-' ? readTextInput('the query') : where).trim()
   if (query !== '') return query
   const expected = 'expected a query such as metadata.customer:17; * finds every token'
-  throw new CommandFailure(`--where: ${expected}`, usageExitCode)
+  throw usage(`--where: ${expected}`)
 }

@@ -22,6 +22,10 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The command line, stdin or a setting is wrong, and nothing was tried. */
+export const usage = (message: string, cause?: unknown): CommandFailure =>
+  new CommandFailure(message, usageExitCode, cause)
+
 /** The code of a failed system call: `ENOENT`, `EACCES` …; `undefined` for every other error. */
 export function systemCodeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
