@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { isInMemoryOf } from '../support/process-memory.ts'
+import { foundInMemoryOf } from '../support/process-memory.ts'
 import { until } from '../support/until.ts'
 
 let root: string
@@ -298,12 +298,12 @@ describe('a server that is sealed', () => {
     const key = readFileSync(keyFile, 'latin1').trim()
     const parts = shares.slice(0, 3).map(share => share.split('-').at(-2) ?? '')
     const forms = [key, ...parts].flatMap(hex => [Buffer.from(hex, 'hex'), Buffer.from(hex)])
-    expect(forms.map(form => isInMemoryOf(server.pid, form))).toEqual(forms.map(() => false))
+    expect(foundInMemoryOf(server.pid, forms)).toEqual([])
     await seal()
     const ways: Parameters<typeof unseal>[] = [[some(0, 1, 2)], [{}, '--master-key-file', keyFile]]
     for (const way of ways) {
       expect((await unseal(...way)).exitCode).toBe(0)
-      expect(forms.map(form => isInMemoryOf(server.pid, form))).toEqual(forms.map(() => false))
+      expect(foundInMemoryOf(server.pid, forms)).toEqual([])
       await seal()
     }
     expect(await server.end('SIGTERM')).toBe(0)
