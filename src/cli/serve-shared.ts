@@ -48,7 +48,7 @@ export const announcer =
   }
 
 /** The socket from a service manager, and the facts that are logged of the start. */
-export interface Given {
+export interface ServiceContext {
   readonly manager: ServiceManager
   readonly handed: ListeningSocket | undefined
   readonly start: Start

@@ -15,7 +15,7 @@ import { factsOfBackups } from '../server/backup/backup-facts.ts'
 import type { BackupSchedule } from '../server/backup/schedule.ts'
 import { openClockFile } from '../server/process/clock-file.ts'
 import type { ControlOperation } from '../server/listen/control.ts'
-import { startControlling, type Sealable } from '../server/listen/controlling.ts'
+import { startVaultControl, type SealableVault } from '../server/listen/vault-control.ts'
 import {
   clearLeftovers,
   folderOf,
@@ -39,10 +39,16 @@ import { logNotReloaded, readTls } from '../server/listen/tls-files.ts'
 import { makeUnsealer } from '../server/keys/unsealer.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
 import { startWorker, type WorkerProcess } from '../server/process/worker-process.ts'
-import { leadWorkers, type LedWorkers, type Standing } from '../server/process/worker-sealing.ts'
+import { leadWorkers, type WorkerLeader, type WorkerKey } from '../server/process/worker-sealing.ts'
 import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
-import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
+import {
+  announcer,
+  rowsIn,
+  startBackupsOf,
+  type ServiceContext,
+  type ServeOptions,
+} from './serve-shared.ts'
 
 /**
  * @returns the folder, locked, once everything that a worker needs was found; its keys are wiped,
@@ -88,12 +94,12 @@ function makeStarter(
   const files = { lock, listener: handed?.file }
   const before = readMark(clock)
   const begun = new Set<number>()
-  return (index: number, standing: Standing | undefined): WorkerProcess => {
+  return (index: number, workerKey: WorkerKey | undefined): WorkerProcess => {
     const mark = begun.has(index) ? {} : before
     begun.add(index)
-    if (standing === undefined) return startWorker(index, { ...order, key: 'none' }, files)
-    if (standing === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, files)
-    return startWorker(index, { ...order, key: 'handed' }, files, standing.keyringKey)
+    if (workerKey === undefined) return startWorker(index, { ...order, key: 'none' }, files)
+    if (workerKey === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, files)
+    return startWorker(index, { ...order, key: 'handed' }, files, workerKey.keyringKey)
   }
 }
 
@@ -102,7 +108,7 @@ function leadFor(
   options: ServeOptions,
   start: ReturnType<typeof makeStarter>,
   log: Log,
-): LedWorkers {
+): WorkerLeader {
   const tryKey = async (masterKey: Uint8Array, wasKilled: boolean) => {
     const keyringKey = await tryLocked(folder, masterKey, { onFailure: () => {}, wasKilled })
     return { keyringKey, ...readMark(folder.clock) }
@@ -127,7 +133,7 @@ async function watchTogether(
   ops: TcpAddress,
   supervisor: Supervisor,
   backups: BackupSchedule | undefined,
-  { unsealer }: Sealable<Standing>,
+  { unsealer }: SealableVault<WorkerKey>,
 ): Promise<OpsServer> {
   const { watchWorkers } = await import('../server/watch/workers-watch.ts')
   return listenOps(ops, watchWorkers(supervisor, backups), unsealer.takeShare)
@@ -139,7 +145,7 @@ async function watchTogether(
  */
 const operationsOf =
   (operate: ControlOperation, all: () => Facts) =>
-  (_: Standing, name: string): ControlOperation =>
+  (_: WorkerKey, name: string): ControlOperation =>
     name === 'status' ? async (...asked) => ({ ...(await operate(...asked)), ...all() }) : operate
 
 /** @throws CommandFailure */
@@ -147,7 +153,7 @@ async function orderFor(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
-  { manager, handed }: Given,
+  { manager, handed }: ServiceContext,
 ): Promise<OrderOfAll> {
   const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   if (tls !== undefined) readTls(tls)
@@ -175,7 +181,7 @@ export async function serveTogether(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
-  given: Given,
+  given: ServiceContext,
 ): Promise<void> {
   const { workers, tls, ops, logs, drainSeconds } = config
   const { manager, handed, start: begun } = given
@@ -214,7 +220,7 @@ export async function serveTogether(
       const ofAll = { ops_address: opsServer?.address ?? null }
       const all = () => ({ ...ofAll, ...factsOfBackups(backups) })
       const find = operationsOf(operation(sweeper), all)
-      ends.unshift(startControlling(folder.control, sealable, find, log).stop)
+      ends.unshift(startVaultControl(folder.control, sealable, find, log).stop)
       announcer(options, config, log, { ...begun, rows: folder.rows })(url, opsServer?.address)
       manager.ready(status)
       ends.push(manager.watch(() => supervisor.isWell(2 * (manager.watchMs ?? 0))))

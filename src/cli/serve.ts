@@ -35,7 +35,13 @@ import { serveUntilSignalled } from '../server/process/vault-process.ts'
 import { endAfterFailure, outliveReaders } from '../server/process/system.ts'
 import { initWhereAbsent } from './init.ts'
 import { loadConfig, loadSettings, takesServing } from './setting-options.ts'
-import { announcer, rowsIn, startBackupsOf, type Given, type ServeOptions } from './serve-shared.ts'
+import {
+  announcer,
+  rowsIn,
+  startBackupsOf,
+  type ServiceContext,
+  type ServeOptions,
+} from './serve-shared.ts'
 import { serveTogether } from './serve-together.ts'
 import { keyFileOption } from './key-file.ts'
 import { work } from '../server/process/worker.ts'
@@ -85,7 +91,7 @@ async function makeFolder(options: ServeOptions, { logs }: Config): Promise<void
 async function serveAlone(
   options: ServeOptions,
   config: Config,
-  { start: asked, ...given }: Given,
+  { start: asked, ...given }: ServiceContext,
 ): Promise<void> {
   const { address, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const { data } = options

@@ -9,7 +9,7 @@ import { drainSettleMs } from '../../limits/operation-limits.ts'
 import { makeScheduler } from '../../lib/work.ts'
 import type { Places } from '../listen/control-operations.ts'
 import { findIn } from '../listen/control.ts'
-import { startControlling, whileOpen } from '../listen/controlling.ts'
+import { startVaultControl, whileOpen } from '../listen/vault-control.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from '../listen/front.ts'
 import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
@@ -30,7 +30,7 @@ import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { failingOf, mayBeSent, type Checks, type ProcessReport } from '../watch/process-report.ts'
 import { makeUnsealer } from '../keys/unsealer.ts'
 import { checksOf, makeWatch, type Watch } from '../watch/watch.ts'
-import type { Led } from './worker-channel.ts'
+import type { WorkerDuties } from './worker-channel.ts'
 
 /** Signals that end a service. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
@@ -49,7 +49,7 @@ interface Serving extends VaultUse {
   /** Address for health and metrics. */
   readonly ops?: TcpAddress | undefined
   /** Gets the functions by which a leading process directs this one, once it listens. */
-  readonly lead?: (led: Led) => void
+  readonly answerLeader?: (duties: WorkerDuties) => void
   /** True if it counts its answers for the process that leads it. */
   readonly isWatched?: boolean
   /** Path of the readiness check on its own port; none if absent. */
@@ -147,7 +147,7 @@ type SealableProcess = ReturnType<typeof makeSealable>
 const findOperation = ({ operations }: ServedVault, name: string) => findIn(operations)(name)
 
 /** Functions by which another process directs this one. */
-const ledOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): Led => ({
+const dutiesOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): WorkerDuties => ({
   told,
   seal: sealing.seal,
   unseal: sealing.unseal,
@@ -188,7 +188,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   const places: Places = {}
   const serving = { ...asked, places }
   const { first, address, tls, ops, sharing, announce, logging } = serving
-  const { handed, manager, control: path, lead } = serving
+  const { handed, manager, control: path, answerLeader } = serving
   const late: Late = {}
   const watching = await startWatching(serving, late)
   const { watch } = watching
@@ -208,8 +208,8 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
     manager.ready(status)
   })
   const opsServer = ops && watch && (await listenOps(ops, watch, unsealer.takeShare))
-  const control = path && startControlling(path, sealable, findOperation, logging.log)
-  lead?.(ledOf(sealable, watch))
+  const control = path && startVaultControl(path, sealable, findOperation, logging.log)
+  answerLeader?.(dutiesOf(sealable, watch))
   Object.assign(places, { address: listening.address, opsAddress: opsServer?.address })
   announce(listening.address, opsServer?.address)
   manager.ready(status)

@@ -37,13 +37,13 @@ interface SentOperation extends Pick<ControlRequest, 'name' | 'peers'> {
 }
 
 /** Parts of a question beside its name. */
-interface More {
+interface QuestionDetails {
   /** The mark of the clock from before the vault was unsealed. */
   readonly mark?: string
   readonly operation?: SentOperation
 }
 
-interface Question extends More {
+interface Question extends QuestionDetails {
   readonly id: number
   readonly ask: keyof WorkerAnswers
 }
@@ -61,7 +61,7 @@ interface WorkerReply {
 /** @returns `undefined` if it was not done in time, has failed, or the worker has ended */
 export type AskWorker = <K extends Exclude<keyof WorkerAnswers, 'operate'>>(
   name: K,
-  more?: Pick<More, 'mark'> & { readonly waitMsMax?: number },
+  more?: Pick<QuestionDetails, 'mark'> & { readonly waitMsMax?: number },
 ) => Promise<WorkerAnswers[K] | undefined>
 
 /** @throws CommandFailure if the operation fails, or the worker ends before it is done */
@@ -93,7 +93,7 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
 /* The worker's side. */
 
 /** Answers of a worker to the process that leads it. */
-export interface Led {
+export interface WorkerDuties {
   /** Absent if nobody watches. */
   readonly told: ProcessReport | undefined
   readonly seal: () => Promise<void>
@@ -103,10 +103,12 @@ export interface Led {
   readonly find: (name: string) => ControlOperation | undefined
 }
 
-/** Like `Led`, but the key is read from the channel for keys. */
-type Answering = Omit<Led, 'unseal'> & { readonly unseal: (mark?: string) => Promise<void> }
+/** Like `WorkerDuties`, but the key is read from the channel for keys. */
+type ChannelDuties = Omit<WorkerDuties, 'unseal'> & {
+  readonly unseal: (mark?: string) => Promise<void>
+}
 
-function operate({ find }: Answering, sent: SentOperation, tell: Tell): Promise<Facts> {
+function operate({ find }: ChannelDuties, sent: SentOperation, tell: Tell): Promise<Facts> {
   const { name, body: encoded, headers, peers } = sent
   const operation = find(name)
   if (operation === undefined) throw new CommandFailure(unknownOperation)
@@ -122,24 +124,27 @@ function operate({ find }: Answering, sent: SentOperation, tell: Tell): Promise<
 /** @param question trusted as it is: the other process runs the same program */
 async function toldTo(
   question: Question,
-  led: Answering,
+  duties: ChannelDuties,
   tell: Tell,
 ): Promise<WorkerReply['told']> {
   const { ask, mark, operation } = question
-  if (ask === 'failing') return led.told?.failing()
-  if (ask === 'numbers') return (await led.told?.numbers())?.flat()
-  if (ask === 'operate') return operation && operate(led, operation, tell)
-  await (ask === 'seal' ? led.seal() : led.unseal(mark))
+  if (ask === 'failing') return duties.told?.failing()
+  if (ask === 'numbers') return (await duties.told?.numbers())?.flat()
+  if (ask === 'operate') return operation && operate(duties, operation, tell)
+  await (ask === 'seal' ? duties.seal() : duties.unseal(mark))
   return true
 }
 
 /** Answers questions on stdout, each as soon as it is done. */
-export async function answerAsked(lines: AsyncIterable<string>, led: Answering): Promise<void> {
+export async function answerAsked(
+  lines: AsyncIterable<string>,
+  duties: ChannelDuties,
+): Promise<void> {
   const answer = (told: WorkerReply): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
   for await (const line of lines) {
     const question = JSON.parse(line) as Question
     const { id } = question
-    toldTo(question, led, progress => answer({ id, progress })).then(
+    toldTo(question, duties, progress => answer({ id, progress })).then(
       told => answer(told === undefined ? { id } : { id, told }),
       (error: unknown) => answer({ id, failed: failureOf(error) }),
     )
@@ -158,7 +163,7 @@ const sentOf = ({ name, body, header, peers }: ControlRequest): SentOperation =>
 }
 
 /** Callbacks for lines from a worker. */
-interface Hearing {
+interface LineHandlers {
   /** An empty line before it listens asks for the key that opens the vault. */
   readonly keyAsked: () => void
   /** Called for each later line; an empty one says that the worker is well. */
@@ -167,7 +172,7 @@ interface Hearing {
 
 async function hear(
   stdout: ReadableStream<Uint8Array>,
-  { keyAsked, heard }: Hearing,
+  { keyAsked, heard }: LineHandlers,
   listens: () => void,
   answered: (answer: WorkerReply) => void,
 ): Promise<void> {
@@ -189,7 +194,7 @@ async function hear(
 export function makeAsker(
   stdout: ReadableStream<Uint8Array>,
   send: (line: string) => void,
-  hearing: Hearing,
+  hearing: LineHandlers,
 ) {
   const ready = Promise.withResolvers<boolean>()
   const waiting = new Map<number, (answer: WorkerReply | undefined) => void>()

@@ -17,7 +17,7 @@ import { makeSealing, type SealSwitch } from '../keys/sealing.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** Source of the workers' key: `own` if each reads it itself. */
-export type Standing =
+export type WorkerKey =
   | 'own'
   | {
       readonly keyringKey: Uint8Array
@@ -25,38 +25,38 @@ export type Standing =
       readonly mark?: string
     }
 
-export interface LedParts {
-  /** @param standing `undefined` for a worker that starts sealed */
-  readonly start: (index: number, standing: Standing | undefined) => WorkerProcess
+export interface LeaderParts {
+  /** @param workerKey `undefined` for a worker that starts sealed */
+  readonly start: (index: number, workerKey: WorkerKey | undefined) => WorkerProcess
   /**
    * Checks that a master key opens the vault, which nobody has open.
    * @param masterKey wiped by it
    * @param wasKilled true if a process that had it open was killed since the last check
    * @throws CommandFailure if it does not
    */
-  readonly tryKey: (masterKey: Uint8Array, wasKilled: boolean) => Promise<Exclude<Standing, 'own'>>
+  readonly tryKey: (masterKey: Uint8Array, wasKilled: boolean) => Promise<Exclude<WorkerKey, 'own'>>
   readonly log: Log
 }
 
-interface Life {
+interface Member {
   readonly worker: WorkerProcess
   /** The last state that it was ordered to; `undefined` for sealed. */
-  given: Standing | undefined
+  given: WorkerKey | undefined
   isListening: boolean
 }
 
-async function end({ worker }: Life): Promise<void> {
+async function end({ worker }: Member): Promise<void> {
   worker.signal('SIGKILL')
   await worker.ended
 }
 
 /** @returns true if it was done */
-async function order({ worker }: Life, standing: Standing | undefined): Promise<boolean> {
-  if (standing === undefined) {
+async function order({ worker }: Member, workerKey: WorkerKey | undefined): Promise<boolean> {
+  if (workerKey === undefined) {
     return (await worker.ask('seal', { waitMsMax: workerStopMsMax })) === true
   }
-  if (standing === 'own') return false
-  const { keyringKey, mark } = standing
+  if (workerKey === 'own') return false
+  const { keyringKey, mark } = workerKey
   worker.hand(keyringKey)
   const more = { waitMsMax: workerReadyMsMax, ...(mark === undefined ? {} : { mark }) }
   return (await worker.ask('unseal', more)) === true
@@ -73,8 +73,8 @@ async function isInTime(coming: Promise<void>): Promise<boolean> {
   }
 }
 
-export interface LedWorkers {
-  readonly sealing: SealSwitch<Standing>
+export interface WorkerLeader {
+  readonly sealing: SealSwitch<WorkerKey>
   /** Starts a worker in the current state. */
   readonly start: (index: number) => WorkerProcess
   /** Returns an operation, as the worker of that number runs it. */
@@ -82,62 +82,66 @@ export interface LedWorkers {
 }
 
 /** @param onKilled called when a worker was ended by a signal */
-function makeCrew(
-  { start, log }: Pick<LedParts, 'start' | 'log'>,
-  first: Standing | undefined,
+function makeGroup(
+  { start, log }: Pick<LeaderParts, 'start' | 'log'>,
+  first: WorkerKey | undefined,
   onKilled: () => void,
 ) {
-  const lives = new Set<Life>()
-  let standing = first
+  const members = new Set<Member>()
+  let workerKey = first
   /** Resolves once a worker serves in the state of the last unsealing. */
   let opened = Promise.withResolvers<void>()
 
   /** Orders a worker to the current state, if it listens. */
-  async function settle(life: Life): Promise<void> {
-    if (!life.isListening) return
-    if (life.given !== standing) {
-      life.given = standing
-      if (!(await order(life, standing))) {
-        log('worker_overdue', { worker: life.worker.index })
-        return end(life)
+  async function settle(member: Member): Promise<void> {
+    if (!member.isListening) return
+    if (member.given !== workerKey) {
+      member.given = workerKey
+      if (!(await order(member, workerKey))) {
+        log('worker_overdue', { worker: member.worker.index })
+        return end(member)
       }
     }
-    if (standing !== undefined && life.given === standing) opened.resolve()
+    if (workerKey !== undefined && member.given === workerKey) opened.resolve()
   }
 
   /** A worker that does not listen yet may be about to open the vault, and cannot be asked. */
-  const seal = (life: Life): Promise<void> =>
-    life.isListening || life.given === undefined ? settle(life) : end(life)
+  const seal = (member: Member): Promise<void> =>
+    member.isListening || member.given === undefined ? settle(member) : end(member)
 
   return {
     /** @returns true if a worker serves with it; a replacement of one that failed may do so */
-    async open(next: Standing): Promise<boolean> {
+    async open(next: WorkerKey): Promise<boolean> {
       opened = Promise.withResolvers()
-      standing = next
-      await Promise.all([...lives].map(settle))
+      workerKey = next
+      await Promise.all([...members].map(settle))
       return isInTime(opened.promise)
     },
-    async close(open: Standing): Promise<void> {
-      standing = undefined
+    async close(open: WorkerKey): Promise<void> {
+      workerKey = undefined
       if (open !== 'own') open.keyringKey.fill(0)
-      await Promise.all([...lives].map(seal))
+      await Promise.all([...members].map(seal))
     },
     start(index: number): WorkerProcess {
-      const life: Life = { worker: start(index, standing), given: standing, isListening: false }
-      lives.add(life)
-      const { isReady, ended } = life.worker
+      const member: Member = {
+        worker: start(index, workerKey),
+        given: workerKey,
+        isListening: false,
+      }
+      members.add(member)
+      const { isReady, ended } = member.worker
       void isReady.then(isListening => {
-        life.isListening = isListening
-        return settle(life)
+        member.isListening = isListening
+        return settle(member)
       })
       void ended.then(how => {
         if ('signal' in how) onKilled()
-        lives.delete(life)
+        members.delete(member)
       })
-      return life.worker
+      return member.worker
     },
     findListening: (index: number): WorkerProcess | undefined =>
-      [...lives].find(({ worker, isListening }) => isListening && worker.index === index)?.worker,
+      [...members].find(({ worker, isListening }) => isListening && worker.index === index)?.worker,
   }
 }
 
@@ -146,28 +150,28 @@ function makeCrew(
  * @param wasKilled true if the process that had the vault open before was killed
  */
 export function leadWorkers(
-  { start, tryKey, log }: LedParts,
-  first: Standing | undefined,
+  { start, tryKey, log }: LeaderParts,
+  first: WorkerKey | undefined,
   wasKilled: boolean,
-): LedWorkers {
+): WorkerLeader {
   let wasAnyKilled = wasKilled
-  const crew = makeCrew({ start, log }, first, () => {
+  const group = makeGroup({ start, log }, first, () => {
     wasAnyKilled = true
   })
-  const sealing = makeSealing<Standing>(
+  const sealing = makeSealing<WorkerKey>(
     {
       async open(masterKey) {
         const tried = await tryKey(masterKey, wasAnyKilled)
         wasAnyKilled = false
-        if (await crew.open(tried)) return tried
-        await crew.close(tried)
+        if (await group.open(tried)) return tried
+        await group.close(tried)
         throw new ApiError(
           'unavailable',
           'no worker has opened the vault: it is sealed as before, see the log',
         )
       },
       async close(open) {
-        await crew.close(open)
+        await group.close(open)
         log('sealed')
       },
     },
@@ -175,9 +179,9 @@ export function leadWorkers(
   )
   return {
     sealing,
-    start: crew.start,
+    start: group.start,
     operation: index => async (_, tell, sent) => {
-      const worker = crew.findListening(index)
+      const worker = group.findListening(index)
       if (worker !== undefined) return worker.operate(sent, tell)
       throw new CommandFailure('the worker that does this is not there now: try again')
     },

@@ -197,12 +197,12 @@ export async function work(index: number): Promise<void> {
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     sharing: { sweeps: index === sweeper, name: String(index) },
     isWatched,
-    lead: led => {
+    answerLeader: duties => {
       const unseal = (asked?: string): Promise<void> => {
         mark = asked
-        return led.unseal(takeKey())
+        return duties.unseal(takeKey())
       }
-      void answerAsked(lines, { ...led, unseal })
+      void answerAsked(lines, { ...duties, unseal })
     },
     announce: address => say(address),
   })

@@ -9,7 +9,7 @@ import type { SealSwitch } from '../keys/sealing.ts'
 import type { Unsealer } from '../keys/unsealer.ts'
 
 /** A vault that can be sealed and unsealed. */
-export interface Sealable<T> {
+export interface SealableVault<T> {
   readonly sealing: SealSwitch<T>
   readonly unsealer: Unsealer
 }
@@ -26,9 +26,9 @@ export function whileOpen<T>({ current }: Pick<SealSwitch<T>, 'current'>): T {
  * @param find returns an operation of an open vault
  * @throws CommandFailure as `startControl`
  */
-export function startControlling<T>(
+export function startVaultControl<T>(
   path: string,
-  { sealing, unsealer }: Sealable<T>,
+  { sealing, unsealer }: SealableVault<T>,
   find: (open: T, name: string) => ControlOperation | undefined,
   log: Log,
 ): Control {
