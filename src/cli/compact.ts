@@ -3,7 +3,7 @@
  *
  * Until then the bytes of deleted rows stay in pages that the engine keeps for reuse, where a thief
  * who has the master key can read them. A damaged vault is left as it is. Source: contract section
- * 13; docs/threats.md, "What the files tell".
+ * 13; docs/threats.md, "Contents of the files".
  * @module
  */
 import type { Command } from 'commander'
