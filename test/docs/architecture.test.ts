@@ -27,6 +27,7 @@ function namedIn(page: string): readonly string[] {
 const places = [
   '',
   'src',
+  'src/cli',
   'src/limits',
   'src/settings',
   'src/tokens',
