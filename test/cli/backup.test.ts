@@ -382,7 +382,11 @@ describe('restoring', () => {
     writeFileSync(other, `${'0'.repeat(64)}\n`, { mode: 0o600 })
     const fresh = join(folder, 'fresh')
     const before = listOf(folder)
-    expectFailure(await restore(file, vault.masterKey, data), 1, /is not empty: coffer restore/)
+    expectFailure(
+      await restore(file, vault.masterKey, data),
+      1,
+      /is not empty: choose another, as coffer restore/,
+    )
     expectFailure(await restore(file, other, fresh), 1, otherKey)
     expectFailure(await restore(join(folder, 'no'), other, fresh), 1, /there is no backup at/)
     const keyless = await runCoffer(['restore', file, '--data', fresh, '--keep-keys'])

@@ -80,7 +80,9 @@ describe.each(handed)('what is handed over as %s', (name, isPiped, wordsOf) => {
   test('is no pipe that nobody writes to', async () => {
     const ended = await limited(wordsOf(pipe()))
     expectLine(name, ended)
-    expect(ended.stderr).toMatch(isPiped ? /nothing comes through it/ : /file/)
+    expect(ended.stderr).toMatch(
+      isPiped ? /nothing comes through it: see the command that writes/ : /file/,
+    )
   })
 
   // proves E26.5

@@ -86,7 +86,7 @@ describe('it is refused, in one line', () => {
     [2, ['--socket-mode', '660', '--port', '0'], 'expected with a --socket'],
     [2, ['--socket', 's', '--socket-mode', '777'], 'expected one of 600, 660 and 666'],
     [2, ['--socket', 's', '--socket-group', '../x'], 'the name or the number of a group'],
-    [1, ['--socket', 's', '--socket-group', 'no-such-group'], 'there is no group of that name'],
+    [1, ['--socket', 's', '--socket-group', 'no-such-group'], 'name another, or its number'],
   ])('with %d for %p', async (exitCode, words, says) => {
     const ended = await runCoffer(['serve', '--data', data, ...words])
     expect([ended.exitCode, ended.stdout]).toEqual([exitCode, ''])

@@ -105,9 +105,13 @@ describe('files that cannot be served with', () => {
       () => ({ cert: join(root, 'absent') }),
       '--tls-cert: there is no file',
     ],
-    ['no key there', () => ({ key: join(root, 'absent') }), '--tls-key: there is no file'],
+    ['no key there', () => ({ key: join(root, 'absent') }), '/absent: check its name'],
     ['a folder', () => ({ cert: root }), '--tls-cert: '],
-    ['no PEM', () => ({ cert: named('no.pem', 'c4n4ry') }), 'holds no certificate in PEM form'],
+    [
+      'no PEM',
+      () => ({ cert: named('no.pem', 'c4n4ry') }),
+      'or a damaged one: get it anew from its issuer',
+    ],
     [
       'a damaged certificate',
       () => ({ cert: named('bad.pem', readFileSync(own.cert, 'utf8').replace('MII', 'MIX')) }),

@@ -95,7 +95,7 @@ describe.skipIf(!isPostgresThere)('over TLS and with a password', () => {
     const refused = await init(urlOf(verified()), '--store-password-file', wrong)
     expectRefused(refused, 'refuses the password of this user (SQLSTATE 28P01)')
     const none = await init(urlOf(verified()), '--store-password-file', join(folder, 'none'))
-    expectRefused(none, 'the file of --store-password-file cannot be read')
+    expectRefused(none, '--store-password-file cannot be read: check its path')
   })
 
   test('without TLS it is refused where the database asks for it', async () => {

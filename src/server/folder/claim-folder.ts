@@ -35,7 +35,7 @@ function isCutOff(folder: string): boolean {
 
 function assertFree(folder: string): void {
   if (isCutOff(folder)) return
-  const taken = `${folder} is not empty: coffer init changes no existing folder`
+  const taken = `${folder} is not empty: choose another, as coffer init changes no existing folder`
   throw lostStampOf(folder) ?? new CommandFailure(taken)
 }
 

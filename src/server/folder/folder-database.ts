@@ -65,7 +65,9 @@ function readPassword(file: string): string {
   try {
     bytes = readRegular(file, passwordFileBytesMax)
   } catch {
-    throw new CommandFailure('the file of --store-password-file cannot be read')
+    throw new CommandFailure(
+      'the file of --store-password-file cannot be read: check its path, owner and mode',
+    )
   }
   if (bytes !== undefined) return bytes.toString('utf8').replace(/\r?\n$/, '')
   const expected = `expected a regular file of at most ${passwordFileBytesMax} bytes`
@@ -95,7 +97,10 @@ function addressOf(url: string, file: string | undefined): DatabaseAddress {
     if (error instanceof ApiError) {
       throw new CommandFailure(`--store: ${expectedBy(error)}`, usageExitCode)
     }
-    throw new CommandFailure('--store: the file of sslrootcert cannot be read', usageExitCode)
+    throw new CommandFailure(
+      '--store: the file of sslrootcert cannot be read: check its path, owner and mode',
+      usageExitCode,
+    )
   }
 }
 

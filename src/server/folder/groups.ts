@@ -18,5 +18,7 @@ export function groupIdOf(group: string, file = groupFile): number {
   const line = lines.find(each => each.startsWith(`${group}:`))
   const [, , number = ''] = line?.split(':') ?? []
   if (/^\d{1,9}$/.test(number)) return Number(number)
-  throw new CommandFailure('--socket-group: there is no group of that name in /etc/group')
+  throw new CommandFailure(
+    '--socket-group: there is no group of that name in /etc/group: name another, or its number',
+  )
 }

@@ -32,7 +32,8 @@ function readPipe(file: number, path: string, bytesMax: number): Buffer | undefi
       continue
     }
     if (elapsedMs() - sinceMs > (count === 0 ? pipeWriterMsMax : pipeSilenceMsMax)) {
-      throw new CommandFailure(`${path} is a pipe, and nothing comes through it`, usageExitCode)
+      const reason = `${path} is a pipe, and nothing comes through it`
+      throw new CommandFailure(`${reason}: see the command that writes to it`, usageExitCode)
     }
     sleep(lockPollMs)
   }

@@ -51,7 +51,8 @@ async function fillFolder(options: FolderOptions, store: Store): Promise<NewVaul
     return await createVault({ store, now: wallMs, randomBytes }, masterKey)
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error
-    throw new CommandFailure('another vault was made in the database meanwhile', 1, error)
+    const reason = 'another vault was made in the database meanwhile'
+    throw new CommandFailure(`${reason}: choose another database with --store`, 1, error)
   } finally {
     masterKey.fill(0)
     await store.close()

@@ -46,7 +46,8 @@ function assertUnused(data: string): void {
   if (names.length === 0 || isCutOff(data, names)) return
   // Left by an init or a restore that ended before it made anything else.
   if (names.length === 1 && names[0] === 'lock' && statsAt(pathsOf(data).lock)?.size === 0) return
-  throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
+  const advice = 'choose another, as coffer restore changes no existing folder'
+  throw new CommandFailure(`${data} is not empty: ${advice}`)
 }
 
 /**

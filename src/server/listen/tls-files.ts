@@ -35,12 +35,17 @@ function readWhole(path: string, flag: string, check?: (stats: Stats) => void): 
   try {
     const bytes = readRegular(path, tlsFileBytesMax, check)
     if (bytes !== undefined) return withoutMarks(bytes)
-    throw new CommandFailure(`${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes`)
+    throw new CommandFailure(
+      `${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes: name one`,
+    )
   } catch (error) {
     const code = systemCodeOf(error)
     if (code === undefined) throw error
-    const reason = code === 'ENOENT' ? 'there is no file at' : 'this process cannot read'
-    throw new CommandFailure(`${flag}: ${reason} ${path}`)
+    const fault =
+      code === 'ENOENT'
+        ? `there is no file at ${path}: check its name`
+        : `this process cannot read ${path}: check its owner and mode`
+    throw new CommandFailure(`${flag}: ${fault}`)
   }
 }
 
@@ -75,7 +80,8 @@ function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certific
   } catch {
     // Reported below.
   }
-  throw new CommandFailure(`${flag}: ${path} holds no certificate in PEM form, or a damaged one`)
+  const fault = `${path} holds no certificate in PEM form, or a damaged one`
+  throw new CommandFailure(`${flag}: ${fault}: get it anew from its issuer`)
 }
 
 function readKey(path: string, own: X509Certificate): Buffer {
