@@ -87,7 +87,7 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const observers = observeAll([count, observe])
   const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
   const app = buildApp(deps)
-  // Of several processes, only the one that sweeps may do this work.
+  // If there are several processes, only the one that sweeps may do this work.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false
