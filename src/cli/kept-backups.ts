@@ -5,8 +5,12 @@
  */
 import { basename } from 'node:path'
 import { backupNameMsMax } from '../limits/operation-limits.ts'
-import { backupInstantOf } from '../server/backup/backup-names.ts'
-import { openPlace, type BackupPlace, type KeptFile } from '../server/backup/backup-place.ts'
+import {
+  backupInstantOf,
+  openPlace,
+  type BackupPlace,
+  type KeptFile,
+} from '../server/backup/backup-place.ts'
 import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
 import { derivationBeside } from '../server/keys/passphrase.ts'
 import { wallMs } from '../server/process/system.ts'

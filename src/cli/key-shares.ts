@@ -17,7 +17,7 @@ import { writeMasterKey } from '../server/keys/master-key.ts'
 import { isAnythingAt, removeFile } from '../server/folder/regular-files.ts'
 import { askSecret, readSecretLine } from '../server/keys/secret-input.ts'
 import { randomBytes, sayJson, sayNow } from '../server/process/system.ts'
-import { collectShares } from '../server/keys/unsealing.ts'
+import { collectShares } from '../server/keys/unsealer.ts'
 import { operate } from './operate.ts'
 import { takesVault } from './vault-options.ts'
 

@@ -9,8 +9,13 @@
 import type { Command } from 'commander'
 import { constants, setPriority } from 'node:os'
 import { noProgress } from '../lib/progress.ts'
-import { backupNameOf, newestInstantOf, surplusOf } from '../server/backup/backup-names.ts'
-import { openPlace, type BackupPlace } from '../server/backup/backup-place.ts'
+import {
+  backupNameOf,
+  newestInstantOf,
+  surplusOf,
+  openPlace,
+  type BackupPlace,
+} from '../server/backup/backup-place.ts'
 import type { BackupOrder, BackupTurn } from '../server/backup/schedule.ts'
 import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { sayJson, wallMs } from '../server/process/system.ts'

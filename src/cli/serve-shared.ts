@@ -2,17 +2,19 @@
  * Parts of `coffer serve` that are the same with one process and with several.
  * @module
  */
-import type { Config } from '../settings/config.ts'
+import type { Config, CountingSetting } from '../settings/config.ts'
 import type { Log } from '../deps.ts'
 import { startBackups, type BackupSchedule } from '../server/backup/schedule.ts'
 import { folderOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import type { ServiceManager } from '../server/process/service-manager.ts'
-import { logStart, sayListening, type Start } from '../server/process/start-line.ts'
-import { say, wallMs } from '../server/process/system.ts'
+import { say, wallMs, stderrPlace } from '../server/process/system.ts'
 import { logWeaknesses } from '../server/process/weaknesses.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import type { ConfigOptions } from './setting-options.ts'
+import { build, version } from '../lib/version.ts'
+import { formatVersion } from '../server/folder/folder-stamp.ts'
+import { makeLine } from '../server/watch/log.ts'
 
 export type ServeOptions = FolderOptions &
   ConfigOptions & {
@@ -61,4 +63,56 @@ export async function rowsIn(store: OperatedStore): Promise<{ readonly rows?: nu
   } catch {
     return {}
   }
+}
+
+/*
+ * The first line of a server, in the log and on stdout.
+ */
+
+/** Facts known before it listens. */
+export interface Start {
+  /** Number of rows ever inserted, also deleted ones; absent if unknown, as for a sealed vault. */
+  readonly rows?: number | undefined
+  readonly workers: number
+  /** The option or variable that names the key, `data folder` or `shares`. */
+  readonly keySource: string
+  readonly settings: readonly CountingSetting[]
+}
+
+interface Addresses {
+  readonly address: string
+  readonly opsAddress?: string | undefined
+}
+
+const factsOf = ({ address, opsAddress }: Addresses) => ({
+  address,
+  ...(opsAddress === undefined ? {} : { ops_address: opsAddress }),
+})
+
+/** Settings that were set by somebody. */
+const saidIn = (settings: readonly CountingSetting[]): string =>
+  settings
+    .filter(({ from }) => from !== 'default')
+    .map(({ name, value }) => `${name}=${String(value)}`)
+    .join(' ')
+
+function logStart(log: Log, addresses: Addresses, start: Start): void {
+  const { rows, workers, keySource, settings } = start
+  log('started', {
+    version,
+    build,
+    format: formatVersion,
+    process_id: process.pid,
+    workers,
+    ...factsOf(addresses),
+    key_source: keySource,
+    ...(rows === undefined ? {} : { rows }),
+    settings: saidIn(settings),
+  })
+}
+
+/** Replaces the lines for a person. */
+function sayListening(addresses: Addresses): void {
+  const lineOf = makeLine({ logFormat: 'json', logPriority: 'off' }, stderrPlace())
+  process.stdout.write(lineOf('listening', factsOf(addresses)))
 }

@@ -11,11 +11,10 @@
 import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
 import type { Facts } from '../vault/operator/operator-operation.ts'
 import type { Log } from '../deps.ts'
-import { factsOfBackups } from '../server/backup/backup-facts.ts'
-import type { BackupSchedule } from '../server/backup/schedule.ts'
+import { factsOfBackups, type BackupSchedule } from '../server/backup/schedule.ts'
 import { openClockFile } from '../server/process/clock-file.ts'
 import type { ControlOperation } from '../server/listen/control.ts'
-import { startVaultControl, type SealableVault } from '../server/listen/vault-control.ts'
+import { startVaultControl, type SealableVault } from '../server/listen/control-operations.ts'
 import {
   clearLeftovers,
   folderOf,

@@ -7,7 +7,7 @@ import { callControl } from '../server/listen/control.ts'
 import { controlOf, lockOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import { checkStamp } from '../server/folder/folder-stamp.ts'
 import { CommandFailure } from '../server/process/failure.ts'
-import { lockHolder } from '../server/folder/lock-holder.ts'
+import { lockHolder } from '../server/folder/instance-lock.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { takesFolder } from './vault-options.ts'
 

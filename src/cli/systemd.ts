@@ -12,8 +12,7 @@ import type { Command } from 'commander'
 import { dirname, isAbsolute } from 'node:path'
 import { usage } from '../server/process/failure.ts'
 import { bucketAddress } from '../settings/setting-formats.ts'
-import { ownBinary } from '../server/process/own-program.ts'
-import { sayNow } from '../server/process/system.ts'
+import { ownBinary, sayNow } from '../server/process/system.ts'
 
 interface UnitOptions {
   readonly binary: string

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { backupNameOf } from '../../src/server/backup/backup-names.ts'
+import { backupNameOf } from '../../src/server/backup/backup-place.ts'
 import { runCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { hasMoto, motoMissing, startMoto, type Moto } from '../support/moto.ts'

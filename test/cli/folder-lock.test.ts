@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { folderLookMs } from '../../src/limits/operation-limits.ts'
-import { lockHolder } from '../../src/server/folder/lock-holder.ts'
+import { lockHolder } from '../../src/server/folder/instance-lock.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { backupNameOf } from '../../src/server/backup/backup-names.ts'
+import { backupNameOf } from '../../src/server/backup/backup-place.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'

@@ -14,9 +14,10 @@ import {
 } from '../../limits/operation-limits.ts'
 import type { BackupPlan } from '../../settings/serving-settings.ts'
 import type { FolderOptions } from '../folder/data-folder.ts'
-import { ownProgram } from '../process/own-program.ts'
+import { ownProgram } from '../process/system.ts'
 import { watchStates } from '../watch/states.ts'
 import { openPlace } from './backup-place.ts'
+import type { Facts } from '../../vault/operator/operator-operation.ts'
 
 /** Input of the process on stdin, as JSON. It holds no secret. */
 export interface BackupOrder {
@@ -177,4 +178,20 @@ export function startBackups(
   assertThere()
   const order = { parent: process.pid, folder, plan }
   return startSchedule({ plan, wallMs, log, clear, turn: signal => takeTurn(order, signal) })
+}
+
+/**
+ * Facts about backups for `coffer status`, the same as in the metrics.
+ * @param backups absent if the server makes none
+ */
+export function factsOfBackups(backups: BackupSchedule | undefined): Facts {
+  if (backups === undefined) return { backup_to: null }
+  const { ageMs, made, failed } = backups.counts()
+  return {
+    backup_to: backups.to,
+    backup_age_seconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000),
+    backups_made: made,
+    backups_failed: failed,
+    backup_overdue: backups.isOverdue(),
+  }
 }

@@ -2,14 +2,13 @@
  * Claims a folder for `coffer init`: a new one, an empty one, or one left by an interrupted init.
  * @module
  */
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../../lib/files.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { isOpenToOthers } from './file-access.ts'
 import { lostStampOf } from './folder-stamp.ts'
 import { lockInstance } from './instance-lock.ts'
-import { ownNamesIn } from './ignored-names.ts'
 import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
@@ -66,3 +65,56 @@ export function claimFolder(folder: string): number {
   }
   return file
 }
+
+/*
+ * Names that file systems, systems and tools leave in a folder that counts as empty. They belong to
+ * no vault, and stay as they are.
+ */
+
+/** In lower case, as some of these systems ignore case. */
+const leftNames: ReadonlySet<string> = new Set([
+  // File systems, volumes and their snapshots.
+  'lost+found',
+  '.snapshot',
+  '.snapshots',
+  '~snapshot',
+  '.zfs',
+  '.glusterfs',
+  '.trashcan',
+  'aquota.user',
+  'aquota.group',
+  '.ckpt',
+  '@eadir',
+  '#recycle',
+  '#snapshot',
+  // Desktops.
+  '.ds_store',
+  '.apdisk',
+  '.documentrevisions-v100',
+  '.fseventsd',
+  '.spotlight-v100',
+  '.temporaryitems',
+  '.trashes',
+  '.volumeicon.icns',
+  '.directory',
+  'desktop.ini',
+  'thumbs.db',
+  '$recycle.bin',
+  'system volume information',
+  // Placeholders that keep an empty folder in a repository.
+  '.gitkeep',
+  '.gitignore',
+  '.keep',
+  '.empty',
+  '.placeholder',
+])
+
+/** Files removed while open, a user's trash folder, file attributes. */
+const leftPattern = /^(?:\.nfs[0-9a-f]{8,}|\.fuse_hidden[0-9a-f]+|\.trash-\d+|\._.*)$/
+
+const isLeft = (name: string): boolean =>
+  leftNames.has(name.toLowerCase()) || leftPattern.test(name.toLowerCase())
+
+/** Names in a folder, without ignored ones. @throws the system's own error */
+export const ownNamesIn = (folder: string): readonly string[] =>
+  readdirSync(folder).filter(name => !isLeft(name))

@@ -28,7 +28,7 @@ import { lockPollMs, lockWaitMsMax, erasureRetryMs } from '../../limits/operatio
 import { nextFlight } from '../../lib/serial.ts'
 import { printErasure } from '../../rules/erasures.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
-import { isInside } from './nested.ts'
+import { isInside } from './folder-lock.ts'
 import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-files.ts'
 import { elapsedMs } from '../process/system.ts'
 

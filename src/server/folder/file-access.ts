@@ -5,10 +5,10 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { symbolicLinksMax } from '../../limits/operation-limits.ts'
-import { hasAccessList } from './access-lists.ts'
+import { hasAccessList } from '../keys/secret-access.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from '../process/failure.ts'
-import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
+import { isGroupOf, readGroupFiles, type GroupFiles } from './groups.ts'
 
 /*
  * The path to a file: every folder and symbolic link that the system passes to reach it.

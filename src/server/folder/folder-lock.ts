@@ -7,8 +7,8 @@
  * them regularly. decision: as PostgreSQL does with postmaster.pid.
  * @module
  */
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync, realpathSync } from 'node:fs'
+import { join, dirname } from 'node:path'
 import { folderLookMs } from '../../limits/operation-limits.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { holdFolder, lockInstance, lockUnwritable } from './instance-lock.ts'
@@ -33,7 +33,7 @@ export function lockUnwritableFolder(data: string): void {
 }
 
 /** Identity (device and inode) of the file at a path; `undefined` if there is none. */
-export function identityOf(path: string): string | undefined {
+function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}:${ino}`
@@ -65,4 +65,18 @@ export function watchFolder(data: string, onLost: (cause: unknown) => void): () 
   }, folderLookMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/**
+ * Tells if one folder is inside another, through any links and mounts.
+ * @param path must exist
+ * @param folder need not exist
+ */
+export function isInside(path: string, folder: string): boolean {
+  const wanted = identityOf(folder)
+  for (let at = realpathSync(path); wanted !== undefined; at = dirname(at)) {
+    if (identityOf(at) === wanted) return true
+    if (dirname(at) === at) return false
+  }
+  return false
 }

@@ -1,5 +1,5 @@
 /**
- * Groups of the system by their names.
+ * Groups of the system: their numbers, and who is in them.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -21,4 +21,69 @@ export function groupIdOf(group: string, file = groupFile): number {
   throw new CommandFailure(
     '--socket-group: there is no group of that name in /etc/group: name another, or its number',
   )
+}
+
+/*
+ * Members of a group of the system, according to its files.
+ * Source: group(5), passwd(5), nsswitch.conf(5).
+ */
+
+/** Contents of the system's files; empty if one is missing, as in images without a shell. */
+export interface GroupFiles {
+  readonly group: string
+  readonly passwd: string
+  readonly nsswitch: string
+}
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+export const readGroupFiles = (): GroupFiles => ({
+  group: textOf('/etc/group'),
+  passwd: textOf('/etc/passwd'),
+  nsswitch: textOf('/etc/nsswitch.conf'),
+})
+
+const root = 0
+
+const fieldsOf = (text: string): readonly (readonly string[])[] =>
+  text.split('\n').map(line => line.split(':'))
+
+/** Databases that decide membership; `passwd` gives a user's primary group. */
+const databases = /^\s*(?:group|passwd|initgroups)\s*:([^#\n]*)/gm
+/** Lines by which `compat` includes entries from other sources. */
+const includes = /^[+-]/m
+
+/** True if users or groups also come from other sources, such as a company directory. */
+function isAskedElsewhere({ group, passwd, nsswitch }: GroupFiles): boolean {
+  if (includes.test(group) || includes.test(passwd)) return true
+  const sources = Array.from(nsswitch.matchAll(databases), ([, named = '']) => named).join(' ')
+  return /[a-z]/i.test(sources.replaceAll(/\[[^\]]*\]|\b(?:files|compat|systemd)\b/g, ''))
+}
+
+/**
+ * True if only that user and root are members of a group, so that its rights go to no one else.
+ *
+ * decision: a group that no file names, such as the one that Kubernetes gives a volume, has no
+ * members; if groups also come from other sources, no group is known to be empty.
+ */
+export function isGroupOf(gid: number, uid: number, files: GroupFiles): boolean {
+  if (isAskedElsewhere(files)) return false
+  const { group, passwd } = files
+  const users = fieldsOf(passwd)
+  const isOther = (user: number): boolean => user !== uid && user !== root
+  // The line of a group does not name users that have it as their primary group.
+  if (users.some(([, , user, own]) => Number(own) === gid && isOther(Number(user)))) return false
+  const uidOf = new Map(users.map(([name = '', , user]) => [name, Number(user)]))
+  const members = fieldsOf(group)
+    .filter(([, , number]) => number !== undefined && Number(number) === gid)
+    .flatMap(([, , , names = '']) => names.split(','))
+    .map(name => name.trim())
+    .filter(name => name !== '')
+  return members.every(name => !isOther(uidOf.get(name) ?? Number.NaN))
 }

@@ -22,7 +22,7 @@ import { primitives } from '../../crypto/primitives.ts'
 import { syncFolder } from '../../lib/files.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { giveToOwnerOf, openNewFile } from '../folder/regular-files.ts'
-import { isOpenToOthers } from './secret-access.ts'
+import { isSecretOpen } from './secret-access.ts'
 
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
@@ -103,7 +103,7 @@ const root = 0
 
 /** decision: root acts for the owner of a vault, who also owns its key. */
 const isOpenKey = (stats: Stats, path: string): boolean =>
-  isOpenToOthers(stats, path, process.geteuid?.() === root ? stats.uid : undefined)
+  isSecretOpen(stats, path, process.geteuid?.() === root ? stats.uid : undefined)
 
 /**
  * systemd gives a root-owned credential to a user by an access control list, whose mask then shows

@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
+import { exclusive } from '../../lib/serial.ts'
 
 /** Opens and closes everything that depends on the keys. */
 export interface SealingParts<T> {
@@ -31,16 +32,7 @@ const conflict = (message: string): ApiError => new ApiError('conflict', message
 /** @param first the parts that are open already */
 export function makeSealing<T>({ open, close }: SealingParts<T>, first?: T): SealSwitch<T> {
   let current = first
-  let isChanging = false
-  async function alone(change: () => Promise<void>): Promise<void> {
-    if (isChanging) throw conflict('the vault is being sealed or unsealed: try again')
-    isChanging = true
-    try {
-      await change()
-    } finally {
-      isChanging = false
-    }
-  }
+  const alone = exclusive(() => conflict('the vault is being sealed or unsealed: try again'))
   return {
     current: () => current,
     async unseal(masterKey) {

@@ -23,7 +23,7 @@ import {
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { peersOf } from './socket-peers.ts'
 import { pathsOf } from '../folder/folder-stamp.ts'
-import { lockHolder } from '../folder/lock-holder.ts'
+import { lockHolder } from '../folder/instance-lock.ts'
 
 /** Ignores errors of a task, such as a caller that has gone. */
 function quietly<T>(task: () => T): T | undefined {

@@ -17,7 +17,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { findForeignFile } from '../folder/file-access.ts'
-import { isOpenToOthers } from '../keys/secret-access.ts'
+import { isSecretOpen } from '../keys/secret-access.ts'
 
 export interface Tls {
   readonly cert: Buffer
@@ -86,7 +86,7 @@ function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certific
 
 function readKey(path: string, own: X509Certificate): Buffer {
   const key = readWhole(path, '--tls-key', stats => {
-    if (!isOpenToOthers(stats, path)) return
+    if (!isSecretOpen(stats, path)) return
     throw new CommandFailure(
       `--tls-key: ${path} is of others or open to them: chown it, and chmod 600 it`,
     )

@@ -11,7 +11,7 @@ import { defaultSettings, type Settings } from '../../settings/settings.ts'
 import type { FolderOptions } from '../folder/data-folder.ts'
 import { passwordFileOf } from '../folder/folder-database.ts'
 import { isSourceGiven } from '../keys/key-source.ts'
-import { isOpenToOthers } from '../keys/secret-access.ts'
+import { isSecretOpen } from '../keys/secret-access.ts'
 
 export interface Weakness {
   /** The flag, or the subject. */
@@ -150,7 +150,7 @@ export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
 export function weaknessesOfPassword(path: string | undefined, user?: number): Weakness[] {
   if (path === undefined) return []
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined || !isOpenToOthers(stats, path, user)) return []
+  if (stats === undefined || !isSecretOpen(stats, path, user)) return []
   const text = `${path} is of others or open to them: chown it, and chmod 600 it`
   return [{ about: '--store-password-file', text, isDefault: false }]
 }

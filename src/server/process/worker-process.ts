@@ -5,8 +5,7 @@
  */
 import { closeSync, writeSync } from 'node:fs'
 import { handedFiles, makeAsker, type AskWorker, type Operate } from './worker-channel.ts'
-import { ownProgram } from './own-program.ts'
-import { elapsedMs } from './system.ts'
+import { ownProgram, elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
 
 /** Exit code or signal with which a process ended. */

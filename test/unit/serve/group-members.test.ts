@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isGroupOf, type GroupFiles } from '../../../src/server/folder/group-members.ts'
+import { isGroupOf, type GroupFiles } from '../../../src/server/folder/groups.ts'
 
 const files: GroupFiles = {
   group: 'root:x:0:\nada:x:1000:\nstaff:x:50:ada,bob\nown:x:60:ada\nodd:x:70:ada,gone\n',

@@ -6,8 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { splitKey } from '../../../src/crypto/shares.ts'
 import { wrongSharesMax } from '../../../src/limits/operation-limits.ts'
 import { makeSealing } from '../../../src/server/keys/sealing.ts'
-import { makeUnsealer } from '../../../src/server/keys/unsealer.ts'
-import { collectShares } from '../../../src/server/keys/unsealing.ts'
+import { makeUnsealer, collectShares } from '../../../src/server/keys/unsealer.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(11)

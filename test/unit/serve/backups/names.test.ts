@@ -4,7 +4,7 @@ import {
   backupNameOf,
   newestInstantOf,
   surplusOf,
-} from '../../../../src/server/backup/backup-names.ts'
+} from '../../../../src/server/backup/backup-place.ts'
 
 const instant = Date.UTC(2026, 10, 24, 21, 55, 3)
 const nameOf = (hours: number): string => backupNameOf(instant + hours * 3_600_000)
