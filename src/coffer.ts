@@ -22,6 +22,7 @@ import { makeClientAddress, makeEnterAddress } from './http/client-address.ts'
 import { documentation } from './http/documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'
 import type { Pipeline } from './http/pipeline.ts'
+import { knowsServer } from './http/routes.ts'
 import { permissionRoutes } from './permissions/routes.ts'
 import { sessionAuthenticator, sessionKeyPrefix } from './sessions/find-session-caller.ts'
 import type { SessionDeps } from './sessions/session-deps.ts'
@@ -87,7 +88,11 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   const elements = elementRoutes(pipeline)
   const known = [...operations.routes, ...pages.routes, ...elements.routes]
-  return operations.use(pages).use(elements).use(otherMethods(pipeline, known))
+  return operations
+    .use(pages)
+    .use(elements)
+    .use(otherMethods(pipeline, known))
+    .use(knowsServer(pipeline))
 }
 
 /** Last-used days of keys are only written while a host listens. */

@@ -18,7 +18,8 @@ import { closed } from '../lib/schemas.ts'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
+import { on } from '../http/routes.ts'
 import { idsOf } from './routes.ts'
 
 /*
@@ -124,20 +125,25 @@ const made = (key: NewKey): Reply => ({
   madeId: key.id,
 })
 
-const listAll = () =>
+const listAll = (deps: Deps) =>
   operation({
     name: 'listApplicationKeys',
+    method: 'GET',
+    path: '/applications/:id/keys',
     about: 'object',
     summary: 'List the live keys of an application, newest first',
     permission: 'key:read',
     query: listKeysQuery,
     success: { status: 200, schema: Type.Array(keySchema), examples: keyListExamples },
     failures: [400, 401, 403, 404],
+    run: call => list(deps, call, call.params.id),
   })
 
-const create = () =>
+const create = (deps: Deps) =>
   operation({
     name: 'createApplicationKey',
+    method: 'POST',
+    path: '/applications/:id/keys',
     about: 'object',
     summary: 'Make one more key of an application; the answer holds it, once',
     permission: 'key:rotate',
@@ -150,59 +156,45 @@ const create = () =>
     },
     success: { status: 201, schema: keySchema, examples: newKeyExamples, hasLocation: true },
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: async ({ caller, params }, body) =>
+      made(await createKey(deps, caller, params.id, body?.expires_at ?? undefined)),
   })
 
-const get = () =>
+const get = (deps: Deps) =>
   operation({
     name: 'getApplicationKey',
+    method: 'GET',
+    path: '/applications/:id/keys/:keyId',
     about: 'object',
     summary: 'Get a live key of an application, without the key itself',
     permission: 'key:read',
     success: { status: 200, schema: keySchema, examples: keyExamples },
     failures: [401, 403, 404],
+    run: async ({ caller, params: { id, keyId } }) => ({
+      status: 200,
+      json: printKey(await getKey(deps, caller, id, keyId)),
+    }),
   })
 
-const remove = () =>
+const remove = (deps: Deps) =>
   operation({
     name: 'deleteApplicationKey',
+    method: 'DELETE',
+    path: '/applications/:id/keys/:keyId',
     about: 'object',
     summary: 'Revoke a key of an application; it is dead at once',
     permission: 'key:rotate',
     success: { status: 204 },
     failures: [401, 403, 404, 409],
+    async run({ caller, params: { id, keyId } }) {
+      await deleteKey(deps, caller, id, keyId)
+      return { status: 204 }
+    },
   })
 
 export const applicationKeyRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .use(hooks(pipeline))
-    .get(
-      '/applications/:id/keys',
-      ({ params: { id }, perform }) => perform(call => list(deps, call, id)),
-      listAll(),
-    )
-    .post(
-      '/applications/:id/keys',
-      ({ params: { id }, body, perform }) =>
-        perform(async ({ caller }) =>
-          made(await createKey(deps, caller, id, body?.expires_at ?? undefined)),
-        ),
-      create(),
-    )
-    .get(
-      '/applications/:id/keys/:keyId',
-      ({ params: { id, keyId }, perform }) =>
-        perform(async ({ caller }) => ({
-          status: 200,
-          json: printKey(await getKey(deps, caller, id, keyId)),
-        })),
-      get(),
-    )
-    .delete(
-      '/applications/:id/keys/:keyId',
-      ({ params: { id, keyId }, perform }) =>
-        perform(async ({ caller }) => {
-          await deleteKey(deps, caller, id, keyId)
-          return { status: 204 }
-        }),
-      remove(),
-    )
+    .route(...on(pipeline, listAll(deps)))
+    .route(...on(pipeline, create(deps)))
+    .route(...on(pipeline, get(deps)))
+    .route(...on(pipeline, remove(deps)))

@@ -8,8 +8,9 @@ import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../rules/permissions.ts'
 import { invalid } from '../lib/errors.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, readPageRequest, type QueryParameters } from '../http/request.ts'
+import { on } from '../http/routes.ts'
 import { idFilterMax } from '../limits/limits.ts'
 import {
   applicationExamples,
@@ -90,9 +91,11 @@ const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
   json: printApplication(record),
 })
 
-const create = () =>
+const create = (deps: Deps) =>
   operation({
     name: 'createApplication',
+    method: 'POST',
+    path: '/applications',
     about: 'object',
     summary: 'Create an application; the answer holds its key, once',
     permission: 'application:create',
@@ -104,32 +107,41 @@ const create = () =>
       hasLocation: true,
     },
     failures: [400, 401, 403, 409, 413, 415],
+    run: async ({ caller }, body) => made(await createApplication(deps, caller, body)),
   })
 
-const listAll = () =>
+const listAll = (deps: Deps) =>
   operation({
     name: 'listApplications',
+    method: 'GET',
+    path: '/applications',
     readsPages: true,
     summary: 'List applications, newest first',
     permission: 'application:read',
     query: listApplicationsQuery,
     success: { status: 200, schema: applicationListSchema, examples: applicationListExamples },
     failures: [400, 401, 403, 404],
+    run: call => list(deps, call),
   })
 
-const getOwn = () =>
+const getOwn = (deps: Deps) =>
   operation({
     name: 'getOwnApplication',
+    method: 'GET',
+    path: '/applications/key',
     summary: 'Get the application of the key that is sent',
     permission: undefined,
     callers: applicationTypes,
     success: oneApplication,
     failures: [401, 403, 404],
+    run: async ({ caller }) => one(await getApplication(deps, caller, caller.applicationId)),
   })
 
-const get = () =>
+const get = (deps: Deps) =>
   operation({
     name: 'getApplication',
+    method: 'GET',
+    path: '/applications/:id',
     about: 'object',
     summary: 'Get an application',
     permission: 'application:read',
@@ -138,88 +150,64 @@ const get = () =>
       type !== 'session' && id?.toLowerCase() === applicationId,
     success: oneApplication,
     failures: [401, 403, 404],
+    run: async ({ caller, params }) => one(await getApplication(deps, caller, params.id)),
   })
 
-const update = () =>
+const update = (deps: Deps) =>
   operation({
     name: 'updateApplication',
+    method: 'PUT',
+    path: '/applications/:id',
     about: 'object',
     summary: 'Replace name, permissions and rules',
     permission: 'application:update',
     body: changes,
     success: oneApplication,
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: async ({ caller, params }, body) =>
+      one(await updateApplication(deps, caller, params.id, body)),
+    replay: async ({ caller, params }) => one(await getApplication(deps, caller, params.id)),
   })
 
-const regenerate = () =>
+const regenerate = (deps: Deps) =>
   operation({
     name: 'regenerateKey',
+    method: 'POST',
+    path: '/applications/:id/regenerate',
     about: 'object',
     summary: 'Make a new key; every other one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404, 409],
+    run: async ({ caller, params }) => ({
+      status: 200,
+      json: shown(await regenerateKey(deps, caller, params.id)),
+    }),
   })
 
-const remove = () =>
+const remove = (deps: Deps) =>
   operation({
     name: 'deleteApplication',
+    method: 'DELETE',
+    path: '/applications/:id',
     about: 'object',
     summary: 'Delete an application',
     permission: 'application:delete',
     success: { status: 204 },
     failures: [401, 403, 404, 409],
+    async run({ caller, params }) {
+      await deleteApplication(deps, caller, params.id)
+      return { status: 204 }
+    },
   })
 
 /** All seven operations of the spec. */
 export const applicationRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .use(hooks(pipeline))
-    .post(
-      '/applications',
-      ({ body, perform }) =>
-        perform(async ({ caller }) => made(await createApplication(deps, caller, body))),
-      create(),
-    )
-    .get('/applications', ({ perform }) => perform(call => list(deps, call)), listAll())
-    .get(
-      '/applications/key',
-      ({ perform }) =>
-        perform(async ({ caller }) =>
-          one(await getApplication(deps, caller, caller.applicationId)),
-        ),
-      getOwn(),
-    )
-    .get(
-      '/applications/:id',
-      ({ params: { id }, perform }) =>
-        perform(async ({ caller }) => one(await getApplication(deps, caller, id))),
-      get(),
-    )
-    .put(
-      '/applications/:id',
-      ({ params: { id }, body, perform }) =>
-        perform(
-          async ({ caller }) => one(await updateApplication(deps, caller, id, body)),
-          async ({ caller }) => one(await getApplication(deps, caller, id)),
-        ),
-      update(),
-    )
-    .post(
-      '/applications/:id/regenerate',
-      ({ params: { id }, perform }) =>
-        perform(async ({ caller }) => ({
-          status: 200,
-          json: shown(await regenerateKey(deps, caller, id)),
-        })),
-      regenerate(),
-    )
-    .delete(
-      '/applications/:id',
-      ({ params: { id }, perform }) =>
-        perform(async ({ caller }) => {
-          await deleteApplication(deps, caller, id)
-          return { status: 204 }
-        }),
-      remove(),
-    )
+    .route(...on(pipeline, create(deps)))
+    .route(...on(pipeline, listAll(deps)))
+    .route(...on(pipeline, getOwn(deps)))
+    .route(...on(pipeline, get(deps)))
+    .route(...on(pipeline, update(deps)))
+    .route(...on(pipeline, regenerate(deps)))
+    .route(...on(pipeline, remove(deps)))

@@ -4,9 +4,9 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import type { Exchange } from '../http/answers.ts'
-import { answerPage, type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { pathOf } from '../http/request.ts'
+import { hidden, page } from '../http/routes.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
@@ -27,28 +27,24 @@ export function elementRoutes(pipeline: Pipeline) {
   const headers = headersFor(origins)
   const isAllowed = (origin: string | null): boolean =>
     origins.includes('*') || (origin !== null && origins.includes(origin))
-  const page =
-    (type: string, read: (request: Request) => MaybeLater<string>, more = {}) =>
-    async ({ exchange }: { readonly exchange: Exchange }) => {
+  const part = (type: string, read: (request: Request) => MaybeLater<string>, more = {}) =>
+    page(pipeline, async request => {
       const fields = { ...headers, 'content-type': `${type}; charset=utf-8`, ...more }
-      const bytes = Buffer.from(await read(exchange.request))
-      return answerPage(pipeline, exchange, { headers: fields, bytes })
-    }
-  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+      return { headers: fields, bytes: Buffer.from(await read(request)) }
+    })
   const originAllowed = ({ headers: sent }: Request): string =>
     JSON.stringify({ allowed: isAllowed(sent.get('origin')) })
   return new Elysia()
-    .use(hooks(pipeline))
     .get(
       '/elements/card',
-      page('text/html', request => pageFor(origins, folderOf(request)), open),
-      shown(),
+      part('text/html', request => pageFor(origins, folderOf(request)), open),
+      hidden(),
     )
-    .get('/elements/card.js', page('text/javascript', frameScript), shown())
+    .get('/elements/card.js', part('text/javascript', frameScript), hidden())
     .get(
       '/elements/card.css',
-      page('text/css', () => style),
-      shown(),
+      part('text/css', () => style),
+      hidden(),
     )
-    .get('/elements/origin', page('application/json', originAllowed, readable), shown())
+    .get('/elements/origin', part('application/json', originAllowed, readable), hidden())
 }

@@ -5,9 +5,9 @@
  */
 import { Elysia } from 'elysia'
 import { ApiError } from '../lib/errors.ts'
-import type { Exchange } from './answers.ts'
+import { answer, assertReachable, beginExchange, type Pipeline } from './pipeline.ts'
 import { pathOf, withoutTrailingSlash } from './request.ts'
-import { finish, type Pipeline, hooks } from './pipeline.ts'
+import { hidden, type Asked } from './routes.ts'
 
 interface Registered {
   readonly method: string
@@ -29,29 +29,35 @@ const searchPath = '/tokens/search'
 const isSearch = ({ url }: Request): boolean =>
   withoutTrailingSlash(pathOf(url)).endsWith(searchPath)
 
-function answerOther({ answers }: Pipeline, exchange: Exchange, allow: string): Response {
-  if (exchange.request.method === 'OPTIONS') return answers.options(exchange, allow)
-  const error = new ApiError('method_not_allowed', `expected one of the methods ${allow}`)
-  return answers.problem(exchange, error, allow)
-}
+const answerOther = (
+  pipeline: Pipeline,
+  { request, route }: Asked,
+  allow: string,
+): Promise<Response> =>
+  answer(pipeline, beginExchange(pipeline, request, route), x => {
+    const { answers } = pipeline
+    assertReachable(pipeline, x)
+    if (request.method === 'OPTIONS') return answers.options(x, allow)
+    const error = new ApiError('method_not_allowed', `expected one of the methods ${allow}`)
+    return answers.problem(x, error, allow)
+  })
 
 /** @param routes with their paths below every prefix */
 export function otherMethods(pipeline: Pipeline, routes: readonly Registered[]) {
-  const plugin = new Elysia().use(hooks(pipeline))
+  const plugin = new Elysia()
   const allowAtSearch = allowOf(routes, [tokenPath, searchPath])
   for (const path of new Set(routes.map(route => route.path))) {
     if (path === searchPath) continue
     const allowHere = allowOf(routes, [path])
     const allowAt = (request: Request) =>
       path === tokenPath && isSearch(request) ? allowAtSearch : allowHere
-    const answer = ({ exchange, request }: { exchange: Exchange; request: Request }) =>
-      finish(pipeline, exchange, answerOther(pipeline, exchange, allowAt(request)))
-    const hook = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
-    plugin.all(path, answer, hook())
+    const other = ({ request, route }: Asked) =>
+      answerOther(pipeline, { request, route }, allowAt(request))
+    plugin.all(path, other, hidden())
     // A host that listens hands its router no route for all methods.
     for (const method of methodNames) {
       if (!allowHere.includes(method) || method === 'OPTIONS') {
-        plugin.route(method, path, answer, hook())
+        plugin.route(method, path, other, hidden())
       }
     }
   }

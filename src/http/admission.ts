@@ -10,9 +10,11 @@ import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller, Loaded } from '../rules/caller.ts'
 import type { Store } from '../store/contract.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../lib/errors.ts'
-import { andThen, type MaybeLater } from '../lib/waiting.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
+import type { Exchange } from './exchange.ts'
+import type { Origin, Origins } from './keep-alive.ts'
+import { isReading, type Operation } from './operation.ts'
 import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
-import { isReading, type OperationCall, type Route } from './operation.ts'
 
 /*
  * How often one credential may call: a token bucket each, by a clock that always goes on.
@@ -74,23 +76,6 @@ export function makeRateLimit(perSecond: number | undefined, elapsedMs: () => nu
  * ended, also where a proxy sends for many; nor is a connection that nothing tells from another.
  * Source: hardening H126.
  */
-
-interface Origin {
-  readonly address: string
-  readonly port: number
-}
-
-/** A listening server: it tells one connection from another. */
-export interface Origins {
-  /** `null` on a socket of the file system: nothing tells one connection from another there. */
-  requestIP(request: Request): Origin | null
-}
-
-/** The same, and how long its connections last. */
-export interface Connections extends Origins {
-  /** After how long the connection of a request ends where nothing is sent on it; 0 is never. */
-  timeout(request: Request, seconds: number): void
-}
 
 /** Counts a request. @returns whether its connection must end with the answer */
 export type FloodGuard = (request: Request, origins: Origins | undefined) => boolean
@@ -211,15 +196,6 @@ export interface Admission {
   readonly rate: RateLimit
 }
 
-/** What is asked for. */
-export interface RouteRequest {
-  readonly route: Route
-  readonly request: Request
-  readonly params: Params
-  /** Where it is noted who asks, once that is known: also of who is then refused. */
-  readonly noted?: { caller?: Caller }
-}
-
 /** Unique for this process and every other: a random prefix and a count. */
 export function traceIds({ randomBytes }: Deps): () => string {
   const prefix = hexOf(randomBytes(8))
@@ -237,22 +213,23 @@ export function givenTraceId({ settings }: Deps, { headers }: Request): string |
 }
 
 /** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */
-function findCaller(
+export function findCaller(
   { deps, authenticate }: Admission,
-  { request, route }: RouteRequest,
+  operation: Operation,
+  request: Request,
   isFresh = false,
 ): MaybeLater<Caller | undefined> {
   const key = agreedHeader(request, headerNamesOf(deps.settings).key) ?? ''
-  return authenticate(key, isFresh, !isReading(route))
+  return authenticate(key, isFresh, !isReading(operation))
 }
 
-function assertPermitted(route: Route, caller: Caller, params: Params): void {
-  const { permission, callers } = route
+function assertPermitted(operation: Operation, caller: Caller, params: Params): void {
+  const { permission, callers } = operation
   if (callers !== undefined && !callers.includes(caller.type)) {
     throw new ApiError('forbidden', `expected a credential of type ${callers.join(' or ')}`)
   }
   if (permission === undefined || holdsAnywhere(caller.grants, permission)) return
-  if (route.isOwn?.(caller, params) === true) return
+  if (operation.isOwn?.(caller, params) === true) return
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
@@ -266,40 +243,42 @@ function assertNoWait(waitSeconds: number): void {
 }
 
 /**
- * The caller of a request, which counts against its rate.
+ * Lets in the caller that was found, which counts against its rate.
  * @throws ApiError `unauthenticated`, `too_many_requests`, `forbidden`, in this order
  */
-export const admit = (admission: Admission, asking: RouteRequest): MaybeLater<Caller> =>
-  andThen(findCaller(admission, asking), caller => {
-    const { route, params, noted } = asking
-    if (caller === undefined) throw unauthenticated()
-    if (noted !== undefined) noted.caller = caller
-    assertNoWait(admission.rate.enter(caller.credential.ordinal))
-    assertPermitted(route, caller, params)
-    return caller
-  })
+export function admit(
+  { rate }: Admission,
+  operation: Operation,
+  x: Exchange,
+  caller: Caller | undefined,
+): Caller {
+  if (caller === undefined) throw unauthenticated()
+  x.caller = caller
+  assertNoWait(rate.enter(caller.credential.ordinal))
+  assertPermitted(operation, caller, x.params)
+  x.isAdmitted = true
+  return caller
+}
 
 /** What the caller may do now: a body takes time, and a write may find its credential changed. */
 export async function callerNow(
   admission: Admission,
-  asking: RouteRequest,
+  operation: Operation,
+  { request, params }: Exchange,
   isFresh = false,
 ): Promise<Caller> {
-  const caller = await findCaller(admission, asking, isFresh)
+  const caller = await findCaller(admission, operation, request, isFresh)
   if (caller === undefined) throw unauthenticated()
-  assertPermitted(asking.route, caller, asking.params)
+  assertPermitted(operation, caller, params)
   return caller
 }
 
-/** The items of one request are counted once, however often its write is decided anew. */
-export function itemCounter(
-  { rate }: Admission,
-  { credential }: Caller,
-): OperationCall['countItems'] {
-  let isCounted = false
-  return count => {
-    if (isCounted) return
-    isCounted = true
-    assertNoWait(rate.add(credential.ordinal, count - 1))
-  }
+/**
+ * Counts the items of a request, once however often its write is decided anew.
+ * @throws ApiError `too_many_requests`
+ */
+export function countItems({ rate }: Admission, x: Exchange, caller: Caller, count: number): void {
+  if (x.isCounted) return
+  x.isCounted = true
+  assertNoWait(rate.add(caller.credential.ordinal, count - 1))
 }

@@ -11,16 +11,12 @@ import {
 import { headerNamesOf, acceptsJsonAlone, pathOf, withoutTrailingSlash } from './request.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Log } from '../deps.ts'
-import type { ApiError, ErrorKind } from '../lib/errors.ts'
-import type { Caller } from '../rules/caller.ts'
-import type { Connections } from './admission.ts'
-import type { AnswerLease } from './budgets.ts'
+import type { ApiError } from '../lib/errors.ts'
+import type { Exchange } from './exchange.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
-import type { ShownCounts } from '../records/budgeted.ts'
-import type { Operation, Reply } from './operation.ts'
-import type { Params } from './request.ts'
+import type { Reply } from './operation.ts'
 
 /*
  * Which browsers may call, and what they may see: the CORS protocol of the Fetch standard.
@@ -202,43 +198,6 @@ export function inPieces(
  * Source: contract section 1.
  */
 
-/** One request under way. */
-export interface Exchange {
-  readonly request: Request
-  /** What has its connection, where it came in by one. */
-  readonly server: Connections | undefined
-  readonly traceId: string
-  readonly isTraceMade: boolean
-  /** Whether a live key came with it that may ask for this, now; set once that is known. */
-  isAdmitted: boolean
-  /** Whether its body came in whole; where it has none, nobody cares. */
-  isBodyRead: boolean
-  /** Whether nothing is done for it until its body has come. */
-  isBodyAwaited: boolean
-  /** Whether its connection stays open until its answer. */
-  isKept: boolean
-  /** Whether its answer leaves in pieces, each when the one before was taken. */
-  isInPieces: boolean
-  /** See `Seen`. */
-  readonly operation: string | undefined
-  readonly route: string | undefined
-  readonly about: Operation['about']
-  /** By `elapsedMs`; 0 where nobody counts. */
-  readonly startedMs: number
-  /** Set once they are known. */
-  bytesIn: number
-  bytesOut: number
-  caller?: Caller
-  params?: Params
-  aboutId?: string | undefined
-  /** Noted before the connection can have ended; see `Seen`. */
-  clientAddress?: string | undefined
-  readonly shown: ShownCounts | undefined
-  /** Of an answer that is an error; set once that is known. */
-  refusal?: ErrorKind
-  detail?: string
-}
-
 /** What is shown to anybody; its headers are all that it has but the trace id. */
 export interface StaticPage {
   readonly headers: Fields
@@ -246,8 +205,7 @@ export interface StaticPage {
 }
 
 export interface Answers {
-  /** @param hold of what the answer takes until it was sent; given back from here on */
-  readonly reply: (exchange: Exchange, reply: Reply, hold: AnswerLease) => Response
+  readonly reply: (exchange: Exchange, reply: Reply) => Response
   /** @param allow the value of `Allow` on a 405 */
   readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
   /** For what was thrown where no exchange is known any more. */
@@ -256,15 +214,9 @@ export interface Answers {
   readonly options: (exchange: Exchange, allow: string) => Response
   /**
    * A page or what it loads, with the trace id.
-   * @param hold of what the page takes until it was sent; given back from here on
    * @param next resolves when one more piece of it may leave
    */
-  readonly page: (
-    exchange: Exchange,
-    page: StaticPage,
-    hold: AnswerLease,
-    next: () => Promise<void>,
-  ) => Response
+  readonly page: (exchange: Exchange, page: StaticPage, next: () => Promise<void>) => Response
 }
 
 const traceHeader = 'svc-trace-id'
@@ -274,33 +226,26 @@ const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): bool
   length <= shortAnswerBytesMax || method === 'HEAD' || signal.aborted
 
 /** What the server sends: a short text as it is, a long one in pieces. */
-function bodyOf(
-  exchange: Exchange,
-  text: string | undefined,
-  hold: AnswerLease,
-  keepAlive: KeepAlive,
-) {
+function bodyOf(exchange: Exchange, text: string | undefined, keepAlive: KeepAlive) {
   // No character of UTF-16 takes more than three bytes.
   const bytes = (text?.length ?? 0) * 3 > shortAnswerBytesMax ? Buffer.from(text ?? '') : undefined
-  if (bytes === undefined || isSentAtOnce(exchange.request, bytes)) {
-    hold.release()
-    return text ?? null
-  }
-  return inPiecesTo(exchange, bytes, hold, keepAlive)
+  if (bytes === undefined || isSentAtOnce(exchange.request, bytes)) return text ?? null
+  return inPiecesTo(exchange, bytes, keepAlive)
 }
 
 function inPiecesTo(
   exchange: Exchange,
   bytes: Uint8Array,
-  hold: AnswerLease,
   { extend }: KeepAlive,
   next?: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
-  const { request, server } = exchange
-  hold.settle(bytes.length)
-  request.signal.addEventListener('abort', hold.release)
+  const { request, server, answerLease } = exchange
+  // Not the exchange, of which the answer would keep the body alive.
+  const sent = answerLease?.release ?? (() => {})
+  answerLease?.settle(bytes.length)
+  request.signal.addEventListener('abort', sent)
   exchange.isInPieces = true
-  return inPieces(bytes, hold.release, next, () => extend({ request, server }))
+  return inPieces(bytes, sent, next, () => extend({ request, server }))
 }
 
 /** The address of a thing that was made by a request to the address of all such things. */
@@ -327,11 +272,11 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
   }
 
   return {
-    reply(exchange, { status, json: text, madeId, aboutId, isReplay }, hold) {
+    reply(exchange, { status, json: text, madeId, aboutId, isReplay }) {
       exchange.aboutId = madeId ?? aboutId
       const headers = text === undefined ? bare : json
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
-      const response = new Response(bodyOf(exchange, text, hold, keepAlive), { status, headers })
+      const response = new Response(bodyOf(exchange, text, keepAlive), { status, headers })
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
         response.headers.set('svc-idempotent-replay', 'true')
@@ -356,12 +301,11 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
       for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
       return finish(exchange, response)
     },
-    page(exchange, { headers, bytes }, hold, next) {
+    page(exchange, { headers, bytes }, next) {
       const { request, traceId } = exchange
       exchange.bytesOut = bytes.length
       const isWhole = isSentAtOnce(request, bytes)
-      if (isWhole) hold.release()
-      const body = isWhole ? bytes : inPiecesTo(exchange, bytes, hold, keepAlive, next)
+      const body = isWhole ? bytes : inPiecesTo(exchange, bytes, keepAlive, next)
       return new Response(body, {
         headers: { ...headers, ...keepAlive.fields, [traceHeader]: traceId },
       })

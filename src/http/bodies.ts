@@ -153,25 +153,6 @@ export function parseJsonBody(
  * server drops everything.
  */
 
-/** What a body may take. */
-interface BodyLimits {
-  readonly hold: BodyLease
-  readonly bytesMax: number
-  /** From the moment at which it is asked for to its last byte. */
-  readonly msMax?: number
-}
-
-export interface BodyReader {
-  /**
-   * The bytes of the body, read when this is first called, once they may be worked on.
-   * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
-   * declared, `request_timeout`, and `invalid_request` when the sender went away before the end
-   */
-  readonly read: () => Promise<Uint8Array>
-  /** Whether it came in whole; none at all counts as well. */
-  readonly isRead: () => boolean
-}
-
 const tooLarge = (bytesMax: number) =>
   new ApiError('payload_too_large', `expected a body of at most ${bytesMax} bytes`)
 
@@ -188,7 +169,8 @@ function grow(bytes: Uint8Array, length: number): Uint8Array {
 /** What has come counts, and not what is said to come: nobody has room by a number alone. */
 async function readStream(
   stream: ReadableStream<Uint8Array>,
-  { bytesMax, hold }: BodyLimits,
+  lease: BodyLease,
+  bytesMax: number,
 ): Promise<Uint8Array> {
   let bytes: Uint8Array = new Uint8Array()
   let length = 0
@@ -198,7 +180,7 @@ async function readStream(
     length += chunk.length
     if (length > bytesMax) throw tooLarge(bytesMax)
     if (length > shortBodyBytesMax) {
-      hold.take(length - counted)
+      lease.take(length - counted)
       counted = length
     }
     if (length > bytes.length) bytes = grow(bytes, length)
@@ -207,20 +189,24 @@ async function readStream(
   return bytes.subarray(0, length)
 }
 
-async function readWhole(request: Request, allowance: BodyLimits): Promise<Uint8Array> {
+async function readWhole(
+  request: Request,
+  lease: BodyLease,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared === null) {
-    return request.body === null ? new Uint8Array() : readStream(request.body, allowance)
+    return request.body === null ? new Uint8Array() : readStream(request.body, lease, bytesMax)
   }
   // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
   if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
   const length = Number(declared)
-  if (length > allowance.bytesMax) throw tooLarge(allowance.bytesMax)
+  if (length > bytesMax) throw tooLarge(bytesMax)
   if (length <= shortBodyBytesMax || request.body === null) {
     return new Uint8Array(await request.arrayBuffer())
   }
-  allowance.hold.assertRoom(length)
-  const bytes = await readStream(request.body, allowance)
+  lease.assertRoom(length)
+  const bytes = await readStream(request.body, lease, bytesMax)
   if (bytes.length === length) return bytes
   throw new ApiError('invalid_request', 'expected a whole body')
 }
@@ -246,20 +232,21 @@ const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array
 export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
-export function makeBodyReader(request: Request, allowance: BodyLimits): BodyReader {
-  const isBrought = bringsBody(request)
-  let bytes: Promise<Uint8Array> | undefined
-  let isRead = !isBrought
-  const readOnce = async (): Promise<Uint8Array> => {
-    const whole = await inTime(readWhole(request, allowance), allowance.msMax ?? bodyMsMax)
-    isRead = true
-    await allowance.hold.begin(whole.length)
-    return whole
-  }
-  return {
-    read: () => (bytes ??= readOnce()),
-    isRead: () => isRead,
-  }
+/**
+ * The bytes of a body, once they may be worked on.
+ * @param msMax from the moment at which it is asked for to its last byte
+ * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
+ *   declared, `request_timeout`, and `invalid_request` when the sender went away before the end
+ */
+export async function readBytes(
+  request: Request,
+  lease: BodyLease,
+  bytesMax: number,
+  msMax: number = bodyMsMax,
+): Promise<Uint8Array> {
+  const bytes = await inTime(readWhole(request, lease, bytesMax), msMax)
+  await lease.begin(bytes.length)
+  return bytes
 }
 
 /** Nobody will read a body, so the server need not keep it; of GET and HEAD it keeps none. */

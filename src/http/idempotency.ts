@@ -30,39 +30,40 @@ import {
   changedByOthers,
   CredentialMoved,
 } from '../records/write-rows.ts'
-import type { Budgeted, Budget } from '../records/budgeted.ts'
 import type { Change, Row } from '../store/contract.ts'
 import {
   agreedHeader,
   headerNamesOf,
-  parseQuery,
-  type Params,
-  type QueryParameters,
   rawQuery,
+  readQuery,
   visibleAscii,
+  type Params,
 } from './request.ts'
 import {
   isKept,
   type EarlierEffect,
-  type Route,
+  type Operation,
   type OperationCall,
-  type KeptRoute,
+  type Reply,
 } from './operation.ts'
-import type { Repetition, Replay, Reply, RunOperation } from './operation.ts'
-import { andThen, type MaybeLater } from '../lib/waiting.ts'
-import { callerNow, type Admission, type RouteRequest } from './admission.ts'
-import { assertContentType, parseJsonBody } from './bodies.ts'
+import { callerNow, countItems, type Admission } from './admission.ts'
 import { digestOf, documentText } from './body-digest.ts'
-import { assertParameterNames } from './strict-body.ts'
+import type { Exchange } from './exchange.ts'
 
-/** The place where it is kept what one key has done. */
-interface Slot {
+/** The place where it is kept what the requests of one idempotency key have done. */
+export interface Slot {
   readonly sealer: RowSealer
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body as it was sent. */
   readonly body: string
   /** Of the JSON document that it is, however written; `undefined` where it is none. */
   readonly document: () => Promise<string | undefined>
+  /** What it gave, once that is to be kept. */
+  keptDocument: string | undefined
+  /** What has been done already: then that is told, and nothing runs. */
+  done: EarlierEffect | undefined
+  /** What must leave for what will be kept. */
+  leaving: readonly Change[]
 }
 
 const shownName = 'SVC-IDEMPOTENCY-KEY'
@@ -73,10 +74,10 @@ const shownName = 'SVC-IDEMPOTENCY-KEY'
  */
 export function readIdempotencyKey(
   { settings }: Pick<Deps, 'settings'>,
-  route: KeptRoute,
+  operation: Operation,
   request: Request,
 ): string | undefined {
-  if (!isKept(route)) return undefined
+  if (!isKept(operation)) return undefined
   const key = agreedHeader(request, headerNamesOf(settings).idempotency)
   if (key === undefined) return undefined
   if (key === null) throw invalid(shownName, 'expected one key: the headers for it differ')
@@ -90,20 +91,22 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   collection: 'idempotency',
 })
 
-/**
- * @param params what the pattern of the route holds: a trailing slash is nothing
- * @param body as it was sent; empty where none is read
- */
+/** Of its address what the pattern holds, since a trailing slash is nothing; and its query. */
+interface SlotRequest {
+  readonly request: Pick<Request, 'url'>
+  readonly params: Params
+}
+
+/** @param body as it was sent; empty where none is read */
 export function slotOf(
   { keys, turns }: Pick<Deps, 'keys' | 'turns'>,
   { tenantId, credential }: Pick<Caller, 'tenantId' | 'credential'>,
-  route: Pick<Route, 'method' | 'path'>,
-  request: Pick<Request, 'url'>,
-  params: Params,
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  { request: { url }, params }: SlotRequest,
   key: string,
   body: Uint8Array,
 ): Slot {
-  const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
+  const what = [method, key, path, ...Object.values(params), rawQuery(url)]
   const fields = [String(credential.ordinal), ...what]
   const letOthersIn = () => turns.next(credential.ordinal)
   let document: Promise<string | undefined> | undefined
@@ -118,6 +121,9 @@ export function slotOf(
       (document ??= documentText(body, letOthersIn).then(
         text => text && digestOf(keys, tenantId, key, 'document', text),
       )),
+    keptDocument: undefined,
+    done: undefined,
+    leaving: [],
   }
 }
 
@@ -156,31 +162,30 @@ async function doneBy(slot: Slot, row: Row): Promise<EarlierEffect> {
   return { effect, ordinal: row.ordinal }
 }
 
-/** What was done before, or what must leave for what will be. */
-type SlotLookup = { readonly done: EarlierEffect } | { readonly leaving: readonly Change[] }
-
 /** @throws ApiError `conflict` where it was done with another body, or cannot be told again */
-async function findDone({ store, settled }: Deps, slot: Slot): Promise<SlotLookup> {
+async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void> {
   const row = await store.find(slot.unique)
-  if (row === undefined) return { leaving: [] }
-  if (!isExpired(row, settled())) return { done: await doneBy(slot, await standing(store, row)) }
-  return { leaving: [{ remove: row.ordinal, ifVersion: row.version }] }
+  slot.leaving = []
+  if (row === undefined) return
+  if (isExpired(row, settled())) slot.leaving = [{ remove: row.ordinal, ifVersion: row.version }]
+  else slot.done = await doneBy(slot, await standing(store, row))
 }
 
 /** @returns what lands along with an operation: its effect, in the place of what leaves */
 const keeperOf =
-  (deps: Deps, { slot, document, leaving }: Keeping) =>
+  (deps: Deps, slot: Slot) =>
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
     const kept: IdempotencyRecord = {
       body: slot.body,
-      ...(document === undefined ? {} : { document }),
+      ...(slot.keptDocument === undefined ? {} : { document: slot.keptDocument }),
       ...(isShort ? { effect } : {}),
     }
     const deadlineMs = deps.now() + idempotencyKeptMs
     const rowHeader = { uniques: [slot.unique], terms: [], deadlineMs }
     const values = [utf8(JSON.stringify(kept))]
-    return [...leaving, { insert: sealRow(slot.sealer, deps.randomBytes, rowHeader, 1, values) }]
+    const row = sealRow(slot.sealer, deps.randomBytes, rowHeader, 1, values)
+    return [...slot.leaving, { insert: row }]
   }
 
 /**
@@ -199,72 +204,58 @@ export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
  * idempotency key what was done before is told instead.
  */
 
-/** A request that was read, and is now to be answered by what its handler says. */
-export interface Prepared {
-  /** As its schema describes it; absent without one, and of a repetition. */
-  readonly body?: unknown
-  readonly tell: (run: RunOperation, replay?: Replay) => MaybeLater<Reply>
+/**
+ * The slot of a request with an idempotency key, which is its own until its answer unless another
+ * request has done the same before.
+ * @throws ApiError `conflict` while another request of this process is under way for the slot
+ */
+export async function openSlot(
+  { deps, slotsUnderWay }: Admission & { readonly slotsUnderWay: Set<string> },
+  operation: Operation,
+  x: Exchange,
+  caller: Caller,
+  key: string,
+  body: Uint8Array = new Uint8Array(),
+): Promise<Slot> {
+  const slot = slotOf(deps, caller, operation, x, key, body)
+  await lookUp(deps, slot)
+  if (slot.done !== undefined) return slot
+  const name = hexOf(slot.unique)
+  if (slotsUnderWay.has(name)) throw underWay()
+  slotsUnderWay.add(name)
+  x.keyLease = { release: () => slotsUnderWay.delete(name) }
+  slot.keptDocument = await slot.document()
+  return slot
 }
 
-export interface Runner extends Admission {
-  /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
-  readonly slotsUnderWay: Set<string>
-}
-
-/** One request for a route, by a caller that may ask for it. */
-export interface AdmittedRequest extends RouteRequest {
-  readonly caller: Caller
-  /** As it was sent; `undefined` where none is read. */
-  readonly bytes: Uint8Array | undefined
-  readonly countItems: OperationCall['countItems']
-  /** For what is opened to answer it, and for the answer. */
-  readonly room: Budget
-  readonly shown: Budgeted['shown']
-}
-
-function parsedBody(
-  { deps }: Runner,
-  { route, bytes, caller }: AdmittedRequest,
-): MaybeLater<unknown> {
-  if (route.body === undefined || bytes === undefined) return undefined
-  return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
-}
-
-/** @throws ApiError `invalid_request`, also for a name that is nearly one of its schema */
-function parsedQuery({ route, request }: RouteRequest): QueryParameters {
-  const query = parseQuery(route.query === undefined ? '' : request.url)
-  if (route.query !== undefined && query.size > 0) assertParameterNames(route.query, query.keys())
-  return query
-}
-
-interface ReadCall {
-  readonly call: OperationCall
-  readonly body: unknown
-}
-
-/** @throws ApiError `invalid_request`, `unsupported_media_type` */
-function readCall(runner: Runner, asked: AdmittedRequest): MaybeLater<ReadCall> {
-  const { route, request, caller, countItems } = asked
-  const query = parsedQuery(asked)
-  if (route.body !== undefined && asked.bytes !== undefined) {
-    assertContentType(request.headers.get('content-type'), route.body.contentType)
+/** What the operation gets of one try. */
+function callOf(
+  admission: Admission,
+  x: Exchange,
+  caller: Caller,
+  along?: OperationCall['caller']['along'],
+): OperationCall {
+  return {
+    caller: { ...caller, room: x.answerLease, shown: x.shown, along },
+    params: x.params,
+    query: x.query,
+    countItems: count => countItems(admission, x, caller, count),
   }
-  const call: OperationCall = { caller, query, countItems }
-  return andThen(parsedBody(runner, asked), body => ({ call, body }))
 }
 
-async function tellAgain(
-  asked: AdmittedRequest,
+/** Tells by what stands now what was done before. */
+export async function tellAgain(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  caller: Caller,
   done: EarlierEffect,
-  body: Repetition['body'],
-  replay: Replay | undefined,
+  body: () => unknown,
 ): Promise<Reply> {
-  const { countItems, room, shown } = asked
-  if (replay === undefined) throw notKept()
-  const query = parsedQuery(asked)
-  const caller = { ...asked.caller, room, shown }
-  const reply = await replay({ caller, query, body, countItems, done })
-  room.needs(reply.json?.length ?? 0)
+  if (operation.replay === undefined) throw notKept()
+  x.query = readQuery(operation, x.request)
+  const reply = await operation.replay(callOf(admission, x, caller), done, body)
+  x.answerLease?.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
 }
 
@@ -272,125 +263,36 @@ async function tellAgain(
 const mayBeDone = (thrown: unknown): boolean =>
   thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
 
-/** Where the effect of an operation is to be kept, and what must leave from there. */
-interface Keeping {
-  readonly slot: Slot
-  /** As the slot says it, once it is made. */
-  readonly document: string | undefined
-  readonly leaving: readonly Change[]
-}
-
-/** A request that is to run, with what runs it, and what answers where it was done before. */
-interface Running {
-  readonly asked: AdmittedRequest
-  readonly call: OperationCall
-  readonly body: unknown
-  readonly run: RunOperation
-  readonly replay: Replay | undefined
-}
-
-/** What a try that did not land leaves to do: to answer, or to try again with what stands now. */
-type Next =
-  { readonly reply: Reply } | { readonly caller: Caller; readonly keeping: Keeping | undefined }
-
-/** @throws what was thrown, unless another process has done it, or it may be tried again */
-async function afterFailure(
-  runner: Runner,
-  { asked, body, replay }: Running,
-  keeping: Keeping | undefined,
-  thrown: unknown,
-): Promise<Next> {
-  if (thrown instanceof CredentialMoved) {
-    // 401 or 403 only for what is gone: a write that finds its credential changed is decided anew.
-    return { caller: await callerNow(runner, asked, true), keeping }
-  }
-  if (keeping === undefined || !mayBeDone(thrown)) throw thrown
-  const { slot, document } = keeping
-  const found = await findDone(runner.deps, slot)
-  const caller = await callerNow(runner, asked)
-  if ('done' in found) {
-    return { reply: await tellAgain({ ...asked, caller }, found.done, () => body, replay) }
-  }
-  if (!(thrown instanceof AlongTaken)) throw thrown
-  return { caller, keeping: { slot, document, leaving: found.leaving } }
-}
-
-/** Runs what is asked for, in tries where writes find something changed. */
-function runUntilLanded(
-  runner: Runner,
-  running: Running,
-  keeping: Keeping | undefined,
-  current = running.asked.caller,
-  tries = 1,
-): MaybeLater<Reply> {
-  const { asked, call, run } = running
-  const along = keeping && keeperOf(runner.deps, keeping)
-  const caller = { ...current, room: asked.room, shown: asked.shown, along }
-  try {
-    const reply = run({ caller, query: call.query, countItems: call.countItems })
-    if (!(reply instanceof Promise)) return reply
-    return reply.catch((thrown: unknown) => tryAgain(runner, running, keeping, tries, thrown))
-  } catch (thrown) {
-    return tryAgain(runner, running, keeping, tries, thrown)
-  }
-}
-
-async function tryAgain(
-  runner: Runner,
-  running: Running,
-  keeping: Keeping | undefined,
-  tries: number,
-  thrown: unknown,
-): Promise<Reply> {
-  const next = await afterFailure(runner, running, keeping, thrown)
-  if ('reply' in next) return next.reply
-  if (tries === writeAttemptsMax) throw changedByOthers()
-  return runUntilLanded(runner, running, next.keeping, next.caller, tries + 1)
-}
-
-/** A request without an idempotency key. @throws ApiError where its query or body is refused */
-export const prepare = (
-  runner: Runner,
-  asked: AdmittedRequest,
-  first?: Keeping,
-): MaybeLater<Prepared> =>
-  andThen(readCall(runner, asked), ({ call, body }) => ({
-    body,
-    tell: (run, replay) => runUntilLanded(runner, { asked, call, body, run, replay }, first),
-  }))
-
 /**
- * A request with an idempotency key.
- * @throws ApiError `conflict` while another request of this process is under way for the slot
+ * Runs an operation until its write lands, or another process has done the same under its key.
+ * @throws what the operation throws, unless it may be tried again; `conflict` after many tries
  */
-export async function prepareOnce(
-  runner: Runner,
-  asked: AdmittedRequest,
-  slot: Slot,
-): Promise<Prepared> {
-  const found = await findDone(runner.deps, slot)
-  if ('done' in found) {
-    const body = () => parsedBody(runner, asked)
-    return { tell: (_run, replay) => tellAgain(asked, found.done, body, replay) }
-  }
-  const key = hexOf(slot.unique)
-  const { slotsUnderWay } = runner
-  if (slotsUnderWay.has(key)) throw underWay()
-  slotsUnderWay.add(key)
-  const leave = () => slotsUnderWay.delete(key)
-  try {
-    const document = await slot.document()
-    const { body, tell } = await prepare(runner, asked, { slot, document, leaving: found.leaving })
-    const tellOnce: Prepared['tell'] = async (run, replay) => {
-      try {
-        return await tell(run, replay)
-      } finally {
-        leave()
+export async function untilLanded(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  first: Caller,
+  slot: Slot | undefined,
+  body: unknown,
+): Promise<Reply> {
+  let caller = first
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const along = slot && keeperOf(admission.deps, slot)
+      return await operation.run(callOf(admission, x, caller, along), body)
+    } catch (thrown) {
+      if (thrown instanceof CredentialMoved) {
+        // 401 or 403 only for what is gone: where the credential changed, all is decided anew.
+        caller = await callerNow(admission, operation, x, true)
+      } else {
+        if (slot === undefined || !mayBeDone(thrown)) throw thrown
+        await lookUp(admission.deps, slot)
+        caller = await callerNow(admission, operation, x)
+        const { done } = slot
+        if (done !== undefined) return tellAgain(admission, operation, x, caller, done, () => body)
+        if (!(thrown instanceof AlongTaken)) throw thrown
       }
+      if (tries === writeAttemptsMax) throw changedByOthers()
     }
-    return { body, tell: tellOnce }
-  } catch (thrown) {
-    leave()
-    throw thrown
   }
 }

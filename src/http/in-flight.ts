@@ -4,7 +4,7 @@
  * @module
  */
 import { idleSecondsMax } from '../limits/limits.ts'
-import type { Exchange } from './answers.ts'
+import type { Exchange } from './exchange.ts'
 
 export interface InFlight {
   /** @returns what it was given */

@@ -9,7 +9,23 @@
  * @module
  */
 import { keepAliveSlackSeconds } from '../limits/operation-limits.ts'
-import type { Connections } from './admission.ts'
+
+export interface Origin {
+  readonly address: string
+  readonly port: number
+}
+
+/** A listening server: it tells one connection from another. */
+export interface Origins {
+  /** `null` on a socket of the file system: nothing tells one connection from another there. */
+  requestIP(request: Request): Origin | null
+}
+
+/** The same, and how long its connections last. */
+export interface Connections extends Origins {
+  /** After how long the connection of a request ends where nothing is sent on it; 0 is never. */
+  timeout(request: Request, seconds: number): void
+}
 
 interface Connected {
   readonly request: Request

@@ -1,7 +1,5 @@
 /**
- * An operation as data: what is asked for, what is checked, and what its answers look like.
- *
- * It stands beside the handler of its route, as the hooks of that route.
+ * An operation as data: where it is, what is checked, what runs, and what its answers look like.
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
@@ -12,9 +10,10 @@ import type { Budgeted } from '../records/budgeted.ts'
 import type { Effect, WriteContext } from '../records/write-rows.ts'
 import type { Params, QueryParameters } from './request.ts'
 
-/** One request, authenticated and permitted, whose query and body are well-formed. */
-export interface OperationCall {
+/** One request as its operation gets it: authenticated and permitted, with a well-formed query. */
+export interface OperationCall<P = Params> {
   readonly caller: Caller & WriteContext & Budgeted
+  readonly params: P
   readonly query: QueryParameters
   /**
    * Counts the items of a bulk operation against the rate of requests, once for each request.
@@ -30,12 +29,6 @@ export interface EarlierEffect {
   readonly ordinal: number
 }
 
-/** A request that was done before; its body is parsed where its answer needs it. */
-export interface Repetition extends OperationCall {
-  readonly body: () => MaybeLater<unknown>
-  readonly done: EarlierEffect
-}
-
 /** `json` is the text of the body, already printed; without it the body is empty. */
 export interface Reply {
   readonly status: 200 | 201 | 204
@@ -47,19 +40,6 @@ export interface Reply {
   /** Of what an earlier request with the same idempotency key has done. */
   readonly isReplay?: true
 }
-
-/** Runs the operation, which may be more than once: until its write lands. */
-export type RunOperation = (call: OperationCall) => MaybeLater<Reply>
-
-/** Answers a repetition by what stands now, as the caller may see it now. */
-export type Replay = (repetition: Repetition) => Promise<Reply>
-
-/**
- * Answers a request: every handler ends in it. Its type is that of no value, since what is sent is
- * printed text, and what its type says stands in the hooks of the route.
- * @param replay absent where the answer shows a secret once: then a repetition is a conflict
- */
-export type Perform = (run: RunOperation, replay?: Replay) => MaybeLater<never>
 
 /** What a body looks like. */
 export interface Content<S extends TSchema = TSchema> {
@@ -87,14 +67,30 @@ interface Success<S extends TSchema = TSchema, N extends number = number> {
   readonly hasLocation?: true
 }
 
+/** The names in a pattern such as `/applications/:id/keys/:keyId`. */
+type NamesIn<Path extends string> = Path extends `${string}/:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? Name | NamesIn<`/${More}`>
+    : Rest
+  : never
+
+/**
+ * `run` and `replay` are methods, so that an operation of any body is an `Operation`: what they get
+ * was checked against the schemas beside them.
+ */
 export interface Operation<
   B extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   S extends TSchema = TSchema,
   N extends 200 | 201 | 204 = 200 | 201 | 204,
+  Method extends string = string,
+  Path extends string = string,
 > {
   /** As generated clients call it: a verb and what it is about. */
   readonly name: string
+  readonly method: Method
+  /** Its pattern below the base path. */
+  readonly path: Path
   readonly summary: string
   /** What the summary cannot say, for the documentation. */
   readonly description?: string
@@ -116,18 +112,27 @@ export interface Operation<
   readonly success: Success<S, N>
   /** Statuses that are told with this operation; any may answer those of every operation too. */
   readonly failures: readonly number[]
-}
-
-/** An operation where it is: at a method and a path below the base path. */
-export interface Route extends Operation {
-  readonly method: string
-  readonly path: string
+  /** Runs more than once where a write finds something changed: until it lands. */
+  run(
+    call: OperationCall<Readonly<Record<NamesIn<Path>, string>>>,
+    body: B['static'],
+  ): MaybeLater<Reply>
+  /**
+   * Answers a repetition by what stands now, as the caller may see it now. Absent where the answer
+   * shows a secret once: then a repetition is a conflict.
+   * @param body parsed where it is asked for
+   */
+  replay?(
+    call: OperationCall<Readonly<Record<NamesIn<Path>, string>>>,
+    done: EarlierEffect,
+    body: () => MaybeLater<B['static']>,
+  ): Promise<Reply>
 }
 
 const readingPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
 
 /** Whether it changes nothing, by whatever method. */
-export const isReading = ({ method, permission }: Pick<Route, 'method' | 'permission'>): boolean =>
+export const isReading = ({ method, permission }: Pick<Operation, 'method' | 'permission'>) =>
   method === 'GET' || (permission !== undefined && readingPermissions.has(permission))
 
 /** The others change nothing, or the same thing once more. */
@@ -139,33 +144,18 @@ const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
  */
 const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
 
-/** What of a route decides whether and where it is kept what its requests have done. */
-export type KeptRoute = Pick<Route, 'method' | 'name' | 'permission'>
+/** Whether it is kept what requests for an operation have done. */
+export const isKept = (rule: Pick<Operation, 'method' | 'name' | 'permission'>): boolean =>
+  idempotentMethods.has(rule.method) && !unkeptNames.has(rule.name) && !isReading(rule)
 
-/** Whether it is kept what requests of a route have done. */
-export const isKept = (route: KeptRoute): boolean =>
-  idempotentMethods.has(route.method) && !unkeptNames.has(route.name) && !isReading(route)
-
-/** What the framework and its typed client know of an operation. */
-interface Hooks<B extends TSchema, Q extends TSchema, S extends TSchema, N extends number> {
-  readonly parse: 'none'
-  readonly operation: Operation
-  readonly body: B
-  readonly query: Q
-  readonly response: Record<N, S>
-}
-
-/**
- * The hooks of a route. The schemas are there for its types alone: what they say is checked around
- * the operation, since the framework would read bodies before their callers are known, hash names
- * of queries without a seed, and repeat what came in its errors. They are for one route: the
- * framework puts into them what its macros make.
- */
+/** An operation, with the types of its body, query and answer as its schemas say. */
 export const operation = <
+  const Method extends 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  const Path extends string,
   N extends 200 | 201 | 204,
   B extends TSchema = TSchema & { readonly static: unknown },
   Q extends TSchema = TSchema & { readonly static: Record<string, string> },
   S extends TSchema = TSchema & { readonly static: undefined },
 >(
-  rule: Operation<B, Q, S, N>,
-) => ({ parse: 'none', operation: rule }) as unknown as Hooks<B, Q, S, N>
+  rule: Operation<B, Q, S, N, Method, Path>,
+): Operation<B, Q, S, N, Method, Path> => rule

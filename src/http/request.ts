@@ -2,10 +2,12 @@
  * What the head of a request says: its host, its headers, its address and its query.
  * @module
  */
+import type { TSchema } from '@sinclair/typebox'
 import { ownText, keptFor, TextMap, type ReadonlyTextMap } from '../lib/maps.ts'
 import { ApiError, invalid } from '../lib/errors.ts'
 import type { Settings } from '../settings/settings.ts'
 import { pageNumberMax, pageSizeDefault, pageSizeMax, urlBytesMax } from '../limits/limits.ts'
+import { assertParameterNames } from './strict-body.ts'
 
 /*
  * What must hold of the header of a request, whatever it asks for.
@@ -131,7 +133,7 @@ export function acceptsJsonAlone({ headers }: Request): boolean {
 /** Names to their values, in the order in which they came. */
 export type QueryParameters = ReadonlyTextMap<readonly string[]>
 
-const none: QueryParameters = new Map()
+export const noQuery: QueryParameters = new Map()
 
 function decode(text: string): string {
   try {
@@ -148,9 +150,9 @@ export function rawQuery(url: string): string {
 }
 
 /** @throws ApiError `invalid_request` for a bad percent code */
-export function parseQuery(url: string): QueryParameters {
+function parseQuery(url: string): QueryParameters {
   const start = url.indexOf('?')
-  if (start < 0) return none
+  if (start < 0) return noQuery
   const parameters = new TextMap<string[]>()
   for (const pair of url.slice(start + 1).split('&')) {
     if (pair === '') continue
@@ -162,6 +164,19 @@ export function parseQuery(url: string): QueryParameters {
     else values.push(value)
   }
   return parameters
+}
+
+/**
+ * The query of a request for an operation; empty where that has none.
+ * @throws ApiError `invalid_request`, also for a name that is nearly one of its schema
+ */
+export function readQuery(
+  { query: schema }: { readonly query?: TSchema },
+  { url }: Request,
+): QueryParameters {
+  const query = parseQuery(schema === undefined ? '' : url)
+  if (schema !== undefined && query.size > 0) assertParameterNames(schema, query.keys())
+  return query
 }
 
 function integerOf(query: QueryParameters, name: string, fallback: number, max: number): number {

@@ -4,13 +4,7 @@
  */
 import { logDigest } from '../crypto/keyring.ts'
 import type { AnswerNotice, Deps, AnswerEvent, SeenMore } from '../deps.ts'
-import type { Exchange } from './answers.ts'
-import type { ClientAddress } from './client-address.ts'
-
-interface Seeing {
-  readonly deps: Pick<Deps, 'keys'>
-  readonly clientAddress: ClientAddress
-}
+import type { Exchange } from './exchange.ts'
 
 /**
  * decision: an id is shown where an answer that is no error says that it is one of the vault, which
@@ -18,20 +12,21 @@ interface Seeing {
  * token was found or looked for in vain, which counts as a guess. With that of a request that was
  * refused otherwise, a reader of the log who has a key could compare any number of ids.
  */
-function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: boolean): SeenMore {
-  const { about, aboutId, params, refusal, request, server } = exchange
-  const id = aboutId ?? params?.['keyId'] ?? params?.['id']
+function moreOf({ keys }: Pick<Deps, 'keys'>, exchange: Exchange, isError: boolean): SeenMore {
+  const { operation, aboutId, params, refusal, clientAddress } = exchange
+  const about = operation?.about
+  const id = aboutId ?? params['keyId'] ?? params['id']
   const isLookedUp = !isError || refusal === 'not_found'
   const isDigested = about === 'token' && id !== undefined && isLookedUp
   return {
-    clientAddress: exchange.clientAddress ?? clientAddress(request, server),
-    tokenDigest: isDigested ? logDigest(deps.keys, id) : undefined,
+    clientAddress,
+    tokenDigest: isDigested ? logDigest(keys, id) : undefined,
     objectId: about === 'object' && !isError ? id : undefined,
   }
 }
 
 /** HEAD is answered without the body. */
-export function seenOf(seeing: Seeing, exchange: Exchange, status: number): AnswerEvent {
+export function seenOf(deps: Pick<Deps, 'keys'>, exchange: Exchange, status: number): AnswerEvent {
   const { traceId, isTraceMade, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } =
     exchange
   const { method } = exchange.request
@@ -41,7 +36,7 @@ export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Answ
     isTraceMade,
     method,
     route,
-    operation,
+    operation: operation?.name,
     status,
     refusal,
     startedMs,
@@ -49,12 +44,13 @@ export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Answ
     bytesIn,
     bytesOut: method === 'HEAD' ? 0 : bytesOut,
     shown: isError ? undefined : exchange.shown,
-    more: () => moreOf(seeing, exchange, isError),
+    more: () => moreOf(deps, exchange, isError),
   }
 }
 
 /** For readers who may know all of it. */
 export function answeredBy(exchange: Exchange, { status, headers }: Response): AnswerNotice {
   const { request, route, operation, detail, caller } = exchange
-  return { request, status, route, operation, detail, caller, location: headers.get('location') }
+  const location = headers.get('location')
+  return { request, status, route, operation: operation?.name, detail, caller, location }
 }

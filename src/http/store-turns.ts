@@ -20,7 +20,7 @@ import {
 import { storeBeginsPerTurn } from '../limits/work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/core/limits.ts'
 import { makeFairQueue } from '../lib/fair-queue.ts'
-import { isReading, type Route } from './operation.ts'
+import { isReading, type Operation } from './operation.ts'
 
 interface GateMax {
   readonly inside: number
@@ -113,7 +113,7 @@ export interface StoreTurn {
 /** Opens the seat of one request of the credential at that ordinal; it must be released. */
 export type StoreTurns = (
   ordinal: number,
-  route: Pick<Route, 'method' | 'permission' | 'readsPages'>,
+  operation: Pick<Operation, 'method' | 'permission' | 'readsPages'>,
 ) => StoreTurn
 
 const overloaded = () =>
@@ -168,8 +168,8 @@ export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
     few: storeFew,
     perTurn: storeBeginsPerTurn,
   })
-  return (ordinal, route) => {
-    const gate = route.readsPages === true ? pages : others
-    return seatAt(gate, ordinal, isReading(route) ? readMs : writeMs)
+  return (ordinal, operation) => {
+    const gate = operation.readsPages === true ? pages : others
+    return seatAt(gate, ordinal, isReading(operation) ? readMs : writeMs)
   }
 }

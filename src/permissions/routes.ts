@@ -17,8 +17,9 @@ import {
 import { invalid } from '../lib/errors.ts'
 import { closed, oneOf } from '../lib/schemas.ts'
 import { operation } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import type { QueryParameters } from '../http/request.ts'
+import { on } from '../http/routes.ts'
 
 const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'token:create': 'Create tokens',
@@ -90,6 +91,8 @@ const listQuery = Type.Object(
 const listAll = () =>
   operation({
     name: 'listPermissions',
+    method: 'GET',
+    path: '/permissions',
     summary: 'List the permissions',
     permission: undefined,
     callers: applicationTypes,
@@ -100,13 +103,8 @@ const listAll = () =>
       examples: { some: listed.slice(0, 2) },
     },
     failures: [400, 401, 403],
+    run: ({ query }) => ({ status: 200, json: printListed(query) }),
   })
 
 export const permissionRoutes = (pipeline: Pipeline) =>
-  new Elysia()
-    .use(hooks(pipeline))
-    .get(
-      '/permissions',
-      ({ perform }) => perform(async ({ query }) => ({ status: 200, json: printListed(query) })),
-      listAll(),
-    )
+  new Elysia().route(...on(pipeline, listAll()))

@@ -7,8 +7,9 @@ import { Elysia } from 'elysia'
 import { printInstantUtc } from '../rules/instants.ts'
 import { invalid } from '../lib/errors.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { printStretch, readPageRequest } from '../http/request.ts'
+import { on } from '../http/routes.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { endSession, authorizeSession, createSession } from './session-service.ts'
 import {
@@ -43,20 +44,25 @@ async function list(deps: SessionDeps, { caller, query }: OperationCall): Promis
   return { status: 200, json: printStretch(size, next, items) }
 }
 
-const listAll = () =>
+const listAll = (deps: SessionDeps) =>
   operation({
     name: 'listSessions',
+    method: 'GET',
+    path: '/sessions',
     readsPages: true,
     summary: 'List sessions, newest first, as a walk',
     permission: 'session:read',
     query: listSessionsQuery,
     success: { status: 200, schema: sessionListSchema, examples: sessionListExamples },
     failures: [400, 401, 403],
+    run: call => list(deps, call),
   })
 
-const end = () =>
+const end = (deps: SessionDeps) =>
   operation({
     name: 'deleteSession',
+    method: 'DELETE',
+    path: '/sessions/:id',
     about: 'object',
     summary: 'End a session; its key is refused from then on',
     description:
@@ -67,23 +73,32 @@ const end = () =>
     callers: ['management', 'private'],
     success: { status: 204 },
     failures: [401, 403, 404],
+    async run({ caller, params }) {
+      await endSession(deps, caller, params.id)
+      return { status: 204 }
+    },
   })
 
 /** Reads no body, even if one is sent (contract section 1). */
-const open = () =>
+const open = (deps: SessionDeps) =>
   operation({
     name: 'createSession',
+    method: 'POST',
+    path: '/sessions',
     about: 'object',
     summary: 'Create a session; the answer holds its key and its nonce, once',
     permission: undefined,
     callers: ['public'],
     success: { status: 201, schema: newSessionSchema, examples: newSessionExamples },
     failures: [401, 403],
+    run: call => create(deps, call),
   })
 
-const authorize = () =>
+const authorize = (deps: SessionDeps) =>
   operation({
     name: 'authorizeSession',
+    method: 'POST',
+    path: '/sessions/authorize',
     about: 'object',
     summary: 'Give a session its permissions and rules',
     permission: undefined,
@@ -96,31 +111,16 @@ const authorize = () =>
     },
     success: { status: 200 },
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: async ({ caller }, body) => ({
+      status: 200,
+      aboutId: await authorizeSession(deps, caller, body),
+    }),
+    replay: async () => ({ status: 200 }),
   })
 
 export const sessionRoutes = (deps: SessionDeps, pipeline: Pipeline) =>
   new Elysia()
-    .use(hooks(pipeline))
-    .get('/sessions', ({ perform }) => perform(call => list(deps, call)), listAll())
-    .delete(
-      '/sessions/:id',
-      ({ params: { id }, perform }) =>
-        perform(async ({ caller }) => {
-          await endSession(deps, caller, id)
-          return { status: 204 }
-        }),
-      end(),
-    )
-    .post('/sessions', ({ perform }) => perform(call => create(deps, call)), open())
-    .post(
-      '/sessions/authorize',
-      ({ body, perform }) =>
-        perform(
-          async ({ caller }) => ({
-            status: 200,
-            aboutId: await authorizeSession(deps, caller, body),
-          }),
-          async () => ({ status: 200 }),
-        ),
-      authorize(),
-    )
+    .route(...on(pipeline, listAll(deps)))
+    .route(...on(pipeline, end(deps)))
+    .route(...on(pipeline, open(deps)))
+    .route(...on(pipeline, authorize(deps)))

@@ -8,7 +8,8 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { operation, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
+import { on } from '../http/routes.ts'
 import { nameCharsMax } from '../limits/limits.ts'
 import type { TenantRecord } from './tenant-record.ts'
 import { getOwnTenant, renameOwnTenant } from './tenant-service.ts'
@@ -59,18 +60,23 @@ const shown = (record: TenantRecord): Reply => ({
 
 const oneTenant = { status: 200, schema: tenantSchema, examples: tenantExamples } as const
 
-const getOwn = () =>
+const getOwn = (deps: Deps) =>
   operation({
     name: 'getOwnTenant',
+    method: 'GET',
+    path: '/tenants/self',
     summary: 'Get the tenant of the key that is sent',
     permission: 'tenant:read',
     success: oneTenant,
     failures: [401, 403],
+    run: async ({ caller }) => shown(await getOwnTenant(deps, caller)),
   })
 
-const updateOwn = () =>
+const updateOwn = (deps: Deps) =>
   operation({
     name: 'updateOwnTenant',
+    method: 'PUT',
+    path: '/tenants/self',
     summary: 'Rename the tenant of the key that is sent',
     permission: 'tenant:update',
     body: {
@@ -81,22 +87,9 @@ const updateOwn = () =>
     },
     success: oneTenant,
     failures: [400, 401, 403, 409, 413, 415],
+    run: async ({ caller }, { name }) => shown(await renameOwnTenant(deps, caller, name)),
+    replay: async ({ caller }) => shown(await getOwnTenant(deps, caller)),
   })
 
 export const tenantRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia()
-    .use(hooks(pipeline))
-    .get(
-      '/tenants/self',
-      ({ perform }) => perform(async ({ caller }) => shown(await getOwnTenant(deps, caller))),
-      getOwn(),
-    )
-    .put(
-      '/tenants/self',
-      ({ body, perform }) =>
-        perform(
-          async ({ caller }) => shown(await renameOwnTenant(deps, caller, body.name)),
-          async ({ caller }) => shown(await getOwnTenant(deps, caller)),
-        ),
-      updateOwn(),
-    )
+  new Elysia().route(...on(pipeline, getOwn(deps))).route(...on(pipeline, updateOwn(deps)))

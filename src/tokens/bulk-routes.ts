@@ -9,16 +9,11 @@ import type { Deps } from '../deps.ts'
 import { type Json, printJson } from '../lib/json/json.ts'
 import { ApiError, invalid } from '../lib/errors.ts'
 import { readEnvelope } from '../http/bodies.ts'
-import {
-  operation,
-  type OperationCall,
-  type Content,
-  type Repetition,
-  type Reply,
-} from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { operation, type Content, type OperationCall, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/request.ts'
+import { on } from '../http/routes.ts'
 import { bulkLeavesMax } from '../limits/limits.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
@@ -108,10 +103,12 @@ async function tokenize(deps: Deps, call: OperationCall, body: Json): Promise<Re
   return { status: 200, json }
 }
 
-async function answerAgain(deps: Deps, repetition: Repetition): Promise<Reply> {
-  const { caller, query, countItems } = repetition
-  const body = (await repetition.body()) as Json
-  const past = repetition.done as unknown as Past<KeptLeaves>
+async function tokenizeAgain(
+  deps: Deps,
+  { caller, query, countItems }: OperationCall,
+  past: Past<KeptLeaves>,
+  body: Json,
+): Promise<Reply> {
   const isPart = isPartial(query)
   const { leaves, fates } = await retokenize(deps, caller, body, past, countItems)
   const json = isPart ? printResults(resultsOf(leaves, fates)) : printWhole(body, fates)
@@ -134,9 +131,11 @@ Any JSON of at most ${bulkLeavesMax} values. A text that is exactly \`{{ <token 
 make of it. Under a rule that masks it is the masked data. A text that holds \`{{\` otherwise is
 refused, and so is a token that the caller may not use.`.trim()
 
-const tokenizeAll = () =>
+const tokenizeAll = (deps: Deps) =>
   operation({
     name: 'tokenize',
+    method: 'POST',
+    path: '/tokenize',
     summary: 'Create many tokens at once, in the shape of the body',
     description: tokenizeDescription,
     permission: 'token:create',
@@ -144,37 +143,27 @@ const tokenizeAll = () =>
     body: bodyLike(tokenizeExamples),
     success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: (call, body) => tokenize(deps, call, body),
+    replay: async (call, done, body) =>
+      tokenizeAgain(deps, call, done as unknown as Past<KeptLeaves>, await body()),
   })
 
-const detokenizeAll = () =>
+const detokenizeAll = (deps: Deps) =>
   operation({
     name: 'detokenize',
+    method: 'POST',
+    path: '/detokenize',
     summary: 'Replace references to tokens by their data',
     description: detokenizeDescription,
     permission: 'token:use',
     body: bodyLike(detokenizeExamples),
     success: { status: 200, schema: anyJson, examples: detokenizedExamples },
     failures: [400, 401, 403, 409, 413, 415],
+    run: async ({ caller, countItems }, body) => ({
+      status: 200,
+      json: await detokenize(deps, caller, body, countItems),
+    }),
   })
 
 export const bulkRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia()
-    .use(hooks(pipeline))
-    .post(
-      '/tokenize',
-      ({ body, perform }) =>
-        perform(
-          call => tokenize(deps, call, body),
-          again => answerAgain(deps, again),
-        ),
-      tokenizeAll(),
-    )
-    .post(
-      '/detokenize',
-      ({ body, perform }) =>
-        perform(async ({ caller, countItems }) => ({
-          status: 200,
-          json: await detokenize(deps, caller, body, countItems),
-        })),
-      detokenizeAll(),
-    )
+  new Elysia().route(...on(pipeline, tokenizeAll(deps))).route(...on(pipeline, detokenizeAll(deps)))

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { TextMap } from '../lib/maps.ts'
 import { invalid } from '../lib/errors.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import {
   printPage,
   printStretch,
@@ -16,6 +16,7 @@ import {
   type PartRequest,
   type QueryParameters,
 } from '../http/request.ts'
+import { on } from '../http/routes.ts'
 import { pageSizeDefault } from '../limits/limits.ts'
 import { searchExamples, tokenListExamples } from './token-examples.ts'
 import { readTokenFilter } from './find/filters.ts'
@@ -81,21 +82,25 @@ const searchBody = {
 } as const
 
 const listed = {
+  method: 'GET',
   permission: 'token:read',
   summary: 'List tokens, newest first',
   readsPages: true,
   failures: [400, 401, 403],
 } as const
 
-const listPages = () =>
+const listPages = (deps: Deps) =>
   operation({
     ...listed,
     name: 'listTokens',
+    path: '/tokens',
     query: listTokensQuery,
     success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
+    run: call => list(deps, call, call.query),
   })
 
 const searched = {
+  method: 'POST',
   permission: 'token:search',
   summary: 'Search tokens, newest first',
   readsPages: true,
@@ -103,12 +108,14 @@ const searched = {
   failures: [400, 401, 403, 413, 415],
 } as const
 
-const searchPages = () =>
+const searchPages = (deps: Deps) =>
   operation({
     ...searched,
     name: 'searchTokens',
+    path: '/tokens/search',
     body: searchBody,
     success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
+    run: (call, body) => search(deps, call, body),
   })
 
 const walk = {
@@ -117,22 +124,26 @@ const walk = {
   examples: { walk: tokenListExamples.walk },
 } as const
 
-const listWalk = () =>
+const listWalk = (deps: Deps) =>
   operation({
     ...listed,
     name: 'listTokensByCursor',
+    path: '/v2/tokens',
     summary: `${listed.summary}, as a walk`,
     query: walkTokensQuery,
     success: walk,
+    run: call => list(deps, call, asWalk(call.query)),
   })
 
-const searchWalk = () =>
+const searchWalk = (deps: Deps) =>
   operation({
     ...searched,
     name: 'searchTokensByCursor',
+    path: '/v2/tokens/search',
     summary: `${searched.summary}, as a walk`,
     body: { ...searchBody, examples: { walk: searchExamples.walk } },
     success: walk,
+    run: (call, body) => search(deps, call, { ...body, start: body.start ?? '' }),
   })
 
 /**
@@ -141,21 +152,7 @@ const searchWalk = () =>
  */
 export const listRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .use(hooks(pipeline))
-    .get('/tokens', ({ perform }) => perform(call => list(deps, call, call.query)), listPages())
-    .post(
-      '/tokens/search',
-      ({ body, perform }) => perform(call => search(deps, call, body)),
-      searchPages(),
-    )
-    .get(
-      '/v2/tokens',
-      ({ perform }) => perform(call => list(deps, call, asWalk(call.query))),
-      listWalk(),
-    )
-    .post(
-      '/v2/tokens/search',
-      ({ body, perform }) =>
-        perform(call => search(deps, call, { ...body, start: body.start ?? '' })),
-      searchWalk(),
-    )
+    .route(...on(pipeline, listPages(deps)))
+    .route(...on(pipeline, searchPages(deps)))
+    .route(...on(pipeline, listWalk(deps)))
+    .route(...on(pipeline, searchWalk(deps)))

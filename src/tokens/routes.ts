@@ -5,8 +5,9 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type OperationCall, type Repetition, type Reply } from '../http/operation.ts'
-import { type Pipeline, hooks } from '../http/pipeline.ts'
+import { operation, type EarlierEffect, type OperationCall, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
+import { on } from '../http/routes.ts'
 import { noteShown, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/decide-token.ts'
@@ -43,7 +44,11 @@ function created(caller: Budgeted, { id, json, transform }: CreateAnswer): Reply
   return { status: 201, json, madeId: id }
 }
 
-async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply> {
+async function recreate(
+  deps: Deps,
+  { caller }: OperationCall,
+  done: EarlierEffect,
+): Promise<Reply> {
   const [item] = done.effect as unknown as readonly [KeptItem]
   const past = { effect: item, ordinal: done.ordinal }
   return created(caller, await recreateAnswer(deps, caller, past))
@@ -65,84 +70,71 @@ const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Rep
 
 const changed = (json: string): Reply => ({ status: 200, json })
 
-const reupdate = async (deps: Deps, { caller, done }: Repetition): Promise<Reply> =>
-  changed(await reupdateAnswer(deps, caller, done as Past<string>))
-
-const create = () =>
+const create = (deps: Deps) =>
   operation({
     name: 'createToken',
+    method: 'POST',
+    path: '/tokens',
     summary: 'Create a token',
     permission: 'token:create',
     about: 'token',
     body: newToken,
     success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: async ({ caller }, body) => created(caller, await createToken(deps, caller, body)),
+    replay: (call, done) => recreate(deps, call, done),
   })
 
-const get = () =>
+const get = (deps: Deps) =>
   operation({
     name: 'getToken',
+    method: 'GET',
+    path: '/tokens/:id',
     summary: 'Get a token',
     permission: 'token:read',
     about: 'token',
     success: { status: 200, schema: tokenSchema, examples: tokenExamples },
     failures: [401, 403, 404],
+    run: call => read(deps, call, call.params.id),
   })
 
-const update = () =>
+const update = (deps: Deps) =>
   operation({
     name: 'updateToken',
+    method: 'PATCH',
+    path: '/tokens/:id',
     summary: 'Update a token by merge patch',
     permission: 'token:update',
     about: 'token',
     body: tokenPatch,
     success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
+    run: async ({ caller, params }, body) =>
+      changed(await updateToken(deps, caller, params.id, body)),
+    replay: async ({ caller }, done) =>
+      changed(await reupdateAnswer(deps, caller, done as Past<string>)),
   })
 
-const remove = () =>
+const remove = (deps: Deps) =>
   operation({
     name: 'deleteToken',
+    method: 'DELETE',
+    path: '/tokens/:id',
     summary: 'Delete a token',
     permission: 'token:delete',
     about: 'token',
     success: { status: 204 },
     failures: [401, 403, 404],
+    async run({ caller, params }) {
+      await removeToken(deps, caller, params.id)
+      return { status: 204 }
+    },
   })
 
 /** One token: create, get, update, delete. */
 export const tokenRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .use(hooks(pipeline))
-    .post(
-      '/tokens',
-      ({ body, perform }) =>
-        perform(
-          async ({ caller }) => created(caller, await createToken(deps, caller, body)),
-          again => recreate(deps, again),
-        ),
-      create(),
-    )
-    .get(
-      '/tokens/:id',
-      ({ params: { id }, perform }) => perform(call => read(deps, call, id)),
-      get(),
-    )
-    .patch(
-      '/tokens/:id',
-      ({ params: { id }, body, perform }) =>
-        perform(
-          async ({ caller }) => changed(await updateToken(deps, caller, id, body)),
-          again => reupdate(deps, again),
-        ),
-      update(),
-    )
-    .delete(
-      '/tokens/:id',
-      ({ params: { id }, perform }) =>
-        perform(async ({ caller }) => {
-          await removeToken(deps, caller, id)
-          return { status: 204 }
-        }),
-      remove(),
-    )
+    .route(...on(pipeline, create(deps)))
+    .route(...on(pipeline, get(deps)))
+    .route(...on(pipeline, update(deps)))
+    .route(...on(pipeline, remove(deps)))

@@ -329,8 +329,7 @@ test('a slot is of the credential that asks, whatever its version', async () => 
       deps,
       { tenantId, credential: { ordinal, version } },
       { method: 'POST', path: '/tokens' },
-      { url: 'http://localhost/tokens' },
-      {},
+      { request: { url: 'http://localhost/tokens' }, params: {} },
       'same',
       new Uint8Array(),
     ).unique

@@ -224,7 +224,8 @@ test('keys of two tenants, methods, paths, parameters or queries never meet', as
     const caller = { tenantId: tenant, credential: { ordinal, version: 1 } }
     const route = { method, path }
     const url = `http://localhost/any${query}`
-    const { unique } = slotOf(deps, caller, route, { url }, { id }, 'same', new Uint8Array())
+    const asked = { request: { url }, params: { id } }
+    const { unique } = slotOf(deps, caller, route, asked, 'same', new Uint8Array())
     return Buffer.from(unique).toString('hex')
   }
   const uniques = [

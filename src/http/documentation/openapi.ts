@@ -7,7 +7,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../limits/limits.ts'
 import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
 import { isKept } from '../operation.ts'
-import type { Content, Route } from '../operation.ts'
+import type { Content, Operation } from '../operation.ts'
 
 /** By the beginning of the path, the first that fits; without the version before it. */
 const groups: readonly (readonly [path: RegExp, name: string, description: string])[] = [
@@ -88,8 +88,8 @@ is 400.`,
   schema: visibleAscii(idempotencyKeyCharsMax),
 }
 
-const headerParameters = (route: Route): readonly Plain[] =>
-  isKept(route) ? [traceParameter, idempotencyParameter] : [traceParameter]
+const headerParameters = (operation: Operation): readonly Plain[] =>
+  isKept(operation) ? [traceParameter, idempotencyParameter] : [traceParameter]
 
 /** Of every answer. */
 export const answerHeaders = {
@@ -113,7 +113,7 @@ function contentOf(type: string, { schema, examples }: Content, components: Comp
   }
 }
 
-function describeSuccess({ success }: Route, components: Components): Plain {
+function describeSuccess({ success }: Operation, components: Components): Plain {
   const { status, schema, examples = {}, hasLocation } = success
   return {
     [String(status)]: {
@@ -126,7 +126,7 @@ function describeSuccess({ success }: Route, components: Components): Plain {
   }
 }
 
-const descriptionOf = ({ description, permission, callers }: Route): string =>
+const descriptionOf = ({ description, permission, callers }: Operation): string =>
   [
     description ?? '',
     permission === undefined ? '' : `Permission: \`${permission}\`.`,
@@ -139,22 +139,22 @@ const descriptionOf = ({ description, permission, callers }: Route): string =>
  * An OpenAPI 3.1 operation object.
  * @param components that it needs are added
  */
-export function describeRoute(route: Route, components: Components): Plain {
-  const { body } = route
+export function describeOperation(operation: Operation, components: Components): Plain {
+  const { body } = operation
   return {
-    operationId: route.name,
-    tags: [tagOf(route.path)],
-    summary: route.summary,
-    description: descriptionOf(route),
+    operationId: operation.name,
+    tags: [tagOf(operation.path)],
+    summary: operation.summary,
+    description: descriptionOf(operation),
     security: [{ key: [] }],
     parameters: [
-      ...pathParameters(route.path),
-      ...queryParameters(route.query, components),
-      ...headerParameters(route),
+      ...pathParameters(operation.path),
+      ...queryParameters(operation.query, components),
+      ...headerParameters(operation),
     ],
     responses: {
-      ...describeSuccess(route, components),
-      ...describeFailures(route.failures),
+      ...describeSuccess(operation, components),
+      ...describeFailures(operation.failures),
     },
     ...(body === undefined
       ? {}

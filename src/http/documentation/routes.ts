@@ -12,12 +12,12 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, type AnyElysia } from 'elysia'
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
-import type { Exchange } from '../answers.ts'
 import { type Components, failureResponses } from './failures.ts'
-import { answerHeaders, describeRoute, tags } from './openapi.ts'
+import { answerHeaders, describeOperation, tags } from './openapi.ts'
 import { pageFrom, pageStyle, policy, startScript } from './reference-page.ts'
 import { pathOf, withoutTrailingSlash } from '../request.ts'
-import { answerPage, type Pipeline, hooks } from '../pipeline.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { hidden, page } from '../routes.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({
   openapi: '3.1.0',
@@ -64,10 +64,9 @@ const checkedElsewhere = Type.Object({})
 function writeDocument({ operations }: Pipeline, routes: Routes, basePath: string): string {
   const components: Components = new Map()
   const described = routes.flatMap(route => {
-    const { method, path } = route
     const operation = operations.get(String(route.hooks.detail?.operationId))
     if (operation === undefined) return []
-    const detail = describeRoute({ ...operation, method, path }, components)
+    const detail = describeOperation({ ...operation, path: route.path }, components)
     return [{ ...route, hooks: { detail, params: checkedElsewhere } }]
   })
   const app = { getGlobalRoutes: () => described, getGlobalDefinitions: () => ({ type: {} }) }
@@ -90,17 +89,12 @@ const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' 
  */
 export function entrance(pipeline: Pipeline) {
   const headers = headersOf('application/json')
-  const shown = { parse: 'none', page: true, detail: { hide: true } } as const
-  return new Elysia().use(hooks(pipeline)).get(
-    '/',
-    ({ exchange }: { readonly exchange: Exchange }) => {
-      const base = withoutTrailingSlash(pathOf(exchange.request.url)).replace(/^\/$/, '')
-      const places = { page: `${base}/swagger`, document: `${base}/swagger/json` }
-      const bytes = Buffer.from(JSON.stringify({ name: 'Coffer', ...places }))
-      return answerPage(pipeline, exchange, { headers, bytes })
-    },
-    shown,
-  )
+  const places = ({ url }: Request) => {
+    const base = withoutTrailingSlash(pathOf(url)).replace(/^\/$/, '')
+    const shown = { name: 'Coffer', page: `${base}/swagger`, document: `${base}/swagger/json` }
+    return { headers, bytes: Buffer.from(JSON.stringify(shown)) }
+  }
+  return new Elysia().get('/', page(pipeline, places), hidden())
 }
 
 /**
@@ -116,36 +110,33 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
     documents.set(basePath, written)
     return written
   }
-  const page =
-    (type: string, read: (request: Request) => string | Uint8Array) =>
-    ({ exchange }: { readonly exchange: Exchange }) => {
-      const text = read(exchange.request)
+  const part = (type: string, read: (request: Request) => string | Uint8Array) =>
+    page(pipeline, request => {
+      const text = read(request)
       const bytes = typeof text === 'string' ? Buffer.from(text) : text
-      return answerPage(pipeline, exchange, { headers: headersOf(type), bytes })
-    }
-  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+      return { headers: headersOf(type), bytes }
+    })
   return new Elysia()
-    .use(hooks(pipeline))
     .get(
       '/swagger',
-      page('text/html', request => pageFrom(folderOf(request))),
-      shown(),
+      part('text/html', request => pageFrom(folderOf(request))),
+      hidden(),
     )
     .get(
       '/swagger/start.js',
-      page('text/javascript', () => startScript),
-      shown(),
+      part('text/javascript', () => startScript),
+      hidden(),
     )
     .get(
       '/swagger/page.css',
-      page('text/css', () => pageStyle),
-      shown(),
+      part('text/css', () => pageStyle),
+      hidden(),
     )
-    .get('/swagger/ui.js', page('text/javascript', readOnce(bundlePath)), shown())
-    .get('/swagger/ui.css', page('text/css', readOnce(stylePath)), shown())
+    .get('/swagger/ui.js', part('text/javascript', readOnce(bundlePath)), hidden())
+    .get('/swagger/ui.css', part('text/css', readOnce(stylePath)), hidden())
     .get(
       '/swagger/json',
-      page('application/json', request => documentAt(basePathOf(request))),
-      shown(),
+      part('application/json', request => documentAt(basePathOf(request))),
+      hidden(),
     )
 }

@@ -13,10 +13,10 @@ import { makePipeline, routesOf } from '../../coffer.ts'
 import type { Deps } from '../../deps.ts'
 import { entrance } from '../../http/documentation/routes.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { Connections } from '../../http/admission.ts'
+import type { Connections } from '../../http/keep-alive.ts'
 import { otherMethods } from '../../http/addresses.ts'
-import { assertAddress, nothingHere } from '../../http/request.ts'
-import { finish, type Pipeline, makeExchange } from '../../http/pipeline.ts'
+import { nothingHere } from '../../http/request.ts'
+import { answer, assertReachable, beginExchange, type Pipeline } from '../../http/pipeline.ts'
 import { toApiError } from '../../http/problem.ts'
 import type { InFlight } from '../../http/in-flight.ts'
 import { keepOpenEveryMs } from '../../limits/work-limits.ts'
@@ -45,21 +45,17 @@ export interface App {
   readonly drain: () => Promise<void>
 }
 
-function refuse(pipeline: Pipeline, request: Request, error: ApiError): Response {
-  const exchange = makeExchange(pipeline, request)
-  return finish(pipeline, exchange, pipeline.answers.problem(exchange, error))
-}
+const refuse = (pipeline: Pipeline, request: Request, error: ApiError): Promise<Response> =>
+  answer(pipeline, beginExchange(pipeline, request), () => {
+    throw error
+  })
 
 /** Answers an unknown address: 404 for any method. */
-function nowhere(pipeline: Pipeline, request: Request): Response {
-  try {
-    pipeline.enterAddress(request, pipeline.server.origins)
-    assertAddress(request, pipeline.server)
-    return refuse(pipeline, request, nothingHere())
-  } catch (thrown) {
-    return refuse(pipeline, request, toApiError(thrown))
-  }
-}
+const nowhere = (pipeline: Pipeline, request: Request): Promise<Response> =>
+  answer(pipeline, beginExchange(pipeline, request), x => {
+    assertReachable(pipeline, x)
+    throw nothingHere()
+  })
 
 const stopping = () => new ApiError('unavailable', 'The service is stopping.')
 

@@ -145,6 +145,8 @@ function judge(
  * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;
  *   `overloaded` if its data needs more memory than is free; `too_many_requests` if the caller has
  *   looked up too many ids in vain
+ * decision: not `async`. With a promise for each step from here to the answer, a read took some 5 %
+ * more processor time in process.
  */
 export function loadToken(
   deps: Deps,

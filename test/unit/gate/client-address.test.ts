@@ -8,7 +8,7 @@ import {
   makeClientAddress,
   makeEnterAddress,
 } from '../../../src/http/client-address.ts'
-import type { Origins } from '../../../src/http/admission.ts'
+import type { Origins } from '../../../src/http/keep-alive.ts'
 import { networkOf } from '../../../src/lib/ip.ts'
 import { openTestVault } from '../../support/vault.ts'
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/http/budgets.ts'
-import { dropBody, leavesMuch, makeBodyReader } from '../../../src/http/bodies.ts'
+import { dropBody, leavesMuch, readBytes } from '../../../src/http/bodies.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const bounds = {
@@ -34,34 +34,24 @@ function streamed(...texts: readonly string[]) {
 
 const open = (request: Request, budget = makeBodyBudget(bounds), msMax?: number) => {
   const hold = budget(1)
-  const allowance = {
-    hold,
-    bytesMax: bounds.bodyBytesMax,
-    ...(msMax === undefined ? {} : { msMax }),
-  }
-  return { intake: makeBodyReader(request, allowance), hold }
+  return { read: () => readBytes(request, hold, bounds.bodyBytesMax, msMax), hold }
 }
 
 describe('the body of a request', () => {
-  test('is read once, however often it is asked for', async () => {
+  test('is read once', async () => {
     const { request, end } = streamed('ab', 'cd')
-    const { intake } = open(request)
+    const { read } = open(request)
     end()
-    const [first, second] = await Promise.all([intake.read(), intake.read()])
-    expect([Buffer.from(first).toString(), first === second, intake.isRead()]).toEqual([
-      'abcd',
-      true,
-      true,
-    ])
+    expect(Buffer.from(await read()).toString()).toBe('abcd')
+    expect((await read()).length).toBe(0)
   })
 
   test('in chunks counts as they come, and is refused when they are too many', async () => {
     const budget = makeBodyBudget(bounds)
     budget(1).take(10 * shortBodyBytesMax)
     const { request } = streamed(short, 'a', short)
-    const { intake } = open(request, budget)
-    await expect(intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
-    expect(intake.isRead()).toBe(false)
+    const { read } = open(request, budget)
+    await expect(read()).rejects.toMatchObject({ kind: 'overloaded' })
   })
 
   test('in chunks takes nothing while it is short', async () => {
@@ -69,7 +59,7 @@ describe('the body of a request', () => {
     budget(1).take(12 * shortBodyBytesMax)
     const { request, end } = streamed('ab', short.slice(2))
     end()
-    expect((await open(request, budget).intake.read()).length).toBe(shortBodyBytesMax)
+    expect((await open(request, budget).read()).length).toBe(shortBodyBytesMax)
   })
 
   const posted = (length: number, body: string | ReadableStream<Uint8Array>) =>
@@ -84,16 +74,16 @@ describe('the body of a request', () => {
     const budget = makeBodyBudget(bounds)
     const whole = short.repeat(10)
     const { request, end } = streamed(short, 'a')
-    const first = open(posted(short.length + 1, request.body ?? ''), budget).intake.read()
+    const first = open(posted(short.length + 1, request.body ?? ''), budget).read()
     await Bun.sleep(0)
     const second = open(posted(whole.length, whole), budget)
-    expect((await second.intake.read()).length).toBe(whole.length)
+    expect((await second.read()).length).toBe(whole.length)
     // What is declared is refused before it is read, where there is no room for it by now.
     const third = open(posted(whole.length, whole), budget)
-    await expect(third.intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
+    await expect(third.read()).rejects.toMatchObject({ kind: 'overloaded' })
     second.hold.release()
     const fourth = open(posted(whole.length, whole), budget)
-    expect((await fourth.intake.read()).length).toBe(whole.length)
+    expect((await fourth.read()).length).toBe(whole.length)
     end()
     expect((await first).length).toBe(short.length + 1)
   })
@@ -101,16 +91,15 @@ describe('the body of a request', () => {
   test('that ends before what was declared has come is refused', async () => {
     const { request, end } = streamed(short, short)
     end()
-    const { intake } = open(posted(3 * short.length, request.body ?? ''))
-    await expect(intake.read()).rejects.toMatchObject({ kind: 'invalid_request' })
-    expect(intake.isRead()).toBe(false)
+    const { read } = open(posted(3 * short.length, request.body ?? ''))
+    await expect(read()).rejects.toMatchObject({ kind: 'invalid_request' })
   })
 
   test('that is short is taken where there is no room for long ones', async () => {
     const budget = makeBodyBudget(bounds)
     budget(1).take(12 * shortBodyBytesMax)
-    const { intake } = open(posted(short.length, short), budget)
-    expect((await intake.read()).length).toBe(short.length)
+    const { read } = open(posted(short.length, short), budget)
+    expect((await read()).length).toBe(short.length)
   })
 
   // proves E10.13
@@ -118,14 +107,14 @@ describe('the body of a request', () => {
     const pieces = Array.from({ length: 20_000 }, (_, index) => `${index},`)
     const { request, end } = streamed(...pieces)
     end()
-    const bytes = await open(request).intake.read()
+    const bytes = await open(request).read()
     expect(Buffer.from(bytes).toString()).toBe(pieces.join(''))
   })
 
   test('over the limit is refused as too large, and takes nothing', async () => {
     const budget = makeBodyBudget(bounds)
-    const { intake } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
-    await expect(intake.read()).rejects.toMatchObject({ kind: 'payload_too_large' })
+    const { read } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
+    await expect(read()).rejects.toMatchObject({ kind: 'payload_too_large' })
     budget(2).take(bounds.bodiesBytesMax)
   })
 
@@ -133,9 +122,8 @@ describe('the body of a request', () => {
   test('that does not end is given up, and what it had is free', async () => {
     const budget = makeBodyBudget(bounds)
     const { request } = streamed(short, short)
-    const { intake, hold } = open(request, budget, 1)
-    await expect(intake.read()).rejects.toMatchObject({ kind: 'request_timeout' })
-    expect(intake.isRead()).toBe(false)
+    const { read, hold } = open(request, budget, 1)
+    await expect(read()).rejects.toMatchObject({ kind: 'request_timeout' })
     hold.release()
     budget(1).take(bounds.bodiesBytesMax)
   })
