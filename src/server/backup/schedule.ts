@@ -6,6 +6,7 @@
  * backup nor makes an extra one.
  * @module
  */
+import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../../deps.ts'
 import {
   backupLateIntervalsMax,
@@ -73,16 +74,9 @@ function waitOf({ newestMs, failed }: BackupTurn, failures: number, parts: Sched
   return Math.min(plan.everyMs, Math.max(backupRetryMsMin, dueMs))
 }
 
+/** Ends early, and not as a failure, when the signal says so. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise(resolve => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
+  setTimeout(ms, undefined, { signal }).catch(() => {})
 
 /** Runs until it is stopped, whatever fails. */
 export function startSchedule(parts: ScheduleParts): BackupSchedule {
