@@ -1,6 +1,6 @@
 /**
- * What every address answers to methods that it does not have: 204 with `Allow` or what a browser
- * asks first (OPTIONS), 405 to all others. Source: contract section 2.
+ * Answers of every address to methods that it does not have: 204 with `Allow` or the headers of a
+ * preflight (OPTIONS), 405 to all others. Source: contract section 2.
  * @module
  */
 import { Elysia } from 'elysia'

@@ -1,5 +1,5 @@
 /**
- * Who is let in: the caller of a live key, within its rate, with the permission.
+ * Admission: finds the caller of a live key, and checks its rate and permission.
  * @module
  */
 import { hexOf } from '../lib/bytes.ts'
@@ -17,7 +17,7 @@ import { isReading, type Operation } from './operation.ts'
 import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
 
 /*
- * How often one credential may call: a token bucket each, by a clock that always goes on.
+ * The rate limit of each credential: a token bucket, by a clock that always goes on.
  *
  * A call counts as one, and a bulk operation for each of its items. decision: one with more items
  * than a bucket holds may owe the rest, where nothing is owed yet; later calls wait for it.
@@ -34,7 +34,7 @@ interface TokenBucket {
 /** Both give the seconds after which to try again; 0 where it is free now, and is counted. */
 interface RateLimit {
   readonly enter: (ordinal: number) => number
-  /** What a call that has entered brings beside itself. */
+  /** Counts the items of a call that has entered. */
   readonly add: (ordinal: number, count: number) => number
 }
 
@@ -66,8 +66,8 @@ export function makeRateLimit(perSecond: number | undefined, elapsedMs: () => nu
 }
 
 /*
- * What requests that are not admitted may take of one turn of the event loop: those without a live
- * key, above its rate or without the permission.
+ * The guard of an event loop turn against requests that are not admitted: without a live key, above
+ * its rate or without the permission.
  *
  * The server runs whatever one read of a connection holds, and reads on while more comes: requests
  * that are sent without waiting for answers keep all others waiting, for seconds. So from a bound
@@ -133,8 +133,8 @@ interface Entry<T> extends Loaded<T> {
 }
 
 /**
- * What it gives takes a key, whether it is to be read anew even if it is kept, and whether a write
- * waits for it.
+ * Returns a look-up of a key: `isFresh` reads it anew even if it is kept, `isPatient` waits as long
+ * as a write may.
  * @param load reads the store, for the instant of the look-up; gives `undefined` where there is
  * nothing, which is not kept
  */
@@ -146,7 +146,7 @@ export function cacheByGeneration<T>(
   let cached = new Map<string, Entry<T>>()
 
   async function loadAnew(key: string, nowMs: number): Promise<T | undefined> {
-    // What is read under this generation must not land in the map of a later one.
+    // A key that is read under this generation must not land in the map of a later one.
     const into = cached
     const loaded = await load(key, nowMs)
     if (loaded !== undefined && loaded.keepUntilMs !== 0) {
@@ -176,7 +176,7 @@ export function cacheByGeneration<T>(
 }
 
 /*
- * Who may ask for what: the caller of a key, within its rate, with a permission that it holds.
+ * The checks of a caller: a live key, within its rate, with the permission.
  *
  * Source: contract section 2.
  */
@@ -260,7 +260,7 @@ export function admit(
   return caller
 }
 
-/** What the caller may do now: a body takes time, and a write may find its credential changed. */
+/** Checks the caller again: a body takes time, and a write may find its credential changed. */
 export async function callerNow(
   admission: Admission,
   operation: Operation,

@@ -1,5 +1,5 @@
 /**
- * How answers are sent: headers, CORS, long ones in pieces.
+ * Sending of answers: headers, CORS, long ones in pieces.
  * @module
  */
 import {
@@ -19,7 +19,7 @@ import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
 
 /*
- * Which browsers may call, and what they may see: the CORS protocol of the Fetch standard.
+ * The rights of pages of other origins: the CORS protocol of the Fetch standard.
  *
  * Credentials are a header and never a cookie, so any origin is the default. Source: contract
  * section 1.
@@ -34,7 +34,7 @@ interface Cors {
   readonly decorate: (headers: Headers, request: Request) => void
   /** Lets pages read one more header of an answer, where they may read any. */
   readonly expose: (headers: Headers, name: string) => void
-  /** What a preflight is told; `undefined` for an OPTIONS request that is none. */
+  /** Headers of the answer to a preflight; `undefined` for another OPTIONS request. */
   readonly preflight: (request: Request) => Fields | undefined
 }
 
@@ -46,8 +46,8 @@ const agentHeader = /^[a-z0-9-]{1,40}-client-user-agent$/
 const headerEnd = /^[a-z0-9-]{1,40}$/
 
 /**
- * What generated clients of this family send beside the headers of the interface, and what tracers
- * and common clients add to every request of a page; none is read.
+ * Headers that generated clients of this family send beside those of the interface, and that
+ * tracers and common clients add to every request of a page; none is read.
  * Source: W3C Trace Context and Baggage; the documentation of Sentry, Datadog and Zipkin.
  */
 const clientHeaders = [
@@ -101,7 +101,7 @@ const isOfClient = (name: string, prefixes: readonly string[]): boolean =>
     prefix => name.startsWith(`${prefix}-`) && headerEnd.test(name.slice(prefix.length + 1)),
   )
 
-/** Of the headers that are asked for: those that clients of this family send. */
+/** Picks from the headers that are asked for those that clients of this family send. */
 function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly string[] {
   const names = asked
     .toLowerCase()
@@ -149,7 +149,7 @@ function corsOf(settings: Settings): Cors {
  * ends, idle ones included.
  */
 
-/** Of answers that nobody ever took: a host may put another in their place, or not read them. */
+/** Ends answers that are never read: a host may replace or drop them. */
 const untaken = new FinalizationRegistry<() => void>(end => end())
 
 /**
@@ -191,14 +191,14 @@ export function inPieces(
 }
 
 /*
- * How answers look, whatever they say: one set of headers for each kind of answer, made once.
+ * Headers of answers: one set for each kind of answer, made once.
  *
  * Invariant: every answer carries the trace id and what CORS asks for; answers of the interface
  * are never stored by anybody on the way, and never taken for another type than they say.
  * Source: contract section 1.
  */
 
-/** What is shown to anybody; its headers are all that it has but the trace id. */
+/** A page that anybody may see; its answer adds the trace id alone to these headers. */
 export interface StaticPage {
   readonly headers: Fields
   readonly bytes: Uint8Array
@@ -225,7 +225,7 @@ const traceHeader = 'svc-trace-id'
 const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): boolean =>
   length <= shortAnswerBytesMax || method === 'HEAD' || signal.aborted
 
-/** What the server sends: a short text as it is, a long one in pieces. */
+/** Returns a short text as it is, and a long one in pieces. */
 function bodyOf(exchange: Exchange, text: string | undefined, keepAlive: KeepAlive) {
   // No character of UTF-16 takes more than three bytes.
   const bytes = (text?.length ?? 0) * 3 > shortAnswerBytesMax ? Buffer.from(text ?? '') : undefined

@@ -64,7 +64,7 @@ function messageOf(error: ValueError): string {
   return error.type === ValueErrorType.ObjectRequiredProperty ? 'is required' : error.message
 }
 
-/** Where a value or null may stand, what is wrong with the value says more than "no union". */
+/** For a value or null, the fault of the value says more than "no union". */
 function* innermost(error: ValueError): Iterable<ValueError> {
   const [first] = error.errors
   const isNullable = error.type === ValueErrorType.Union && !('names' in error.schema)
@@ -145,7 +145,7 @@ export function parseJsonBody(
 }
 
 /*
- * How the body of a request comes in: within its bounds, at most once, and not at all where nobody
+ * Reading the body of a request: within its bounds, at most once, and not at all if no operation
  * asks for it.
  *
  * Facts about the server: what arrives of a body is kept until the request is answered, whether it
@@ -166,7 +166,7 @@ function grow(bytes: Uint8Array, length: number): Uint8Array {
   return grown
 }
 
-/** What has come counts, and not what is said to come: nobody has room by a number alone. */
+/** Counts bytes that have come, not the declared length: a number alone reserves no memory. */
 async function readStream(
   stream: ReadableStream<Uint8Array>,
   lease: BodyLease,
@@ -228,7 +228,7 @@ const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array
     )
   })
 
-/** Whether a request says that a body comes with it (RFC 9112 section 6). */
+/** True if a request declares a body (RFC 9112 section 6). */
 export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
@@ -254,11 +254,11 @@ export const dropBody = (request: Request): Promise<void> | undefined =>
   request.method === 'GET' || request.method === 'HEAD' ? undefined : request.body?.cancel()
 
 /**
- * Whether more of a body that nobody read may be on its way than a connection is kept for: then it
- * ends with the answer, as it does behind chunks in any case.
+ * True if so much of an unread body may be on its way that the connection ends with the answer, as
+ * it does behind chunks in any case.
  */
 export function leavesMuch({ headers }: Request): boolean {
   const declared = headers.get('content-length')
-  // What is no number is more as well.
+  // A length that is no number counts as more.
   return declared !== null && !(Number(declared) <= unreadBodyBytesMax)
 }

@@ -1,6 +1,6 @@
 /**
- * What is kept of a body that came under an idempotency key: digests, by which the same one is
- * known.
+ * Digests of a body that came under an idempotency key: nothing else of it is kept, and they tell
+ * the same body from another.
  * @module
  */
 import { hexOf } from '../lib/bytes.ts'

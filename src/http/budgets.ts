@@ -17,19 +17,19 @@ import { makeFairQueue } from '../lib/fair-queue.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /*
- * How many bytes are held at a time, in all and by each credential: the counting of every budget of
- * memory.
+ * The count of every budget of memory: bytes that are held at a time, in all and by each
+ * credential.
  */
 
 /** In bytes. */
 interface SharesMax {
   readonly all: number
-  /** Of one credential. */
+  /** Bound of one credential. */
   readonly own: number
 }
 
 interface CredentialShares {
-  /** Whether the credential at that ordinal may hold so many bytes more. */
+  /** True if the credential at that ordinal may hold so many bytes more. */
   readonly fits: (ordinal: number, bytes: number) => boolean
   /** Adds to what it holds, whether it fits or not; below zero gives back. */
   readonly change: (ordinal: number, bytes: number) => void
@@ -51,7 +51,7 @@ function makeShares(max: SharesMax): CredentialShares {
 }
 
 /*
- * How many bytes of long answers may be under way at a time: in this process, and of one
+ * The budget of long answers: bytes that may be under way at a time, in this process and for one
  * credential.
  *
  * The server keeps an answer until its connection has taken it, so that a caller who asks much and
@@ -61,7 +61,7 @@ function makeShares(max: SharesMax): CredentialShares {
  * Source: contract section 16 (`decision:`).
  */
 
-/** What the answer to one request has of the budget. */
+/** Bytes of the budget that the answer to one request holds. */
 export interface AnswerLease extends Budget {
   /** The answer is there, and this long: nothing else is held from now on, but this is. */
   readonly settle: (bytes: number) => void
@@ -69,7 +69,7 @@ export interface AnswerLease extends Budget {
   readonly release: () => void
 }
 
-/** Opens the hold of one request of the credential at that ordinal; it must be released. */
+/** Opens the lease of one request of the credential at that ordinal; it must be released. */
 export type AnswerBudget = (ordinal: number) => AnswerLease
 
 const answersOverloaded = () =>
@@ -105,7 +105,7 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
 }
 
 /*
- * Which long bodies are worked on at a time; others wait their turn, with their bytes.
+ * The gate of long bodies: few are worked on at a time; others wait their turn, with their bytes.
  *
  * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
  * lives until its request is answered. Short bodies pass, since they need not wait behind long
@@ -151,7 +151,7 @@ export function makeLongBodyGate(
   const fits = (ordinal: number, bytes: number): boolean =>
     inside === 0 || inside + bytes <= bytesMax + (countOf(ordinal) === 0 ? spareBytes : 0)
 
-  /** Of those whose turn it may be the first; nobody goes before it, so that it surely comes. */
+  /** The first whose turn it may be; nobody goes before it, so that it surely comes. */
   function nextTurn(): readonly [ordinal: number, body: WaitingBody] | undefined {
     const heads = [...waiting.heads()]
     const most = heads.length > 1 ? 1 : longBodiesPerCredentialMax
@@ -185,7 +185,8 @@ export function makeLongBodyGate(
 }
 
 /*
- * How many bytes of bodies may be under way at a time: in this process, and of one credential.
+ * The budget of bodies: bytes that may be under way at a time, in this process and for one
+ * credential.
  *
  * The server keeps in memory what arrives of a body before it is asked for, so that a caller who
  * opens many requests and ends none would decide how much memory the process has. What is beyond
@@ -195,7 +196,7 @@ export function makeLongBodyGate(
  * Source: contract section 16.
  */
 
-/** What one request has of the budget. */
+/** Bytes of the budget that the body of one request holds. */
 export interface BodyLease {
   /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
   readonly take: (bytes: number) => void
@@ -203,11 +204,11 @@ export interface BodyLease {
   readonly assertRoom: (bytes: number) => void
   /** Resolves once a body of that length, which has come in whole, may be worked on. */
   readonly begin: (bytes: number) => Promise<void> | undefined
-  /** Gives everything back. Nothing can be taken from then on. */
+  /** Gives everything back; `giveBack` calls it, also for a refused body. Takes no more. */
   readonly release: () => void
 }
 
-/** Opens the hold of one request of the credential at that ordinal; it must be released. */
+/** Opens the lease of one request of the credential at that ordinal; it must be released. */
 export type BodyBudget = (ordinal: number) => BodyLease
 
 type BodyBounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>

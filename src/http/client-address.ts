@@ -1,5 +1,5 @@
 /**
- * From which address a request comes, and how many of one address are taken.
+ * The address that a request comes from, and the rate limit of each address.
  *
  * A proxy that is trusted tells for whom it asks, in `X-Forwarded-For`: each hop adds at the right
  * whom it was asked by. So the rightmost address that is no trusted proxy's is the caller's;
@@ -37,7 +37,7 @@ function addressIn(hop: string): string | undefined {
 
 const mapped = '::ffff:'
 
-/** Of IPv4 as such, and without a zone: that is a text of any length, and of one machine alone. */
+/** Mapped IPv4 as IPv4, without a zone: that has any length, and means one machine alone. */
 function plain(address: string): string {
   if (!address.includes(':')) return address
   const end = address.indexOf('%')
@@ -56,7 +56,7 @@ export function callerBehind(peer: string, forwarded: string | null, isTrusted: 
   while (forwarded !== null && end > 0 && isTrusted(caller)) {
     const comma = forwarded.lastIndexOf(',', end - 1)
     const before = addressIn(forwarded.slice(comma + 1, end))
-    // What a trusted proxy writes that is no address tells of nobody.
+    // If a trusted proxy wrote no address, nothing left of it counts.
     if (before === undefined) return caller
     caller = before
     end = comma

@@ -1,5 +1,5 @@
 /**
- * One request under way: what is known of it, and what was taken for it.
+ * One request under way: the facts known of it, and the resources taken for it.
  * @module
  */
 import type { ErrorKind } from '../lib/errors.ts'
@@ -11,7 +11,7 @@ import type { Operation } from './operation.ts'
 import type { Params, QueryParameters } from './request.ts'
 import type { StoreTurn } from './store-turns.ts'
 
-/** Something of this process that a request has, and gives back. */
+/** A resource of this process that a request has taken. */
 interface Lease {
   /** Gives it back; more than once is no matter. */
   readonly release: () => void
@@ -20,7 +20,7 @@ interface Lease {
 /** One request, from its head to its answer. Made by `beginExchange`, ended by `finish`. */
 export interface Exchange {
   readonly request: Request
-  /** What has its connection, where it came in by one. */
+  /** The server that has its connection; absent within the process. */
   readonly server: Connections | undefined
   readonly traceId: string
   readonly isTraceMade: boolean
@@ -30,33 +30,33 @@ export interface Exchange {
   readonly route: string | undefined
   /** By `elapsedMs`; 0 where nobody counts. */
   readonly startedMs: number
-  /** Noted at once, since the connection may end; absent where nobody asks. */
+  /** Noted at once, since the connection may end; absent if nobody asks. */
   readonly clientAddress: string | undefined
-  /** How many tokens its answer shows; absent where nobody counts. */
+  /** Counts of the tokens that its answer shows; absent if nobody counts. */
   readonly shown: ShownCounts | undefined
 
-  /** Of its address. */
+  /** Parameters of its address. */
   params: Params
   query: QueryParameters
-  /** Absent until a live key is known to have come with it, also of who is then refused. */
+  /** Set once its key is found to be live, even if it is then refused. */
   caller: Caller | undefined
-  /** Whether its caller may ask for this, now. */
+  /** True once its caller is found, within its rate and permitted. */
   isAdmitted: boolean
-  /** Whether nothing is done for it until its body has come. */
+  /** True while its body is read. */
   isBodyAwaited: boolean
-  /** Whether its body came in whole; where it has none, nobody cares. */
+  /** True once its body has come in whole; without one it means nothing. */
   isBodyRead: boolean
-  /** Whether its items count against the rate already. */
+  /** True once its items are counted against the rate. */
   isCounted: boolean
-  /** Whether its connection stays open until its answer. */
+  /** True if its connection stays open until its answer. */
   isKept: boolean
-  /** Whether its answer leaves in pieces, each when the one before was taken. */
+  /** True if its answer leaves in pieces, each when the one before was taken. */
   isInPieces: boolean
   bytesIn: number
   bytesOut: number
-  /** Of what it was about, where its address does not say so. */
+  /** Id for the log, if its address does not tell it. */
   aboutId: string | undefined
-  /** Of an answer that is an error. */
+  /** Kind of the error, if the answer is one. */
   refusal: ErrorKind | undefined
   detail: string | undefined
 
@@ -69,7 +69,10 @@ export interface Exchange {
   keyLease: Lease | undefined
 }
 
-/** Gives back all that was taken. An answer in pieces keeps its memory until it was sent. */
+/**
+ * Gives back all that was taken, whether the request was answered or refused. An answer in pieces
+ * keeps its memory until it was sent.
+ */
 export function giveBack(x: Exchange): void {
   x.storeTurn?.release()
   x.bodyLease?.release()

@@ -50,19 +50,19 @@ import { callerNow, countItems, type Admission } from './admission.ts'
 import { digestOf, documentText } from './body-digest.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The place where it is kept what the requests of one idempotency key have done. */
+/** The place of the effect that is kept for one idempotency key. */
 export interface Slot {
   readonly sealer: RowSealer
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body as it was sent. */
   readonly body: string
-  /** Of the JSON document that it is, however written; `undefined` where it is none. */
+  /** Digest of its JSON document, however written; `undefined` if it is none. */
   readonly document: () => Promise<string | undefined>
-  /** What it gave, once that is to be kept. */
+  /** Result of `document`, once that is to be kept. */
   keptDocument: string | undefined
-  /** What has been done already: then that is told, and nothing runs. */
+  /** Effect of an earlier request: then that is told, and nothing runs. */
   done: EarlierEffect | undefined
-  /** What must leave for what will be kept. */
+  /** Removes the expired row in whose place the new one is kept. */
   leaving: readonly Change[]
 }
 
@@ -91,7 +91,7 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   collection: 'idempotency',
 })
 
-/** Of its address what the pattern holds, since a trailing slash is nothing; and its query. */
+/** A slot depends on the parameters and the query, not on a trailing slash. */
 interface SlotRequest {
   readonly request: Pick<Request, 'url'>
   readonly params: Params
@@ -228,7 +228,7 @@ export async function openSlot(
   return slot
 }
 
-/** What the operation gets of one try. */
+/** Returns the call that the operation gets for one try. */
 function callOf(
   admission: Admission,
   x: Exchange,
@@ -259,7 +259,7 @@ export async function tellAgain(
   return { ...reply, isReplay: true }
 }
 
-/** What another process has done first stands in the way of the same in this one. */
+/** The same request may have landed first in another process: then it conflicts in this one. */
 const mayBeDone = (thrown: unknown): boolean =>
   thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
 

@@ -13,7 +13,7 @@ export interface InFlight {
   readonly underWay: () => number
   /** Has the connections of all that are under way stay open until their answer. */
   readonly keepOpen: () => void
-  /** Whether no more requests are taken. */
+  /** True once no more requests are taken. */
   readonly isEnding: () => boolean
   /** Takes no more; resolves when all that was under way has its answer. */
   readonly end: () => Promise<void>

@@ -1,5 +1,5 @@
 /**
- * How long a connection waits for its next request, and what its other end is told of it: a proxy
+ * The time that a connection waits for its next request, which is told to its other end: a proxy
  * that sends on a connection which ends at that moment has no answer to give.
  *
  * Facts about the server: what is set for a request holds until the head of the next one is whole,
@@ -29,12 +29,12 @@ export interface Connections extends Origins {
 
 interface Connected {
   readonly request: Request
-  /** What has its connection, where it came in by one. */
+  /** The server that has its connection; absent within the process. */
   readonly server: Connections | undefined
 }
 
 export interface KeepAlive {
-  /** Of every answer, but for those that end their connection. */
+  /** Headers of every answer, but for those that end their connection. */
   readonly fields: Readonly<Record<string, string>>
   /** Has the connection of an exchange wait, once nothing of its answer is left to send. */
   readonly extend: (exchange: Connected) => void
@@ -52,7 +52,7 @@ export function makeKeepAlive(seconds: number | undefined): KeepAlive {
 }
 
 /**
- * Whether a body came in chunks, behind which there may be more fields. The server refuses those
+ * True if a body came in chunks, behind which there may be more fields. The server refuses those
  * with an answer of its own, behind ours: a proxy that has kept the connection would take that for
  * the answer to what somebody else has sent on it. Source: RFC 9112 sections 7.1.2 and 9.2.
  */
@@ -64,7 +64,7 @@ export function endConnection({ headers }: Response): void {
   headers.delete('keep-alive')
 }
 
-/** Of what is answered without more ado. */
+/** For answers that are sent without an exchange. */
 export function endBehindChunks(request: Request, response: Response): Response {
   if (isChunked(request)) endConnection(response)
   return response

@@ -1,5 +1,5 @@
 /**
- * An operation as data: where it is, what is checked, what runs, and what its answers look like.
+ * An operation as data: its address, checks, action and answers.
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
@@ -22,10 +22,10 @@ export interface OperationCall<P = Params> {
   readonly countItems: (count: number) => void
 }
 
-/** What a request with the same idempotency key and the same body has done before. */
+/** The effect of an earlier request with the same idempotency key and the same body. */
 export interface EarlierEffect {
   readonly effect: Effect
-  /** Of the row that landed with the operation: what has a greater one was made later. */
+  /** That of the row that landed with the operation: a row with a greater one was made later. */
   readonly ordinal: number
 }
 
@@ -33,15 +33,15 @@ export interface EarlierEffect {
 export interface Reply {
   readonly status: 200 | 201 | 204
   readonly json?: string
-  /** Of what was made, below the address that was asked. */
+  /** Id of the new thing, whose address is below the one that was asked. */
   readonly madeId?: string
-  /** Of what it was about, for the log, where neither that nor the address says so. */
+  /** Id for the log, if neither `madeId` nor the address tells it. */
   readonly aboutId?: string | undefined
-  /** Of what an earlier request with the same idempotency key has done. */
+  /** Present if it tells the effect of an earlier request. */
   readonly isReplay?: true
 }
 
-/** What a body looks like. */
+/** The shape of a body. */
 export interface Content<S extends TSchema = TSchema> {
   readonly schema: S
   /** Whole bodies by a name, for the documentation. */
@@ -92,22 +92,22 @@ export interface Operation<
   /** Its pattern below the base path. */
   readonly path: Path
   readonly summary: string
-  /** What the summary cannot say, for the documentation. */
+  /** More than the summary can say, for the documentation. */
   readonly description?: string
   /**
-   * Whose id its address ends in, or its answer tells: a log has a digest of that of a token, and
-   * the id of what is administered.
+   * The kind of thing whose id its address ends in, or its answer tells: a log shows a digest of
+   * the id of a token, and the plain id of another object.
    */
   readonly about?: 'token' | 'object'
   /** `undefined`: any live credential may call. */
   readonly permission: Permission | undefined
-  /** What a caller may ask for without that permission. */
+  /** True for a request that the caller may make without that permission. */
   readonly isOwn?: (caller: Caller, params: Params) => boolean
-  /** What the credential must be, where that matters; absent: of any kind. */
+  /** Types of credentials that may call; absent: all. */
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule<B>
   readonly query?: Q
-  /** Whether it reads pages of the store, which are longer than all else. */
+  /** Present if it reads pages of the store, which take longer than all else. */
   readonly readsPages?: true
   readonly success: Success<S, N>
   /** Statuses that are told with this operation; any may answer those of every operation too. */
@@ -131,7 +131,7 @@ export interface Operation<
 
 const readingPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
 
-/** Whether it changes nothing, by whatever method. */
+/** True if it changes nothing, by whatever method. */
 export const isReading = ({ method, permission }: Pick<Operation, 'method' | 'permission'>) =>
   method === 'GET' || (permission !== undefined && readingPermissions.has(permission))
 
@@ -144,7 +144,7 @@ const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
  */
 const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
 
-/** Whether it is kept what requests for an operation have done. */
+/** True if the effects of requests for an operation are kept under their idempotency keys. */
 export const isKept = (rule: Pick<Operation, 'method' | 'name' | 'permission'>): boolean =>
   idempotentMethods.has(rule.method) && !unkeptNames.has(rule.name) && !isReading(rule)
 

@@ -1,6 +1,6 @@
 /**
- * How a request is answered: the order of contract section 2, what everything that goes wrong
- * becomes, and the end of every exchange.
+ * The path of every request: its checks in the order of contract section 2, its answer or problem,
+ * and the end of its exchange.
  * @module
  */
 import { shortBodyBytesMax } from '../limits/limits.ts'
@@ -36,7 +36,7 @@ import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } 
 import { answeredBy, seenOf } from './seen.ts'
 import type { StoreTurns } from './store-turns.ts'
 
-/** What all requests share. */
+/** Parts that all requests share. */
 export interface Pipeline extends Admission {
   /** Idempotency keys for which this process runs an operation, in hexadecimal. */
   readonly slotsUnderWay: Set<string>
@@ -58,7 +58,7 @@ export interface Pipeline extends Admission {
   /** The server, once one listens for this application. */
   readonly server: {
     origins: Connections | undefined
-    /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
+    /** True if a host's server, whose router marks what it has matched, has sent a request. */
     hasSent: ((request: Request) => boolean) | undefined
   }
 }
@@ -126,8 +126,8 @@ const refuse = (pipeline: Pipeline, x: Exchange, thrown: unknown): Response =>
   finish(pipeline, x, pipeline.answers.problem(x, toApiError(thrown)))
 
 /**
- * What is asked of every request, before its key: how many come from its address where that is
- * bounded, and what its address is.
+ * Checks every request before its key: the rate of the address that it comes from, if that is
+ * bounded, and the address that it asks for.
  * @throws ApiError `too_many_requests`, `uri_too_long`, `invalid_request`, `not_found`
  */
 export function assertReachable(pipeline: Pipeline, x: Exchange): void {
@@ -144,7 +144,7 @@ function takeLeases(pipeline: Pipeline, operation: Operation, x: Exchange, calle
   x.storeTurn = pipeline.storeTurns?.(ordinal, operation)
 }
 
-/** What the body of a request is to be; `undefined` where none is asked for, or none is sent. */
+/** Returns the rule of a body; `undefined` if none is asked for, or an optional one is left out. */
 function bodyRuleFor({ body }: Operation, request: Request): BodyRule | undefined {
   const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
   return isLeftOut ? undefined : body

@@ -1,5 +1,5 @@
 /**
- * The one place where an error becomes an answer: RFC 9457 problem details.
+ * The document of an error: RFC 9457 problem details.
  *
  * Invariant: nothing of the request and nothing stored is in the answer or in the log line.
  * Source: contract section 2.
@@ -37,7 +37,7 @@ const presentations = {
 
 const internalDetail = 'The request could not be completed. The log has a line with this trace id.'
 
-/** What the kind says beside its body. A connection whose body is left unread is of no more use. */
+/** Headers of a kind of error. A connection whose body is left unread is of no more use. */
 const retryLater = { 'retry-after': String(retryAfterSeconds) }
 const endConnection = { connection: 'close' }
 const kindHeaders: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
@@ -59,7 +59,7 @@ export function toApiError(thrown: unknown): ApiError {
 const causeOf = ({ kind, cause }: ApiError): string =>
   cause === undefined ? kind : placesOf(cause)
 
-/** What an error says wherever it is told: as a problem, or of one item of a bulk answer. */
+/** The text of an error, the same in a problem and in one item of a bulk answer. */
 export function describeError(error: ApiError) {
   const { status, title } = presentations[error.kind]
   const detail = status === 500 ? internalDetail : error.message

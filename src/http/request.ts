@@ -1,5 +1,5 @@
 /**
- * What the head of a request says: its host, its headers, its address and its query.
+ * The head of a request: its host, headers, address and query.
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
@@ -10,7 +10,7 @@ import { pageNumberMax, pageSizeDefault, pageSizeMax, urlBytesMax } from '../lim
 import { assertParameterNames } from './strict-body.ts'
 
 /*
- * What must hold of the header of a request, whatever it asks for.
+ * Checks of the header of every request.
  */
 
 /** A name or an address, and a port: RFC 9110 section 7.2, RFC 3986 section 3.2.2. */
@@ -18,7 +18,7 @@ const nameOrAddress =
   /^(?:(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*|\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\])$/i
 const port = /:\d*$/
 
-/** Of one service nearly all requests name the same host, which need not be looked at again. */
+/** Last host that passed: nearly all requests name the same, which need not be checked again. */
 let known: string | null = null
 
 /**
@@ -84,11 +84,11 @@ export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): H
   }
 })
 
-/** What trace ids and idempotency keys are made of. */
+/** The characters of trace ids and idempotency keys. */
 export const visibleAscii = /^[\x21-\x7e]+$/
 
 /**
- * What every header of these names agrees on: which one of two counts is nobody's guess.
+ * Returns the value on which all headers of these names agree; none of two is preferred.
  * @returns `undefined` where none is sent, `null` where two differ
  */
 export function agreedHeader(
@@ -106,7 +106,7 @@ export function agreedHeader(
 }
 
 /*
- * Which media types a client takes, as far as an answer goes by it. Source: RFC 9110 section
+ * The media types that a client accepts, as far as answers depend on it. Source: RFC 9110 section
  * 12.5.1; contract section 2.
  */
 
@@ -114,7 +114,7 @@ export function agreedHeader(
 const rangesOf = (accept: string): readonly string[] =>
   accept.split(',').map(range => (range.split(';', 1)[0] ?? '').trim().toLowerCase())
 
-/** Whether `Accept` names `application/json`, and neither problem documents nor everything. */
+/** True if `Accept` names `application/json`, and neither problem documents nor everything. */
 export function acceptsJsonAlone({ headers }: Request): boolean {
   const accept = headers.get('accept')
   if (accept === null) return false
@@ -217,7 +217,7 @@ export type PartRequest =
   | {
       /** Empty for the first stretch. */
       readonly start: string
-      /** Where the cursor stands in the request. */
+      /** The place of the cursor in the request, for errors. */
       readonly at: string
       readonly size: number
     }
@@ -282,13 +282,13 @@ const placesOf = (pattern: string): readonly (readonly [fromEnd: number, name: s
 
 const places = new Map<string, ReturnType<typeof placesOf>>()
 
-/** What the server, if it has routed the request, has made of the parameters. */
+/** The parameters as the server has read them, if it has routed the request. */
 const sentParams = (request: Request): Params | undefined =>
   (request as Partial<Bun.BunRequest>).params
 
 /**
- * What the server dropped or moved on the way (`a\..\b`) is not what was asked for. A path without
- * parameters it has matched as it was sent.
+ * False if the server dropped or moved a segment (`a\..\b`): then another address was asked for.
+ * A path without parameters was matched as it was sent.
  */
 function isAsSent(params: Params, sent: Params | undefined): boolean {
   for (const name in sent) if (params[name] !== sent[name]) return false
@@ -325,15 +325,15 @@ export function readParams(pattern: string, request: Request): Params {
   return params
 }
 
-/** Whether a server routes before the framework, which marks what its own router has matched. */
+/** A server that routes before the framework marks the requests that its router has matched. */
 interface Routing {
-  /** Whether a request came in by a server of that kind. */
+  /** True if a request came in by a server of that kind. */
   readonly hasSent: ((request: Request) => boolean) | undefined
 }
 
 /**
- * What must hold of the address of any request. A server hands on what its router did not match
- * with `..` taken out of the path, so that it seems to ask for what it did not.
+ * Checks the address of any request. A server hands on a request that its router did not match with
+ * `..` taken out of its path, so that it seems to ask for another address.
  * @throws ApiError `uri_too_long`, `invalid_request`, `not_found`
  */
 export function assertAddress(request: Request, { hasSent }: Routing): void {

@@ -1,5 +1,5 @@
 /**
- * How operations and pages hang on the framework: as arguments of its `route`.
+ * Operations and pages as routes of the framework.
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
@@ -9,13 +9,13 @@ import type { StaticPage } from './answers.ts'
 import type { Operation } from './operation.ts'
 import { answerPage, beginExchange, handle, type Pipeline } from './pipeline.ts'
 
-/** Of what the framework knows of a request, what is used. `route` is its whole pattern. */
+/** The members that are used of the framework's context. `route` is the whole pattern. */
 export interface Asked {
   readonly request: Request
   readonly route: string
 }
 
-/** What the framework and its typed client know of an operation. */
+/** An operation as the framework and its typed client know it. */
 interface Hooks<B extends TSchema, Q extends TSchema, S extends TSchema, N extends number> {
   readonly parse: 'none'
   readonly detail: { readonly operationId: string }
@@ -60,7 +60,7 @@ export function on<
   return route as unknown as RouteOf<B, Q, S, N, Method, Path>
 }
 
-/** Hooks of what is no operation: pages, and what beside them answers. */
+/** Hooks of pages and of answers to other methods: the document does not list them. */
 export const hidden = () => ({ parse: 'none', detail: { hide: true } }) as const
 
 /** A page as the handler of a route. */
@@ -70,13 +70,13 @@ export const page =
     answerPage(pipeline, beginExchange(pipeline, request, route), read)
 
 /**
- * Whether a request came in by a server, and not from within the process. By a socket of the file
- * system all are taken to, as nothing tells; so is one whose connection has ended.
+ * True if a request came in by a server, and not from within the process. Nothing tells by a Unix
+ * socket, or once the connection has ended: then it is taken to have come by the server.
  */
 const hasSent = (server: Bun.Server<unknown> | null, request: Request): boolean =>
   server?.port === undefined || request.signal.aborted || server.requestIP(request) !== null
 
-/** Of a host: has the pipeline know the server that listens. */
+/** Tells the pipeline of the server on which a host listens. */
 export const knowsServer = ({ server }: Pipeline) =>
   new Elysia().onStart(({ server: listening }) => {
     server.origins = listening ?? undefined

@@ -1,5 +1,5 @@
 /**
- * What is told of an exchange that has its answer.
+ * The event of an answered request, for the log and metrics.
  * @module
  */
 import { logDigest } from '../crypto/keyring.ts'

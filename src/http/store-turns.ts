@@ -26,7 +26,7 @@ interface GateMax {
   readonly inside: number
   /** Beside those, for credentials that have few inside. */
   readonly spare: number
-  /** Of one credential that has few. */
+  /** Number of operations inside up to which a credential has few. */
   readonly few: number
   readonly perTurn: number
 }
@@ -99,7 +99,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
   }
 }
 
-/** What one request has of it. */
+/** The turn of one request. */
 export interface StoreTurn {
   /**
    * Resolves once its operation may begin; `undefined`: now.

@@ -25,7 +25,7 @@ import { keptFor } from '../lib/maps.ts'
  * misspelled would live for ever. Source: contract section 1.
  */
 
-/** What clients of this family write where another name belongs, and is no near miss of it. */
+/** Names that clients of this family write for another one, too far from it for a near miss. */
 const commonMistakes: ReadonlyMap<string, string> = new Map([
   ['expires_in', 'expires_at'],
   ['expires', 'expires_at'],
@@ -62,9 +62,9 @@ const commonMistakes: ReadonlyMap<string, string> = new Map([
 /** The names of the members of one object. */
 interface KnownNames {
   readonly names: readonly string[]
-  /** What is longer is no near miss of any. */
+  /** A longer name is no near miss of any. */
   readonly charsMax: number
-  /** Whether every name is refused that is not known, also one that is near none. */
+  /** True if every unknown name is refused, also one that is near none. */
   readonly isClosed: boolean
 }
 
@@ -83,8 +83,8 @@ function findMeant(given: string, { names, charsMax, isClosed }: KnownNames): st
 }
 
 /*
- * What of a body its schema knows, as plain values: only names of ours may become names of
- * properties.
+ * The part of a body that its schema knows, as plain values: only names of ours may become names
+ * of properties.
  *
  * The engine keeps all such names in one table, hashed without a seed, so those of a caller could
  * make it slow for everybody. What no schema knows is ignored, unless its name is nearly a known
@@ -92,7 +92,7 @@ function findMeant(given: string, { names, charsMax, isClosed }: KnownNames): st
  * caller's own. Source: contract section 1.
  */
 
-/** Of a schema that takes several shapes, those members that say which. */
+/** The members of a schema that tell its shape, if it takes several. */
 interface Shape {
   readonly additionalProperties?: unknown
   readonly properties?: Readonly<Record<string, TSchema>>
@@ -128,10 +128,10 @@ function shapeOf(schema: TSchema, member: 'properties' | 'items'): Shape | undef
 
 const below = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`)
 
-/** What a body has been found to hold so far. */
+/** Findings of one body so far. */
 interface Reading {
   readonly faults: Faults
-  /** How many more unknown names are compared. */
+  /** Number of unknown names that are still compared. */
   left: number
   /** Names that are near none of an object's: items of a list have the same ones. */
   readonly far: Map<Members, Set<string>>
@@ -205,13 +205,13 @@ export function knownPart(schema: TSchema, value: JsonObject, opaque = nothingOp
 
 /*
  * Names of query parameters, by the same measure: a misspelled filter must not give the whole list.
- * Of a list every other one is refused as well. Source: contract section 14.
+ * A list refuses every other name as well. Source: contract section 14.
  */
 
-/** Of a parameter with members of its own, what begins the name of each: `metadata.k`. */
+/** Matches the parameter in the name of one of its members: `metadata` in `metadata.k`. */
 const firstWord = /^[a-z_]*[a-z]/i
 
-/** Whether a name is that of a member: `metadata.k` or `metadata[k]`. */
+/** True for the name of a member: `metadata.k` or `metadata[k]`. */
 const isMember = (name: string, known: string): boolean =>
   name.startsWith(`${known}.`) || (name.startsWith(`${known}[`) && name.endsWith(']'))
 
@@ -254,7 +254,7 @@ export function assertParameterNames(schema: TSchema, names: Iterable<string>): 
   const faults: Faults = new Map()
   for (const given of names) {
     if (faults.size >= bodyFaultsMax) break
-    // What has no name, as the end of `?id=a&=`, asks for nothing.
+    // A parameter without a name, as at the end of `?id=a&=`, asks for nothing.
     if (given === '' || isKnownParameter(given, members)) continue
     const meant = findMeantParameter(given, members)
     if (meant === undefined && !members.known.isClosed) continue

@@ -1,5 +1,5 @@
 /**
- * What the document says of every operation: schemas as components, and the answers of failures.
+ * Parts of the document that all operations share: schemas as components, answers of failures.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -20,7 +20,7 @@ export type Plain = Readonly<Record<string, unknown>>
 /** Titled schemas by their titles. */
 export type Components = Map<string, Plain>
 
-/** How the schema library prints a record; `additionalProperties` says it to more readers. */
+/** Pattern of a record by the schema library; more readers know `additionalProperties`. */
 const anyName = '^(.*)$'
 
 /** A choice of texts as a list of them. */
@@ -67,7 +67,7 @@ function describeKeyword(keyword: string, value: unknown, components: Components
   }
 }
 
-/** What the answer to a fault says. */
+/** Keywords for the texts of faults; no part of JSON Schema. */
 const ownKeywords: ReadonlySet<string> = new Set(['names', 'missing'])
 
 /**
@@ -88,7 +88,7 @@ export function describeSchema(schema: Plain, components: Components): Plain {
 }
 
 /*
- * What the OpenAPI document says of answers that are no success.
+ * Answers of failures in the OpenAPI document.
  *
  * The examples come from the same function as the answers. Source: contract sections 2 and 3.
  */
@@ -165,7 +165,7 @@ const acceptEncoding = {
   schema: { type: 'string', const: 'identity' },
 }
 
-/** What some problems of a status say beside their body. */
+/** Headers of some problems, by their status. */
 const headersOf: Readonly<Record<string, Plain>> = { 415: { 'Accept-Encoding': acceptEncoding } }
 
 /**

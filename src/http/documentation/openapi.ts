@@ -91,7 +91,7 @@ is 400.`,
 const headerParameters = (operation: Operation): readonly Plain[] =>
   isKept(operation) ? [traceParameter, idempotencyParameter] : [traceParameter]
 
-/** Of every answer. */
+/** Headers of every answer. */
 export const answerHeaders = {
   'SVC-TRACE-ID': { description: 'Of this request.', schema: traceSchema },
 }

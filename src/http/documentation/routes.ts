@@ -74,13 +74,13 @@ function writeDocument({ operations }: Pipeline, routes: Routes, basePath: strin
   return JSON.stringify({ ...documentationOf(basePath, components), paths })
 }
 
-/** What stands before the addresses of the documentation: of a host, or the base path. */
+/** The path before `/swagger`: the prefix of a host, or the base path. */
 const basePathOf = ({ url }: Request): string => {
   const path = pathOf(url)
   return path.slice(0, path.lastIndexOf('/swagger'))
 }
 
-/** What a host has mounted does not know what stands before it: links say where from the page. */
+/** A mounted application does not know its prefix, so links are relative to the page. */
 const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' : 'swagger')
 
 /**
