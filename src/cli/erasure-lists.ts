@@ -74,7 +74,7 @@ function assertFile(file: string): void {
   } catch (error) {
     throw unreadable(file, error)
   }
-  throw usage(`--erase: ${file} is no regular file`)
+  throw usage(`--erase: ${file} is no regular file: put the list in one`)
 }
 
 /**

@@ -124,7 +124,8 @@ async function moveRows(
 /** @throws CommandFailure; the same command then continues */
 export async function moveBack(options: FolderOptions): Promise<void> {
   const { data } = options
-  if (!isInDatabase(data)) throw new CommandFailure(`${data} has a store of its own already`)
+  if (!isInDatabase(data))
+    throw new CommandFailure(`${data} has a store of its own already: nothing to move`)
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const address = readDatabase(data)

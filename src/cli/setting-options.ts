@@ -91,8 +91,8 @@ const isOfService = (name: string, value: string, environment: Environment): boo
   isOfLink(name, environment)
 
 /**
- * decision: these switch something on whose absence nothing reports, and a new vault would silently
- * get a key of its own. So a template may not leave them empty.
+ * decision: if one of these is empty, nothing reports that its guard is off, and a new vault would
+ * silently get a key of its own. So a template may not leave them empty.
  */
 const neverEmpty: readonly string[] = [
   masterKeyVariable,

@@ -28,8 +28,8 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 }
 
 /**
- * Replaces by a mark whatever in a caller's text would move the cursor, end the line or change the
- * order of its letters (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
+ * Replaces by a mark each character of a caller's text that could move the cursor, end the line or
+ * change the order of letters (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
  */
 export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')

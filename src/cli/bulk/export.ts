@@ -98,7 +98,8 @@ async function* linesOf(
   }
   if (isDeepStrictEqual(await grantsOf(client), grants)) return
   throw new CommandFailure(
-    'the rules of the key were changed meanwhile, so some data may be masked: no file was written',
+    'the rules of the key were changed meanwhile, so some data may be masked: no file was ' +
+      'written, export again',
   )
 }
 

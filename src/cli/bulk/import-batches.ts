@@ -92,7 +92,7 @@ const isFull = ({ rows, reasons, chars }: Batch): boolean =>
   rows.length + reasons.length >= importBatchRows || chars >= importBatchCharsMax
 
 const changedInput = () =>
-  usage('the input: what was imported of it before is not what it begins with now')
+  usage('the input no longer begins with the imported rows: resume with the same file')
 
 /** @param before progress of an import that continues */
 export async function dealWithAll(

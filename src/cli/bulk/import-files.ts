@@ -60,7 +60,7 @@ export function readState(path: string): ImportState | undefined {
   } catch {
     // Reported below.
   }
-  throw usage(`the file at ${path} is no state of an import`)
+  throw usage(`the file at ${path} is no state of an import: name another one by --state`)
 }
 
 export interface ReportFile {

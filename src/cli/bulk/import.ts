@@ -45,11 +45,15 @@ function beginningOf(plan: ImportPlan, application: string): ImportState {
     const ends = { tables: {}, writtenMs: wallMs(), isPending: true, isDone: false }
     return { version: 1, import: id, application, map, ...none, ...ends }
   }
-  if (before === undefined) throw usage(`--resume: there is no state at ${file}`)
+  if (before === undefined) {
+    throw usage(`--resume: there is no state at ${file}: leave out --resume to begin`)
+  }
   if (before.application !== application) {
     throw usage('--resume: expected a key of the application that began, at the same vault')
   }
-  if (before.map !== plan.map) throw usage('--resume: the map or an option is not what it was')
+  if (before.map !== plan.map) {
+    throw usage('--resume: the map or an option has changed: use those that the import began with')
+  }
   if (!before.isDone && before.isPending && wallMs() - before.writtenMs > importKnownMs) {
     throw new CommandFailure(
       `--resume: the rows behind line ${before.line} may be in the vault already: it ended more ` +

@@ -137,7 +137,9 @@ describe('an import goes on', () => {
     expect(foreign.stderr).toContain('a key of the application that began')
     expect((await run([at('rows.jsonl'), '--resume', '--codes'])).stderr).toContain('an option')
     writeFileSync(at('rows.jsonl'), rows.replace('1', '9'))
-    expect((await run([at('rows.jsonl'), '--resume'])).stderr).toContain('what was imported of it')
+    expect((await run([at('rows.jsonl'), '--resume'])).stderr).toContain(
+      'resume with the same file',
+    )
     put({ isDone: false, writtenMs: 0, isPending: true })
     const late = await run([at('rows.jsonl'), '--resume'])
     expect([late.exitCode, late.stderr]).toEqual([1, expect.stringContaining('behind line 3')])
