@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/http/budgets.ts'
 import { dropBody, leavesMuch, readBytes } from '../../../src/http/bodies.ts'
+import { isChunked } from '../../../src/http/keep-alive.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const bounds = {
@@ -145,5 +146,10 @@ test('a connection is kept for what is left of a short body, and for no other', 
   expect(withHeaders({ 'content-length': String(unreadBodyBytesMax) })).toBe(false)
   expect(withHeaders({ 'content-length': String(unreadBodyBytesMax + 1) })).toBe(true)
   expect(withHeaders({ 'content-length': '1, 2' })).toBe(true)
-  expect(withHeaders({ 'transfer-encoding': 'chunked' })).toBe(true)
+})
+
+test('no connection is kept behind chunks, whatever was read of them', () => {
+  const headers = { 'transfer-encoding': 'chunked' }
+  expect(isChunked(new Request('http://localhost/', { method: 'POST', headers }))).toBe(true)
+  expect(isChunked(new Request('http://localhost/', { method: 'POST' }))).toBe(false)
 })
