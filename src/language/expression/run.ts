@@ -114,6 +114,12 @@ export const resolve = (operand: Operand): Evaluator => {
  * Returns the size of a value as JSON, without printing it.
  */
 
+const stepsPerMeasuredValue = 8
+const stepsPerMeasuredObject = 64
+
+/** Called with the steps of walking the items or members of a value, before that. */
+type Pay = (steps: number) => void
+
 const scalarSize = (value: Json): number => {
   if (typeof value === 'string') return value.length + 2
   return isExactNumber(value) ? value.numberText.length : String(value).length
@@ -124,19 +130,21 @@ const scalarSize = (value: Json): number => {
  * `most`, so that a value which refers to one large part many times costs no more than that.
  * @returns at most the true size; more than `most` exactly when the true size is
  */
-export const measureJson = (value: Json, most: number): number => {
+export const measureJson = (value: Json, most: number, pay?: Pay): number => {
   let size = 1
   if (isJsonArray(value)) {
+    pay?.(value.length * stepsPerMeasuredValue)
     for (const item of value) {
-      size += measureJson(item, most - size) + 1
+      size += measureJson(item, most - size, pay) + 1
       if (size > most) break
     }
     return value.length === 0 ? 2 : size
   }
   if (isJsonObject(value)) {
+    pay?.(stepsPerMeasuredObject + value.size * stepsPerMeasuredValue)
     for (const [name, member] of value) {
       size += name.length + 4
-      size += measureJson(member, most - size)
+      size += measureJson(member, most - size, pay)
       if (size > most) break
     }
     return value.size === 0 ? 2 : size
@@ -231,14 +239,18 @@ export const spendOnWalk = (run: Run, text: string): void => {
 }
 
 /**
+ * Pays for each value that it measures: a list of one item may hold any number of them.
  * @throws ApiError `invalid_request` when a value is larger than the data of a token may be. Called
  *   where values are composed; a value picked from the data cannot be too large.
  */
 export const assertOutputFits = (value: Json, run: Run): void => {
   // No UTF-16 unit needs more than three bytes, and most outputs are short.
   if (typeof value === 'string' && value.length * 3 <= tokenDataBytesMax) return
+  const pay: Pay = steps => spend(run, steps)
   const size =
-    typeof value === 'string' ? Buffer.byteLength(value) : measureJson(value, tokenDataBytesMax)
+    typeof value === 'string'
+      ? Buffer.byteLength(value)
+      : measureJson(value, tokenDataBytesMax, pay)
   if (size > tokenDataBytesMax) throw outputTooLong(run)
 }
 

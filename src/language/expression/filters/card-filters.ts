@@ -8,7 +8,7 @@
 import { present } from '../../../lib/errors.ts'
 import { countDigits, digitsIn, isDigitCode } from '../../../lib/bytes.ts'
 import type { Json } from '../../../lib/json/json.ts'
-import { pick, failed, type Run, jsonOf, scalarTextOf } from '../run.ts'
+import { pick, failed, spend, type Run, jsonOf, scalarTextOf } from '../run.ts'
 import {
   characterRule,
   checkedTextRule,
@@ -103,7 +103,9 @@ const expiryFormats: ReadonlyMap<string, (month: string, year: string) => string
 
 /** Returns a member of the card as an integer from `least` to `most`, padded with zeros. */
 const expiryPart = (card: Json, name: string, least: number, most: number, run: Run): string => {
-  const part = Number(scalarTextOf(pick(card, name, run)))
+  const text = scalarTextOf(pick(card, name, run)) ?? ''
+  spend(run, text.length)
+  const part = Number(text)
   if (!Number.isInteger(part) || part < least || part > most) {
     throw failed(run, `expected a card object with ${name}`)
   }

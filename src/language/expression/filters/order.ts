@@ -7,7 +7,7 @@
  */
 import { isExactNumber, type Json } from '../../../lib/json/json.ts'
 import { nearestDouble } from '../numbers.ts'
-import { pickAll, spend, type Run, listOf, textOf } from '../run.ts'
+import { pickAll, spend, spendOnNumber, type Run, listOf, textOf } from '../run.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'
 
 /** The sort key of an item: first its rank, then its value, which is a number or text. */
@@ -19,9 +19,10 @@ interface Key {
 
 type KeyMaker = (item: Json, member: Json, run: Run) => Key
 
-const plainKey: KeyMaker = (item, member) => {
+const plainKey: KeyMaker = (item, member, run) => {
   if (typeof member === 'boolean') return { item, rank: 0, value: Number(member) }
   if (typeof member === 'number' || isExactNumber(member)) {
+    spendOnNumber(run, member)
     return { item, rank: 1, value: nearestDouble(member) }
   }
   if (typeof member === 'string') return { item, rank: 2, value: member }

@@ -75,7 +75,11 @@ const isTextBefore = (run: Run, a: string, b: string): boolean => {
 
 /** decision: numbers that no double holds are ordered by their nearest doubles. */
 const isBefore = (run: Run, a: Json | undefined, b: Json | undefined): boolean => {
-  if (isNumber(a) && isNumber(b)) return nearestDouble(a) < nearestDouble(b)
+  if (isNumber(a) && isNumber(b)) {
+    spendOnNumber(run, a)
+    spendOnNumber(run, b)
+    return nearestDouble(a) < nearestDouble(b)
+  }
   return typeof a === 'string' && typeof b === 'string' && isTextBefore(run, a, b)
 }
 

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { compileTemplate, evaluateTemplate } from '../../../../src/language/expression/compile.ts'
 import { parseJson } from '../../../../src/lib/json/parse-json.ts'
 import { printJson, type Json } from '../../../../src/lib/json/json.ts'
-import { jsonMembersMax, tokenDataBytesMax } from '../../../../src/limits/limits.ts'
+import {
+  evaluationStepsMax,
+  jsonMembersMax,
+  tokenDataBytesMax,
+} from '../../../../src/limits/limits.ts'
 import { at, evaluate, evaluateJson } from '../../../support/expressions.ts'
 import { canary, expectRefusal } from '../../../support/refusal.ts'
 
@@ -128,6 +132,7 @@ describe('what a path reaches', () => {
 
 describe('bounds of an evaluation', () => {
   const half = 'a'.repeat(tokenDataBytesMax / 2)
+  const manyDigits = Array.from({ length: 400 }, () => ({ numberText: `0.${'9'.repeat(1_900)}` }))
   const ideographs = Array.from({ length: 300 }, (_, at) => String.fromCharCode(0x4e_00 + at)).join(
     '',
   )
@@ -172,6 +177,26 @@ describe('bounds of an evaluation', () => {
     ['keeping many characters', `{{ data | reveal: 0, 0, 'X', '${ideographs}' }}`, half],
     ['printing', '{{ data }}{{ data }}{{ data }}', Array.from({ length: 100_000 }, () => 1)],
     ['concatenating', `{{ data${' | concat: data'.repeat(16)} }}`, [half]],
+    [
+      'measuring what is concatenated',
+      `{{ data${" | concat: ''".repeat(15)} | size }}`,
+      [Array.from({ length: 200_000 }, () => 1)],
+    ],
+    [
+      'measuring objects',
+      `{{ data${" | concat: ''".repeat(15)} | size }}`,
+      [Array.from({ length: 50_000 }, () => new Map())],
+    ],
+    ['sorting many digits', `{{ data${' | sort'.repeat(15)} | size }}`, manyDigits],
+    ['comparing many digits', "{{ data | json: '$[?@ < $[0]]' }}", manyDigits],
+    [
+      'reading many digits',
+      "{{ data | card_exp: 'MM' }}",
+      new Map<string, Json>([
+        ['expiration_month', `${'0'.repeat(evaluationStepsMax)}1`],
+        ['expiration_year', 2030],
+      ]),
+    ],
     [
       'sorting',
       `{{ data${' | sort | reverse'.repeat(8)} }}`,
