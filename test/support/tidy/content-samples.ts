@@ -85,6 +85,25 @@ const banned: readonly Sample[] = [
     ],
   },
   {
+    rule: 'a sentence of a comment has a subject',
+    says: 'lets questions of callers, clauses behind a subject, and texts pass',
+    files: {
+      'src/a.ts': `/** Tells what is wrong,\n * of which kind, and\n * who asked. */\nconst a = 'What?'`,
+      'src/client/interface.ts': '/** Whether it is there. */',
+    },
+    finds: [],
+  },
+  {
+    rule: 'a sentence of a comment has a subject',
+    says: 'refuses one that begins with a clause, in comments of each kind',
+    files: { 'src/a.ts': `/**\n * What it is.\n */\n// Of a row.\n/** Whether it is. */` },
+    finds: [
+      'src/a.ts:2: a sentence without a subject',
+      'src/a.ts:4: a sentence without a subject',
+      'src/a.ts:5: a sentence without a subject',
+    ],
+  },
+  {
     rule: 'no forgotten mark in a comment',
     says: 'lets the words pass in a text',
     files: { 'src/a.ts': `// A todo list.\nconst a = '// TODO'\nconst b = /FIXME/` },

@@ -34,6 +34,23 @@ const checkLocal = ({ files }: Project): string[] =>
       ),
   )
 
+/** A sentence whose subject is a clause or missing: it has to be read twice. */
+const subjectless = /^\s*(?:\*|\/\/|\/\*\*) (?:Of|What|Where|Whether|Who|Whose|Whom|Which|Those)\b/
+
+/** Printed from the descriptions of the interface. */
+const printedPath = 'src/client/interface.ts'
+
+const checkSubjects = ({ sources }: Project): string[] =>
+  sources
+    .filter(({ path }) => /^(?:src|scripts)\//.test(path) && path !== printedPath)
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, index) =>
+          subjectless.test(line) ? [`${path}:${index + 1}: a sentence without a subject`] : [],
+        ),
+    )
+
 const pinned = (needs: Needs): Readonly<Record<string, string>> => ({
   ...needs.dependencies,
   ...needs.devDependencies,
@@ -91,6 +108,7 @@ const checkOneLock = ({ files }: Project): string[] =>
 export const textRules: readonly Rule[] = [
   { name: 'every file says what it is', check: checkOpenings },
   { name: 'no text speaks of one machine', check: checkLocal },
+  { name: 'a sentence of a comment has a subject', check: checkSubjects },
   { name: 'packages are pinned', check: inEach(checkPins) },
   { name: 'the lock file is whole and has no address', check: inEach(checkLock) },
   { name: 'the lock file agrees with package.json', check: inEach(checkAgreement) },
