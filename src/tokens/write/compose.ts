@@ -32,7 +32,7 @@ import { defaultMaskTextOf, hasDefaultMask } from '../stored-form.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
 import { maskData, type WrittenData } from '../read/view.ts'
 
-/** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
+/** A token as requested, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
   readonly type: TokenType
   /** When it is made or changed, in Unix milliseconds. */
@@ -51,7 +51,7 @@ export interface Draft {
   readonly hidden?: HiddenData | undefined
 }
 
-/** How data is judged that stays hidden; see `mask-rights.ts`. */
+/** Rules for data that stays hidden from its writer; see `mask-rights.ts`. */
 export interface HiddenData {
   /** For which its size counts; absent: for those that it has. */
   readonly bytes: number | undefined
@@ -59,7 +59,7 @@ export interface HiddenData {
   readonly keepsNumber: boolean
 }
 
-/** What an operator may turn off (contract sections 6 and 7). */
+/** Guards that an operator may turn off (contract sections 6 and 7). */
 export type Guards = Pick<Settings, 'cardNumberGuard' | 'maskGuard'>
 
 /** The members of a record that follow from a draft. */
@@ -130,7 +130,7 @@ export const nothingToEqual = () =>
   invalid('fingerprint_expression', 'expected a value of the token to deduplicate by')
 
 /**
- * What the fingerprint is taken of. Tokens are equal by it, so a constant would equal them all. It
+ * Input of the fingerprint. Tokens are equal by it, so a constant would equal them all. It
  * outlives a code that ends, which a thousand guesses would find in it.
  */
 function evaluateFingerprint(draft: Draft, scope: Omit<Scope, 'at'>): string {
@@ -208,7 +208,7 @@ function composeMask(
 }
 
 /**
- * What the mask shows. Of hidden data it is not evaluated here: what it costs would tell of it.
+ * The masked form. For hidden data it is not evaluated here: its cost would reveal something.
  * @returns `undefined` where that is left to each read
  */
 function composeMasked(
@@ -222,7 +222,7 @@ function composeMasked(
 }
 
 /**
- * What is kept of that in the record: nothing long, and nothing that shows a code which ends.
+ * The part of it that the record keeps: nothing long, and nothing that shows a code which ends.
  * @returns `undefined` where that is left to each read
  */
 function keptMasked(

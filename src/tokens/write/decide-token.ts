@@ -1,5 +1,5 @@
 /**
- * What becomes of one planned token: a new row, an equal token in its place, or a refusal.
+ * Decides one planned token: a new row, an equal token in its place, or a refusal.
  *
  * decision: a hit of deduplication comes before the conflict of a taken id (contract section 8).
  * Source: contract sections 7, 8 and 15.
@@ -51,21 +51,21 @@ export interface TokenPlan {
   readonly drawId: IdSource
   /** The answer is the id, not the token: for values that came without a request around them. */
   readonly isBare: boolean
-  /** Whether the request names its id, or how it follows from the data. */
+  /** True if the request names the id, or an expression that gives it. */
   readonly choosesId: boolean
-  /** Of the request that it came with. */
+  /** Shared by all tokens of one request. */
   readonly work: PacedWork
 }
 
 export interface CreateAnswer {
   readonly id: string
-  /** What stands for the token in the answer. */
+  /** The token as the answer has it. */
   readonly json: string
-  /** Under which it is shown there; absent where its id alone is. */
+  /** Transform of the answer; absent if it shows the id alone. */
   readonly transform?: Transform
   /** Present where deduplication was asked for. */
   readonly deduplicated?: boolean
-  /** Of the row of an equal token; absent: 1, as of a new one. */
+  /** Version of the equal token's row; absent: 1, as for a new one. */
   readonly version?: number
 }
 
@@ -90,7 +90,7 @@ export interface PendingToken {
   first?: IdentifiedToken | undefined
   /** Under the id that was drawn last. */
   named?: IdentifiedToken | undefined
-  /** How often its id was found taken. */
+  /** Times that its id was found taken. */
   collisions: number
   made?: PreparedToken | undefined
 }
@@ -108,7 +108,7 @@ export type Decision =
   | {
       readonly kind: 'new'
       readonly made: PreparedToken
-      /** What must hold of others. */
+      /** Conditions on other rows. */
       readonly changes: readonly SeatChange[]
       /** An equal token came up after it had been looked for: to be decided anew. */
       readonly isLate: boolean
@@ -116,13 +116,13 @@ export type Decision =
   | { readonly kind: 'equal'; readonly answer: CreateAnswer }
   | { readonly kind: 'refused'; readonly error: ApiError }
 
-/** What is decided already and comes in the same write. */
+/** Tokens of the same write that are decided already. */
 export interface EarlierTokens {
-  /** Whether that id was chosen. */
+  /** True if one of them chose that id. */
   readonly hasId: (id: string) => boolean
   /** The first of that fingerprint. */
   readonly equalOf: (fingerprint: string) => PreparedToken | undefined
-  /** Of the caller, made once it is needed. */
+  /** Tokens that the caller may see; computed on first use. */
   readonly reach: () => VisibleTokens
 }
 
@@ -284,7 +284,7 @@ function decideNew(
   return { kind: 'new', made, changes: standsFor(deps, candidate.plan.code), isLate: false }
 }
 
-/** What is said of one plan; every other error is one of the whole request. */
+/** Errors that concern one token; every other error ends the whole request. */
 const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflict']
 
 /**
@@ -307,7 +307,7 @@ export function decide(
   return orElse(() => decideNew(deps, caller, candidate, earlier), refused)
 }
 
-/** What must hold of others, and who of them leaves: one change for each row. */
+/** Conditions on other rows, and removals of some: one change for each row. */
 export function changesOfOthers(
   seats: readonly SeatChange[],
   leaving: ReadonlyMap<number, Change>,

@@ -71,11 +71,11 @@ export function findEqual(
   return readOldestToken(deps, caller, wanted, deps.now())
 }
 
-/** What must hold of others when a token takes a seat, or passes them by. */
+/** Condition on another row when a token takes a slot or passes its holder by. */
 export type SeatChange =
   Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
-/** How a token holds a seat: with what uniques it is sealed, with what changes written. */
+/** A slot that a token holds: the uniques it is sealed with, and the changes written with it. */
 interface DedupSlot {
   readonly uniques: readonly Uint8Array[]
   readonly changes: readonly SeatChange[]
@@ -93,7 +93,7 @@ async function isInReach(
   seat: Uint8Array,
   holder: Row,
 ): Promise<boolean> {
-  // What a clock ahead has ended is neither answered with nor removed: it is passed over.
+  // A token that a fast clock has ended is passed over: neither answered with nor removed.
   if (isExpired(holder, now())) return false
   const unseal = checkToken(keys, tenantId, holder)
   if (!mayMatch(tokens, holder.clear)) return false
@@ -130,7 +130,7 @@ export async function decideSeat(
 }
 
 /*
- * Whether a stored token is found by what it is: its row against its own record.
+ * Checks that a stored token can be found by its content: its row against its own record.
  *
  * The sealed parts authenticate the row as it was written, so this finds what was written wrong.
  * decision: search values are only counted. Their expressions may mean more in a later version, and

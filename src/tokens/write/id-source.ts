@@ -28,7 +28,7 @@ import { ApiError, invalid } from '../../lib/errors.ts'
 import type { DrawnId, IdSource } from './decide-token.ts'
 
 /*
- * Whether the id that an expression gave carries what no id may carry.
+ * Checks that the id from an expression carries nothing that is forbidden in ids.
  *
  * Source: contract section 7; hardening T28, H99.
  */
@@ -54,7 +54,7 @@ function carriesNumber({ protectedNumber: place }: TokenType, data: Json, given:
   return !hidesPlace(data, place, maskHiddenDigitsMin, given)
 }
 
-/** Of a code, unlike a number, not even its last digits may be shown. */
+/** Unlike a number, a code may not show even its last digits. */
 function carriesCode({ protectedCode: place }: TokenType, data: Json, given: GivenId): boolean {
   return place !== undefined && !hidesPlace(data, place, Infinity, given)
 }
@@ -74,7 +74,7 @@ function givesAway(
 }
 
 /*
- * Where such an id comes from.
+ * Source of such an id.
  *
  * Ids stand in addresses and logs, so no expression may carry the protected number into one.
  * Source: contract section 7; hardening T28, H99.
@@ -118,7 +118,7 @@ function recording(randomBytes: RandomBytes): {
   }
 }
 
-/** What the draws of one id may do, and their probes, all together. */
+/** Work left for all draws of one id and their probes. */
 interface Draws {
   stepsLeft: number
   readonly meter: StepMeter | undefined
@@ -148,7 +148,7 @@ function drawId(
       return scalarTextOf(evaluate({ at: path, data: other, randomBytes: chance.drawAgain() }))
     } catch (thrown) {
       assertAffordable(meter)
-      // What cannot be told apart counts as given away: a failure is no id.
+      // A failure gives no id: an id that cannot be checked counts as revealing.
       if (thrown instanceof ApiError) return undefined
       throw thrown
     }

@@ -38,14 +38,14 @@ interface Planned extends PendingToken {
   refused?: ApiError
 }
 
-/** What one attempt wants to write. */
+/** Tokens that one attempt will write. */
 interface TokenBatch extends EarlierTokens {
   readonly inserted: Planned[]
-  /** Those that somebody chose; others are no two alike. */
+  /** Ids that callers chose; drawn ones never collide within a batch. */
   readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, PreparedToken>
-  /** What must hold for deduplication. */
+  /** Conditions of deduplication. */
   readonly changes: SeatChange[]
   isLate: boolean
 }
@@ -98,7 +98,7 @@ async function decideAll(
     const outcome = decision instanceof ApiError ? decision : fold(batch, planned, decision)
     outcomes.push(outcome)
     if (outcome instanceof ApiError) {
-      // Where nothing comes to be, none of the ids was used up: each was tried.
+      // If nothing is created, every id was only tried.
       if (outcome.kind === 'conflict' && decision !== outcome) countTaken(isWhole ? all.length : 1)
       planned.refused = outcome
       if (isWhole) break

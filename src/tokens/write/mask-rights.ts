@@ -1,5 +1,5 @@
 /**
- * Who may set a mask, and what a change may tell of data that its caller does not see.
+ * Rights to set a mask, and limits on what a change may reveal of data hidden from its caller.
  * @module
  */
 import { isJsonObject, type Json, printJson } from '../../lib/json/json.ts'
@@ -40,8 +40,8 @@ function judgedBytes(dataText: string, patch: Json): number {
 }
 
 /**
- * How the merged data is judged. What replaces all data counts for what it is, and what is left as
- * it is does not count at all. A mask that shows what is added must not be compared with a hidden
+ * Rules for the merged data. A replacement of all data counts for its own size, and data that is
+ * left alone does not count at all. A mask that shows an addition must not be compared with a hidden
  * number: it would confirm a guess.
  * @param patch of the data; `undefined` leaves it
  * @returns `undefined` where the caller sees some of the data
@@ -61,7 +61,7 @@ export function hiddenDataOf(
 }
 
 /*
- * Who may give a token which mask: beyond some bounds only those whom its rules reveal it to.
+ * Refuses a mask beyond the bounds, unless the caller's rules reveal the token.
  *
  * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
  * data as masks do. The setting `strict_masks` loosens it for a caller who is shown a mask.
@@ -112,7 +112,7 @@ function standingMask({ record }: LoadedToken, standing: Json): Json {
 }
 
 /**
- * Of a card, a change may narrow the mask. decision: where the number gets another length, a mask
+ * A change may narrow the mask of a card. decision: where the number gets another length, a mask
  * that is kept is judged as that of a new card, since it may show other digits of such a number. So
  * it is where a number that is hidden gets any other one: else the refusal would tell its length.
  */
@@ -140,7 +140,7 @@ const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
   JSON.stringify(one.searchIndexes) === JSON.stringify(other.searchIndexes)
 
 /**
- * Of hidden data: other expressions are refused before any of them is evaluated. decision: a caller
+ * For hidden data, other expressions are refused before any is evaluated. decision: a caller
  * who sees nothing may never widen it, since fingerprints of chosen parts tell all.
  * @throws ApiError `forbidden`
  */
@@ -152,7 +152,7 @@ export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
 }
 
 /**
- * How a changed token is shown and found. The transform is that of the rule on `token:update`.
+ * Checks masks and indexes of a changed token. The transform is that of the rule on `token:update`.
  * @param standing the data of the token before the change
  * @param hidden   present where the changer sees nothing of it: then its expressions are kept
  * @throws ApiError `forbidden`

@@ -23,14 +23,14 @@ import { shortBodyBytesMax } from '../../limits/limits.ts'
 import type { LoadedToken } from '../read/load.ts'
 
 /*
- * What is wrong with a patch by itself, whatever token it is for.
+ * Refuses a patch that is wrong by itself, whatever token it is for.
  *
  * It is told before the token is looked for: a fault of a body is 400 also where there is no such
  * token (contract section 2). What depends on the token is found by `compose.ts`, after that.
  * Invariant: what is refused here would be refused with any token.
  */
 
-/** What of a patch is in the result in any case: not its nulls, which remove. */
+/** The part of a patch that any result contains: all but its nulls, which remove. */
 const added = (patch: Json): Json => mergePatch(undefined, patch)
 
 function assertMask(patch: Json): void {

@@ -1,7 +1,7 @@
 /**
  * Answering again for tokens that were made before, by what stands of them now.
  *
- * Of each only its id is kept, and whether it stood for an equal one. The caller sees it as the
+ * Only ids are kept, and whether each stood for an equal token. The caller sees a token as the
  * answer of a create under its present grants; a token that was deleted, has expired, is covered no
  * more, or took the id of one that is gone, is absent. Source: contract section 1.
  * @module
@@ -23,7 +23,7 @@ import { isFingerprintHidden, viewStored } from '../read/view.ts'
 export interface KeptItem {
   readonly id: string
   readonly deduplicated?: boolean
-  /** Of its row, as it was answered; absent: 1. */
+  /** Version of its row when it was answered; absent: 1. */
   readonly version?: number
 }
 
@@ -37,7 +37,7 @@ export function itemOf(answer: CreateAnswer | undefined): Effect {
   }
 }
 
-/** What was done, and the ordinal below which every token of it stands. */
+/** An earlier effect, and the ordinal below which all of its tokens lie. */
 export interface Past<T> {
   readonly effect: T
   readonly ordinal: number
@@ -56,7 +56,7 @@ async function loadPast(
 }
 
 /**
- * What others have made of a token since is for who may read it, as far as that shows it.
+ * A later change by others is shown only to callers who may read the token, as their rules allow.
  * @returns the transform under which it is shown; `undefined` where it is not
  */
 function shownNow({ grants }: Caller, token: LoadedToken, version: number): Transform | undefined {

@@ -32,7 +32,7 @@ export type ReadRequest = (request: JsonObject) => CreateTokenBody
 /** Counts the values of a body before anything is done. @throws ApiError `too_many_requests` */
 type CountItems = (count: number) => void
 
-/** What becomes of a leaf; of null nothing does. */
+/** Outcome for a leaf; `undefined` for null. */
 type Fate<Success> = Success | ApiError | undefined
 
 const isRequest: IsLeaf = value => {
@@ -51,7 +51,7 @@ function planLeaf(
 ): MaybeLater<Fate<TokenPlan>> {
   if (value === null) return undefined
   const refused = (thrown: unknown): ApiError => {
-    // Of the whole request, not of the leaf at which it came up.
+    // This error concerns the whole request, not one leaf.
     assertAffordable(work.meter)
     if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
     throw thrown
@@ -82,7 +82,7 @@ async function planAll(
   return plans
 }
 
-/** What becomes of each leaf, as it is kept: errors hold no value of a caller. */
+/** Outcome for each leaf, as it is kept: errors hold no value of a caller. */
 const effectOf = (fates: readonly Fate<CreateAnswer>[]): Effect =>
   fates.map(fate => {
     if (!(fate instanceof ApiError)) return itemOf(fate)
@@ -218,7 +218,7 @@ interface KeptError {
   readonly fields?: FieldErrors
 }
 
-/** What became of each leaf; of null nothing did. */
+/** Kept outcome for each leaf; `null` for null. */
 export type KeptLeaves = readonly (KeptItem | KeptError | null)[]
 
 async function recreateLeaf(

@@ -60,7 +60,7 @@ function draftOf(
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
-  // What stands was taken before: only what is new is looked at.
+  // Stored members were accepted before: only new ones are checked.
   if (body.data !== undefined) assertMemberNames(type.name, body.data, 'data')
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
@@ -86,7 +86,7 @@ function draftOf(
   }
 }
 
-/** Whether a patch of the data has a code of its own, which begins to end anew. */
+/** True if a patch brings a code of its own, whose lifetime then begins anew. */
 const bringsCode = ({ protectedCode }: TokenType, patch: Json | undefined): boolean =>
   protectedCode !== undefined && isJsonObject(patch) && patch.has(protectedCode.member)
 
@@ -187,10 +187,10 @@ async function tryUpdate(
   return undefined
 }
 
-/** What one update counts as guesses, however often it is tried. */
+/** Guesses that one update counts, however often it is tried. */
 interface GuessCounters {
   readonly deduplication: (record: TokenRecord) => void
-  /** Until when the new fingerprint is hidden from a caller who sees the token masked. */
+  /** Instant until which a caller who sees the token masked is not shown its new fingerprint. */
   readonly fingerprint: () => number | undefined
 }
 
@@ -228,7 +228,7 @@ export async function updateToken(
 }
 
 /**
- * Where erasures are listed it is on the list once this resolves.
+ * With an erasure log, the token is on the list once this resolves.
  * Source: spec, "Delete token".
  * @throws ApiError `not_found`, also for the second of two racing deletes; `storage_full` and
  *   `unavailable`, also where it was deleted and could not be listed
