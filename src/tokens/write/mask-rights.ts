@@ -41,8 +41,8 @@ function judgedBytes(dataText: string, patch: Json): number {
 
 /**
  * Rules for the merged data. A replacement of all data counts for its own size, and data that is
- * left alone does not count at all. A mask that shows an addition must not be compared with a hidden
- * number: it would confirm a guess.
+ * left alone does not count at all. A mask that shows an addition must not be compared with a
+ * hidden number: it would confirm a guess.
  * @param patch of the data; `undefined` leaves it
  * @returns `undefined` where the caller sees some of the data
  */

@@ -88,7 +88,7 @@ const banned: readonly Sample[] = [
     rule: 'a sentence of a comment has a subject',
     says: 'lets questions of callers, clauses behind a subject, and texts pass',
     files: {
-      'src/a.ts': `/** Tells what is wrong,\n * of which kind, and\n * who asked. */\nconst a = 'What?'`,
+      'src/a.ts': `/** Tells what is wrong,\n * of which kind, and\n * who asked. */\n'What?'`,
       'src/client/interface.ts': '/** Whether it is there. */',
     },
     finds: [],
