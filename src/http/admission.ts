@@ -118,7 +118,7 @@ const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
   keepUntilMs === undefined || nowMs < keepUntilMs
 
 /** Few keys share their last characters; of those that do, the last one found is kept. */
-const slotOf = (key: string): string => key.slice(-keySlotChars)
+const cacheSlotOf = (key: string): string => key.slice(-keySlotChars)
 
 /** Takes as long whatever differs: an answer's time says nothing of how much of a key is right. */
 function isSameKey(a: string, b: string): boolean {
@@ -151,7 +151,7 @@ export function cacheByGeneration<T>(
     const loaded = await load(key, nowMs)
     if (loaded !== undefined && loaded.keepUntilMs !== 0) {
       const keepUntilMs = Math.min(loaded.keepUntilMs ?? Infinity, nowMs + credentialCacheMsMax)
-      into.set(slotOf(key), { ...loaded, key, keepUntilMs })
+      into.set(cacheSlotOf(key), { ...loaded, key, keepUntilMs })
     }
     return loaded?.value
   }
@@ -162,7 +162,7 @@ export function cacheByGeneration<T>(
       cached = new Map()
     }
     const nowMs = now()
-    const known = isFresh ? undefined : cached.get(slotOf(key))
+    const known = isFresh ? undefined : cached.get(cacheSlotOf(key))
     if (known !== undefined && isSameKey(known.key, key) && holds(known, nowMs)) return known.value
     return loadAnew(key, nowMs)
   }

@@ -265,7 +265,7 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
   const failed = new Headers(problem)
   for (const name of Object.keys(keepAlive.fields)) failed.delete(name)
 
-  function finish({ request, traceId }: Exchange, response: Response): Response {
+  function withTrace({ request, traceId }: Exchange, response: Response): Response {
     response.headers.set(traceHeader, traceId)
     cors.decorate(response.headers, request)
     return response
@@ -282,7 +282,7 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
         response.headers.set('svc-idempotent-replay', 'true')
         cors.expose(response.headers, 'SVC-IDEMPOTENT-REPLAY')
       }
-      return finish(exchange, response)
+      return withTrace(exchange, response)
     },
     problem(exchange, error, allow) {
       exchange.refusal = error.kind
@@ -292,14 +292,14 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
       exchange.bytesOut = bytes
       if (allow !== undefined) response.headers.set('allow', allow)
       if (response.headers.has(retryAfter)) cors.expose(response.headers, 'Retry-After')
-      return finish(exchange, response)
+      return withTrace(exchange, response)
     },
     fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, failed).response,
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
       const response = new Response(null, { status: 204, headers: bare })
       for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
-      return finish(exchange, response)
+      return withTrace(exchange, response)
     },
     page(exchange, { headers, bytes }, next) {
       const { request, traceId } = exchange

@@ -20,33 +20,13 @@ import {
   idempotencyKeptMs,
   retryAfterSeconds,
 } from '../limits/limits.ts'
-import { writeAttemptsMax } from '../limits/work-limits.ts'
 import { isExpired } from '../records/deadline.ts'
 import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
-import {
-  standing,
-  type Effect,
-  AlongTaken,
-  changedByOthers,
-  CredentialMoved,
-} from '../records/write-rows.ts'
+import { standing, type Effect } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'
-import {
-  agreedHeader,
-  headerNamesOf,
-  rawQuery,
-  readQuery,
-  visibleAscii,
-  type Params,
-} from './request.ts'
-import {
-  isKept,
-  type EarlierEffect,
-  type Operation,
-  type OperationCall,
-  type Reply,
-} from './operation.ts'
-import { callerNow, countItems, type Admission } from './admission.ts'
+import { agreedHeader, headerNamesOf, rawQuery, visibleAscii, type Params } from './request.ts'
+import { isKept, type EarlierEffect, type Operation } from './operation.ts'
+import type { Admission } from './admission.ts'
 import { digestOf, documentText } from './body-digest.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -148,7 +128,7 @@ const underWay = () =>
     retryAfterSeconds,
   )
 
-const notKept = () => conflict('This was done before, and its answer could not be kept.')
+export const notKept = () => conflict('This was done before, and its answer could not be kept.')
 
 /** Clients write a retry anew: it is the same where it is the same document. */
 const isSameBody = async (slot: Slot, { body, document }: IdempotencyRecord): Promise<boolean> =>
@@ -163,7 +143,7 @@ async function doneBy(slot: Slot, row: Row): Promise<EarlierEffect> {
 }
 
 /** @throws ApiError `conflict` where it was done with another body, or cannot be told again */
-async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void> {
+export async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void> {
   const row = await store.find(slot.unique)
   slot.leaving = []
   if (row === undefined) return
@@ -172,7 +152,7 @@ async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void> {
 }
 
 /** @returns what lands along with an operation: its effect, in the place of what leaves */
-const keeperOf =
+export const keeperOf =
   (deps: Deps, slot: Slot) =>
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
@@ -199,11 +179,6 @@ export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
   return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined
 }
 
-/*
- * One request runs once: its write is decided anew while others are in its way, and under an
- * idempotency key what was done before is told instead.
- */
-
 /**
  * The slot of a request with an idempotency key, which is its own until its answer unless another
  * request has done the same before.
@@ -226,73 +201,4 @@ export async function openSlot(
   x.keyLease = { release: () => slotsUnderWay.delete(name) }
   slot.keptDocument = await slot.document()
   return slot
-}
-
-/** Returns the call that the operation gets for one try. */
-function callOf(
-  admission: Admission,
-  x: Exchange,
-  caller: Caller,
-  along?: OperationCall['caller']['along'],
-): OperationCall {
-  return {
-    caller: { ...caller, room: x.answerLease, shown: x.shown, along },
-    params: x.params,
-    query: x.query,
-    countItems: count => countItems(admission, x, caller, count),
-  }
-}
-
-/** Tells by what stands now what was done before. */
-export async function tellAgain(
-  admission: Admission,
-  operation: Operation,
-  x: Exchange,
-  caller: Caller,
-  done: EarlierEffect,
-  body: () => unknown,
-): Promise<Reply> {
-  if (operation.replay === undefined) throw notKept()
-  x.query = readQuery(operation, x.request)
-  const reply = await operation.replay(callOf(admission, x, caller), done, body)
-  x.answerLease?.needs(reply.json?.length ?? 0)
-  return { ...reply, isReplay: true }
-}
-
-/** The same request may have landed first in another process: then it conflicts in this one. */
-const mayBeDone = (thrown: unknown): boolean =>
-  thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
-
-/**
- * Runs an operation until its write lands, or another process has done the same under its key.
- * @throws what the operation throws, unless it may be tried again; `conflict` after many tries
- */
-export async function untilLanded(
-  admission: Admission,
-  operation: Operation,
-  x: Exchange,
-  first: Caller,
-  slot: Slot | undefined,
-  body: unknown,
-): Promise<Reply> {
-  let caller = first
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const along = slot && keeperOf(admission.deps, slot)
-      return await operation.run(callOf(admission, x, caller, along), body)
-    } catch (thrown) {
-      if (thrown instanceof CredentialMoved) {
-        // 401 or 403 only for what is gone: where the credential changed, all is decided anew.
-        caller = await callerNow(admission, operation, x, true)
-      } else {
-        if (slot === undefined || !mayBeDone(thrown)) throw thrown
-        await lookUp(admission.deps, slot)
-        caller = await callerNow(admission, operation, x)
-        const { done } = slot
-        if (done !== undefined) return tellAgain(admission, operation, x, caller, done, () => body)
-        if (!(thrown instanceof AlongTaken)) throw thrown
-      }
-      if (tries === writeAttemptsMax) throw changedByOthers()
-    }
-  }
 }

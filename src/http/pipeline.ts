@@ -27,12 +27,13 @@ import {
 } from './bodies.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { giveBack, type Exchange } from './exchange.ts'
-import { openSlot, readIdempotencyKey, tellAgain, untilLanded } from './idempotency.ts'
+import { openSlot, readIdempotencyKey } from './idempotency.ts'
 import type { InFlight } from './in-flight.ts'
 import { endConnection, isChunked, type Connections, type KeepAlive } from './keep-alive.ts'
 import type { BodyRule, Operation } from './operation.ts'
 import { toApiError } from './problem.ts'
 import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } from './request.ts'
+import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
 import type { StoreTurns } from './store-turns.ts'
 
@@ -45,11 +46,11 @@ export interface Pipeline extends Admission {
   readonly answerBudget: AnswerBudget
   /** Absent where no store is waited for. */
   readonly storeTurns: StoreTurns | undefined
-  readonly isCrowded: FloodGuard
+  readonly isFlood: FloodGuard
   readonly clientAddress: ClientAddress
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
-  readonly tally: InFlight
+  readonly inFlight: InFlight
   readonly keepAlive: KeepAlive
   /** Writes on which day keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
@@ -63,17 +64,17 @@ export interface Pipeline extends Admission {
   }
 }
 
-/** Begins an exchange, which `answer` ends. @param route the pattern of its address */
+/** Begins an exchange, which `handle` or `answer` ends. @param route the pattern of its address */
 export function beginExchange(
   pipeline: Pipeline,
   request: Request,
   route?: string,
   operation?: Operation,
 ): Exchange {
-  const { tally, deps, server, nextTraceId, clientAddress } = pipeline
+  const { inFlight, deps, server, nextTraceId, clientAddress } = pipeline
   const givenId = givenTraceId(deps, request)
   const isLogged = deps.asksMore === true
-  return tally.enter({
+  return inFlight.enter({
     request,
     server: server.origins,
     traceId: givenId ?? nextTraceId(),
@@ -109,19 +110,19 @@ export function beginExchange(
  * (hardening H126), of who still sends much that nobody will read, and of who sent chunks.
  */
 function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
-  pipeline.tally.leave(x)
+  pipeline.inFlight.leave(x)
   const { request, isAdmitted, isBodyRead } = x
   pipeline.deps.observe?.(seenOf(pipeline.deps, x, response.status))
   pipeline.deps.explain?.(answeredBy(x, response))
-  const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
+  const endsFlood = !isAdmitted && pipeline.isFlood(request, pipeline.server.origins)
   const isRefused = x.refusal !== undefined && response.headers.get('connection') === 'close'
   const leavesMore = isChunked(request) || (!isBodyRead && leavesMuch(request))
-  if (endsCrowded || isRefused || leavesMore) endConnection(response)
+  if (endsFlood || isRefused || leavesMore) endConnection(response)
   else if (!x.isInPieces) pipeline.keepAlive.extend(x)
   return response
 }
 
-/** The one place where an error becomes an answer. */
+/** The one place where a thrown error becomes an answer; `addresses.ts` makes the 405 itself. */
 const refuse = (pipeline: Pipeline, x: Exchange, thrown: unknown): Response =>
   finish(pipeline, x, pipeline.answers.problem(x, toApiError(thrown)))
 
@@ -155,7 +156,7 @@ function assertBodyType(rule: BodyRule | undefined, { headers }: Request): void 
   if (rule !== undefined) assertContentType(headers.get('content-type'), rule.contentType)
 }
 
-function parseBody(
+function parseByRule(
   { deps }: Pipeline,
   rule: BodyRule | undefined,
   { credential }: Caller,
@@ -212,21 +213,21 @@ export async function handle(
     const rule = bodyRuleFor(operation, request)
     if (key === undefined) assertBodyType(rule, request) // 415
     const admittedMs = deps.elapsedMs()
-    const bytes = await readBody(pipeline, rule, x) // 413, 503, 408
+    const bytes = await readBody(pipeline, rule, x) // 413, 503, 408, 400
     await x.storeTurn?.take() // 503
     const isLate = deps.elapsedMs() - admittedMs >= callerNowMs
     if (isLate) caller = await callerNow(pipeline, operation, x) // 401, 403
     if ((bytes?.length ?? 0) <= shortBodyBytesMax) deps.turns.noteRequest()
     const slot = key ? await openSlot(pipeline, operation, x, caller, key, bytes) : undefined // 409
-    const parse = () => parseBody(pipeline, rule, caller, bytes)
+    const parse = () => parseByRule(pipeline, rule, caller, bytes)
     if (slot?.done !== undefined) {
-      const told = await tellAgain(pipeline, operation, x, caller, slot.done, parse)
+      const told = await replayOperation(pipeline, operation, x, caller, slot.done, parse)
       return finish(pipeline, x, answers.reply(x, told))
     }
     x.query = readQuery(operation, request) // 400
     if (key !== undefined) assertBodyType(rule, request) // 415
     const body = await parse() // 400
-    const reply = await untilLanded(pipeline, operation, x, caller, slot, body)
+    const reply = await runOperation(pipeline, operation, x, caller, slot, body)
     return finish(pipeline, x, answers.reply(x, reply))
   } catch (thrown) {
     return refuse(pipeline, x, thrown)

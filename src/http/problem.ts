@@ -39,13 +39,13 @@ const internalDetail = 'The request could not be completed. The log has a line w
 
 /** Headers of a kind of error. A connection whose body is left unread is of no more use. */
 const retryLater = { 'retry-after': String(retryAfterSeconds) }
-const endConnection = { connection: 'close' }
+const closing = { connection: 'close' }
 const kindHeaders: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
   unavailable: retryLater,
-  overloaded: { ...retryLater, ...endConnection },
+  overloaded: { ...retryLater, ...closing },
   too_many_requests: retryLater,
-  payload_too_large: endConnection,
-  request_timeout: endConnection,
+  payload_too_large: closing,
+  request_timeout: closing,
   // RFC 9110 section 12.5.3: so that a client knows which codings would be taken.
   unsupported_content_coding: { 'accept-encoding': 'identity' },
 }

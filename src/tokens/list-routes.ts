@@ -9,13 +9,8 @@ import { TextMap } from '../lib/maps.ts'
 import { invalid } from '../lib/errors.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import {
-  printPage,
-  printStretch,
-  readPartRequest,
-  type PartRequest,
-  type QueryParameters,
-} from '../http/request.ts'
+import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/paging.ts'
+import type { QueryParameters } from '../http/request.ts'
 import { on } from '../http/routes.ts'
 import { pageSizeDefault } from '../limits/limits.ts'
 import { searchExamples, tokenListExamples } from './token-examples.ts'

@@ -168,7 +168,7 @@ describe('an application of a host', () => {
       .decorate('refusal', new Response('of the host'))
       .use(routesOf(vault.deps, pipeline))
     expect((await ask(app, 'POST', '/tokens', create)).status).toBe(201)
-    await pipeline.tally.end()
+    await pipeline.inFlight.end()
   })
 
   test('long answers that nobody reads give back what they took', async () => {
@@ -218,7 +218,7 @@ describe('an application of a host', () => {
     const app = hook(new Elysia() as Elysia).use(plugin) as unknown as Handler
     expect((await ask(app, 'POST', '/tokens', create)).status).toBe(418)
     expect((await ask(app, 'GET', '/tokens/absent')).status).toBe(418)
-    await pipeline.tally.end()
+    await pipeline.inFlight.end()
   })
 
   test('a hook that comes after the vault does not end its requests', async () => {
@@ -227,7 +227,7 @@ describe('an application of a host', () => {
       .use(routesOf(vault.deps, pipeline))
       .onBeforeHandle({ as: 'global' }, early)
     expect((await ask(app, 'POST', '/tokens', create)).status).toBe(201)
-    await pipeline.tally.end()
+    await pipeline.inFlight.end()
   })
 })
 

@@ -76,7 +76,8 @@ function served(deps: Deps, pipeline: Pipeline) {
     })
       .use(routesOf(deps, pipeline))
       .use(pagesOf(deps, pipeline))
-      // Errors of operations have been answered: only requests without a route come here.
+      // `handle` has answered the errors of operations: this is for requests without a route, and
+      // for faults of the framework.
       .onError(({ request, code, error }) =>
         code === 'NOT_FOUND'
           ? nowhere(pipeline, request)
@@ -142,16 +143,17 @@ function makeWatch({ underWay, keepOpen }: InFlight): () => void {
 /** @param refusal if given, the answer to every request */
 export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const pipeline = makePipeline(deps)
-  const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
+  const { answers, nextTraceId, server: listening, inFlight, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
   const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
-  const watch = makeWatch(tally)
-  const isRefusing = (): boolean => refusal !== undefined || tally.isEnding()
+  const watch = makeWatch(inFlight)
+  const isRefusing = (): boolean => refusal !== undefined || inFlight.isEnding()
   const routes: Record<string, Handler> = {}
   for (const [path, byMethod] of answersByPath(app)) {
+    // `/tokens/search` has none: its other methods are those of a token with that id.
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
     const routed: Handler = (request, server) => {
-      known.origins = server
+      listening.origins = server
       if (isRefusing()) return refused(request)
       const answer = (byMethod[request.method] ?? other)(request)
       if (answer instanceof Promise) watch()
@@ -161,11 +163,11 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
     if (path !== '/') routes[path.endsWith('/') ? path.slice(0, -1) : `${path}/`] = routed
   }
   const fetch: Listener['fetch'] = (request, server) => {
-    known.origins = server
+    listening.origins = server
     return isRefusing() ? refused(request) : nowhere(pipeline, request)
   }
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
   const handle = async (request: Request) => (isRefusing() ? refused(request) : app.fetch(request))
-  const { underWay, isEnding, end: drain } = tally
+  const { underWay, isEnding, end: drain } = inFlight
   return { handle, listener: { routes, fetch, error }, writeKeyUses, underWay, isEnding, drain }
 }

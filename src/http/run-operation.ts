@@ -1,0 +1,84 @@
+/**
+ * Running of an operation: its write is decided anew while others are in its way, and under an
+ * idempotency key the effect of an earlier request is told instead.
+ * @module
+ */
+import { writeAttemptsMax } from '../limits/work-limits.ts'
+import { ApiError } from '../lib/errors.ts'
+import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write-rows.ts'
+import type { Caller } from '../rules/caller.ts'
+import { callerNow, countItems, type Admission } from './admission.ts'
+import type { Exchange } from './exchange.ts'
+import { keeperOf, lookUp, notKept, type Slot } from './idempotency.ts'
+import type { EarlierEffect, Operation, OperationCall, Reply } from './operation.ts'
+import { readQuery } from './request.ts'
+
+/** Returns the call that the operation gets for one try. */
+function callOf(
+  admission: Admission,
+  x: Exchange,
+  caller: Caller,
+  along?: OperationCall['caller']['along'],
+): OperationCall {
+  return {
+    caller: { ...caller, room: x.answerLease, shown: x.shown, along },
+    params: x.params,
+    query: x.query,
+    countItems: count => countItems(admission, x, caller, count),
+  }
+}
+
+/** Tells by what stands now what was done before. */
+export async function replayOperation(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  caller: Caller,
+  done: EarlierEffect,
+  body: () => unknown,
+): Promise<Reply> {
+  if (operation.replay === undefined) throw notKept()
+  x.query = readQuery(operation, x.request)
+  const reply = await operation.replay(callOf(admission, x, caller), done, body)
+  x.answerLease?.needs(reply.json?.length ?? 0)
+  return { ...reply, isReplay: true }
+}
+
+/** The same request may have landed first in another process: then it conflicts in this one. */
+const mayBeDone = (thrown: unknown): boolean =>
+  thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
+
+/**
+ * Runs an operation until its write lands, or another process has done the same under its key.
+ * @throws what the operation throws, unless it may be tried again; `conflict` after many tries
+ */
+export async function runOperation(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  first: Caller,
+  slot: Slot | undefined,
+  body: unknown,
+): Promise<Reply> {
+  let caller = first
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const along = slot && keeperOf(admission.deps, slot)
+      return await operation.run(callOf(admission, x, caller, along), body)
+    } catch (thrown) {
+      if (thrown instanceof CredentialMoved) {
+        // 401 or 403 only for what is gone: where the credential changed, all is decided anew.
+        caller = await callerNow(admission, operation, x, true)
+      } else {
+        if (slot === undefined || !mayBeDone(thrown)) throw thrown
+        await lookUp(admission.deps, slot)
+        caller = await callerNow(admission, operation, x)
+        const { done } = slot
+        if (done !== undefined)
+          return replayOperation(admission, operation, x, caller, done, () => body)
+        if (!(thrown instanceof AlongTaken)) throw thrown
+      }
+      if (tries === writeAttemptsMax) throw changedByOthers()
+    }
+  }
+}
