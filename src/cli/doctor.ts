@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import type { Config, TlsFiles } from '../settings/config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin, rsaBitsMin } from '../limits/operation-limits.ts'
-import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
+import { freeBytesAt } from '../store/lmdb/write/disk-reserve.ts'
 import { openPlace } from '../server/backup/backup-place.ts'
 import { findCopies } from '../server/folder/copies.ts'
 import {

@@ -6,14 +6,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import {
-  encodeState,
-  openEnvironment,
-  makeMeta,
-  readState,
-  stateKey,
-  type LmdbEnvironment,
-} from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, type LmdbEnvironment } from '../../src/store/lmdb/environment.ts'
+import { encodeState, makeMeta, readState, stateKey } from '../../src/store/lmdb/store-state.ts'
 import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { decodeRow, encodeRow } from '../../src/store/core/row-format.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'

@@ -10,7 +10,7 @@ import type { Deps } from '../../src/deps.ts'
 import { freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/store/core/limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
-import type { Allocate } from '../../src/store/lmdb/write/write-group.ts'
+import type { Allocate } from '../../src/store/lmdb/write/disk-reserve.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type Ask } from '../support/vault.ts'
 

@@ -7,12 +7,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { sweep } from '../../src/vault/expiry.ts'
 import { openEnvironment, type LmdbTable } from '../../src/store/lmdb/environment.ts'
-import {
-  followStore,
-  withIndex,
-  type IndexedEnvironment,
-  findRow,
-} from '../../src/store/lmdb/index/tail.ts'
+import { followStore, withIndex, type IndexedEnvironment } from '../../src/store/lmdb/index/tail.ts'
+import { findRow } from '../../src/store/lmdb/index/read-rows.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { foldAll } from '../store/fold.ts'
 import { inserted, uniqueOf } from '../store/rows.ts'

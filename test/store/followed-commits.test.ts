@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Change } from '../../src/store/contract.ts'
 import { prepareChanges } from '../../src/store/core/decide-change.ts'
-import { makeMeta, openEnvironment, type StoreState } from '../../src/store/lmdb/environment.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
+import { makeMeta, type StoreState } from '../../src/store/lmdb/store-state.ts'
 import { noChunkCounts, placeSetOf } from '../../src/store/lmdb/index/postings.ts'
 import {
   termsOfPrefix,

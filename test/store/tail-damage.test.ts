@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import { type LmdbEnvironment, type StoreState } from '../../src/store/lmdb/environment.ts'
+import { type LmdbEnvironment } from '../../src/store/lmdb/environment.ts'
+import { type StoreState } from '../../src/store/lmdb/store-state.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/core/row-format.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'

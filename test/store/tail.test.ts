@@ -3,7 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openEnvironment, tableNames, type StoreState } from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
+import { type StoreState } from '../../src/store/lmdb/store-state.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { foldMovesMax } from '../../src/store/core/limits.ts'
 import { temporaryFolder } from '../support/folders.ts'

@@ -2,14 +2,13 @@
  * Changing a closed store behind its back.
  * @module
  */
+import { openEnvironment, type LmdbEnvironment } from '../../src/store/lmdb/environment.ts'
 import {
   encodeState,
-  openEnvironment,
   readState,
   stateKey,
-  type LmdbEnvironment,
   type StoreState,
-} from '../../src/store/lmdb/environment.ts'
+} from '../../src/store/lmdb/store-state.ts'
 
 export async function tamper(
   path: string,

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
-import { freeBytesAt } from '../../store/lmdb/write/write-group.ts'
+import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import { CommandFailure } from '../process/failure.ts'
 
 /** A planned write. */

@@ -11,32 +11,20 @@ import { checkDue, checkQuery, checkWindow } from '../core/queries.ts'
 import type { Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
-import {
-  faultOf,
-  checkMeta,
-  makeMeta,
-  openEnvironment,
-  readState,
-  type StoreState,
-} from './environment.ts'
-import {
-  followStore,
-  withIndex,
-  type IndexedEnvironment,
-  findGlimpse,
-  findRow,
-  readEveryRow,
-} from './index/tail.ts'
+import { faultOf, openEnvironment } from './environment.ts'
+import { checkMeta, makeMeta, readState, type StoreState } from './store-state.ts'
+import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
+import { findGlimpse, findRow, readEveryRow } from './index/read-rows.ts'
 import { foldSizes, isFoldBehind, isFoldLeft, type FoldSizes } from './write/lmdb-fold.ts'
+import { writeGroup } from './write/write-group.ts'
 import {
   freeBytesAt,
   makeSpaceGuard,
   type FreeBytes,
   openReserve,
-  writeGroup,
   type Allocate,
   type Reserve,
-} from './write/write-group.ts'
+} from './write/disk-reserve.ts'
 import { lastCommitOf, usedBytesOf } from './inspect/compact-copy.ts'
 import { checkIntegrity } from './inspect/integrity.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'

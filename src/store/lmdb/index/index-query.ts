@@ -31,16 +31,11 @@ import {
   type PlanReads,
   type QueryPlan,
 } from '../../core/plan.ts'
-import type { StoreState } from '../environment.ts'
+import type { StoreState } from '../store-state.ts'
 import { decodeDeadline, dueRange } from '../layout.ts'
 import { liveChunksOf } from './live-chunks.ts'
-import {
-  placesInTail,
-  type IndexedEnvironment,
-  readUnique,
-  readHeldRow,
-  readIndexedRow,
-} from './tail.ts'
+import { placesInTail, type IndexedEnvironment } from './tail.ts'
+import { readUnique, readHeldRow, readIndexedRow } from './read-rows.ts'
 import { assertStored, attempt } from '../../../lib/errors.ts'
 
 /** Reads of a plan: the folded index, and the tail. */

@@ -23,7 +23,8 @@ import {
   unite,
 } from '../../core/place-set.ts'
 import { chunkOf, lowOf } from '../../core/plan.ts'
-import { isFolded, type LmdbEnvironment, type StoreState, type LmdbTable } from '../environment.ts'
+import { type LmdbEnvironment, type LmdbTable } from '../environment.ts'
+import { isFolded, type StoreState } from '../store-state.ts'
 import { encodeDeadline } from '../layout.ts'
 
 /*

@@ -17,15 +17,8 @@ import { encodePlaceSet } from '../../core/place-set.ts'
 import { chunkOf, lowOf } from '../../core/plan.ts'
 import { encodeRow } from '../../core/row-format.ts'
 import { eachTerm } from '../../core/row.ts'
-import {
-  encodeState,
-  openEnvironment,
-  rewriteMeta,
-  stateKey,
-  takePut,
-  type LmdbEnvironment,
-  type Put,
-} from '../environment.ts'
+import { openEnvironment, takePut, type LmdbEnvironment, type Put } from '../environment.ts'
+import { encodeState, rewriteMeta, stateKey } from '../store-state.ts'
 import {
   addPlace,
   encodeDeadlineKey,

@@ -36,14 +36,9 @@ import {
   encodeMoveKey,
 } from '../layout.ts'
 import { decodeRow } from '../../core/row-format.ts'
-import { assertSafeState, isFolded, type StoreState } from '../environment.ts'
-import {
-  findInTail,
-  placesInTail,
-  type IndexedEnvironment,
-  readFoldedUnique,
-  readRow,
-} from '../index/tail.ts'
+import { assertSafeState, isFolded, type StoreState } from '../store-state.ts'
+import { findInTail, placesInTail, type IndexedEnvironment } from '../index/tail.ts'
+import { readFoldedUnique, readRow } from '../index/read-rows.ts'
 
 /** Cached sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024

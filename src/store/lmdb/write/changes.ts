@@ -5,7 +5,7 @@
 import type { Digest } from '../../contract.ts'
 import { makeGroupDraft, type GroupDraft, type RowMove } from '../../core/decide-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
-import { isFolded, type StoreState } from '../environment.ts'
+import { isFolded, type StoreState } from '../store-state.ts'
 import {
   deadlinePostings,
   deadlinesOfStore,
@@ -14,7 +14,8 @@ import {
   termsOfStore,
   type PostingDraft,
 } from '../index/postings.ts'
-import { type IndexedEnvironment, readHeldRow, readUnique } from '../index/tail.ts'
+import { type IndexedEnvironment } from '../index/tail.ts'
+import { readHeldRow, readUnique } from '../index/read-rows.ts'
 
 /*
  * Nothing reaches the engine before all sets are decided: `transaction` does not roll back after a

@@ -4,7 +4,8 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { commitCauseMsMax, commitTriesMax, commitMsMax } from '../../core/limits.ts'
-import { type LmdbEnvironment, rewriteMeta } from '../environment.ts'
+import { type LmdbEnvironment } from '../environment.ts'
+import { rewriteMeta } from '../store-state.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { afterTurning } from '../../../lib/turning-time.ts'
 import type { WriteOutcome } from '../../contract.ts'

@@ -1,151 +1,24 @@
 /**
- * Writing a group of changes in one transaction of the engine, while the disk has room.
+ * Writes a group of changes, and a step of a fold, in one transaction of the engine.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../limits/operation-limits.ts'
-import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
-import { ApiError } from '../../../lib/errors.ts'
-import {
-  freeSpaceProbeMs,
-  reserveBytesToAddMin,
-  reserveBytesToRemoveMin,
-  reserveBytesWanted,
-} from '../../core/limits.ts'
-import type { Change } from '../../contract.ts'
+import { reserveBytesToAddMin } from '../../core/limits.ts'
 import { applySet, type PreparedChange, type SetResult } from '../../core/decide-change.ts'
 import { makeStoreDraft, type StoreDraft } from './changes.ts'
-import { FFIType } from 'bun:ffi'
-import { join } from 'node:path'
-import { findInLibc } from '../../../lib/libc.ts'
 import { type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
 import { chunkOf } from '../../core/plan.ts'
+import { faultOf, takePut, type Put } from '../environment.ts'
 import {
   assertSafeState,
   encodeState,
-  faultOf,
   isFolded,
   stateKey,
   type StoreState,
-  takePut,
-  type Put,
-} from '../environment.ts'
+} from '../store-state.ts'
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
-
-/*
- * Guards against a full disk: writes that add are refused while there is still room to remove.
- *
- * A file system that fills up during a commit can end the process within the engine (hardening
- * L11). So free space is checked before a write is accepted, at most once per `freeSpaceProbeMs`,
- * and each commit stays within the reserve of the file.
- */
-
-/** Bytes that the user of this process may still write. */
-export type FreeBytes = () => number
-
-export const freeBytesAt =
-  (path: string): FreeBytes =>
-  () => {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize
-  }
-
-const storageFull = () => new ApiError('storage_full', 'The storage is full. Reading goes on.')
-
-const addsBytes = (change: Change): boolean =>
-  'insert' in change || 'replace' in change || 'reseal' in change
-
-/** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
-export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
-  let isShort: boolean | undefined
-  return changes => {
-    if (!changes.some(addsBytes)) return
-    if (isShort === undefined) {
-      isShort = freeBytes() < freeSpaceBytesMin
-      setTimeout(() => {
-        isShort = undefined
-      }, freeSpaceProbeMs).unref()
-    }
-    if (isShort) throw storageFull()
-  }
-}
-
-const growsStore = ({ kind }: PreparedChange): boolean =>
-  kind === 'insert' || kind === 'replace' || kind === 'reseal'
-
-/**
- * Returns the fault that forbids committing a set of changes; `undefined` if it may be committed.
- * @param roomBytes growth left to the store's file
- */
-export function faultOfRoom(
-  roomBytes: number,
-  changes: readonly PreparedChange[],
-): ApiError | undefined {
-  if (roomBytes >= reserveBytesToAddMin) return undefined
-  const mayRemove = roomBytes >= reserveBytesToRemoveMin
-  return mayRemove && !changes.some(growsStore) ? undefined : storageFull()
-}
-
-/*
- * The reserve: disk blocks already allocated behind the end of the store's file.
- *
- * Another program can fill the disk between any check and the write that follows. The engine then
- * uses the reserve, so that it does not run out during a commit (hardening L11), and rows can be
- * removed from a full disk. The reserve does not change the file's length, and its blocks survive
- * any end of the process. It is limited: a commit that copies more pages can still run out of a
- * disk that was filled meanwhile, and so can any commit on a copy-on-write file system. Source:
- * fallocate(2), FALLOC_FL_KEEP_SIZE.
- */
-
-export interface Reserve {
-  /** Tops it up if it is low and the disk allows; returns its size in bytes. */
-  fill(): number
-  close(): void
-}
-
-/** Allocates bytes of a file from a position on; returns true if all of them were allocated. */
-export type Allocate = (file: number, positionBytes: number, lengthBytes: number) => boolean
-
-const keepSize = 1
-
-const fallocate = {
-  args: [FFIType.i32, FFIType.i32, FFIType.i64, FFIType.i64],
-  returns: FFIType.i32,
-} as const
-
-function findAllocate(): Allocate {
-  const libc = findInLibc({ fallocate })
-  return (file, position, length) => libc?.fallocate(file, keepSize, position, length) === 0
-}
-
-/**
- * Opens the reserve of the store in a folder. A file system without preallocation counts as having
- * an endless reserve while space is free, and enough to remove when it is not. A call that fails
- * once on a full disk is retried. Holes within the file are filled first: they are no room either.
- */
-export function openReserve(
-  folder: string,
-  freeBytes: FreeBytes,
-  allocate: Allocate = findAllocate(),
-): Reserve {
-  const file = openSync(join(folder, 'data.mdb'), 'r+')
-  let isKept = false
-  let reservedTo = 0
-  return {
-    fill() {
-      const { size } = fstatSync(file)
-      isKept ||= allocate(file, 0, Math.max(1, size))
-      if (!isKept) return freeBytes() < freeSpaceBytesMin ? reserveBytesToRemoveMin : Infinity
-      if (reservedTo - size >= reserveBytesToAddMin) return reservedTo - size
-      const sizes = [reserveBytesWanted, reserveBytesToAddMin, reserveBytesToRemoveMin]
-      const had = sizes.find(bytes => allocate(file, size, bytes))
-      if (had !== undefined) reservedTo = Math.max(reservedTo, size + had)
-      return Math.max(0, reservedTo - size)
-    },
-    close: () => closeSync(file),
-  }
-}
+import { faultOfRoom } from './disk-reserve.ts'
 
 /*
  * One transaction: a step of a fold, then the effects of all change sets of a group.

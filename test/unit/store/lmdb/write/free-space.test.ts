@@ -14,7 +14,7 @@ import {
   faultOfRoom,
   freeBytesAt,
   makeSpaceGuard,
-} from '../../../../../src/store/lmdb/write/write-group.ts'
+} from '../../../../../src/store/lmdb/write/disk-reserve.ts'
 import { prepareChanges } from '../../../../../src/store/core/decide-change.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 

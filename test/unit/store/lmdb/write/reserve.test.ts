@@ -11,7 +11,7 @@ import {
   reserveBytesToRemoveMin,
   reserveBytesWanted,
 } from '../../../../../src/store/core/limits.ts'
-import { openReserve, type Allocate } from '../../../../../src/store/lmdb/write/write-group.ts'
+import { openReserve, type Allocate } from '../../../../../src/store/lmdb/write/disk-reserve.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 
 const plenty = () => Infinity
