@@ -117,7 +117,7 @@ describe('coffer keys rotate and retire', () => {
     ])
     const receipt = await json<Record<string, unknown>>(keys('retire', data, '--json'))
     expect(receipt).toMatchObject({ keys: [{ number: 1 }], rows_left: 0, scrubbed: true })
-    expect(String(receipt['not_covered'])).toMatch(/Backups.*memory/)
+    expect(String(receipt['not_covered'])).toMatch(/backups.*in memory/)
     expect((await statusOf(data)).keys.map(({ number }) => number)).toEqual([2])
     const after = await ask('GET', `/tokens/${ids[3]}`, { key })
     expect(after).toEqual(before)
