@@ -2,7 +2,8 @@
  * Protects the memory of this process: no other process of its user may read it or attach to it,
  * and it leaves no core dump.
  *
- * The kernel resets both for a newly started program, so each process sets them itself. On
+ * The kernel resets both for a newly started program, so each process sets them itself. Memory that
+ * another process has opened before that stays open to it, also for keys that come later. On
  * platforms without prctl only the core limit is set. Source: prctl(2), PR_SET_DUMPABLE;
  * getrlimit(2), RLIMIT_CORE.
  * @module

@@ -34,8 +34,8 @@ export interface WorkerFiles {
 }
 
 /**
- * Starts a worker. Keys go over an unnamed socket pair: no other process can open it, and no key is
- * in an argument, a variable or a file.
+ * Starts a worker. Keys go over an unnamed socket pair: no other process can open it once the
+ * worker is guarded, and no key is in an argument, a variable or a file.
  * @param key sent once the worker asks for it, if its order says so: a process that has only begun
  *   may still be inspected by others
  */
