@@ -161,6 +161,9 @@ export function parseShare(text: Uint8Array): Share {
  * @returns the key; `undefined` if it is not the one that was split
  */
 export async function joinShares(shares: readonly Share[]): Promise<Uint8Array | undefined> {
+  // Shares of different sets may lie at one point of their curves, and then give nothing.
+  const points = new Set(shares.map(({ part }) => byteAt(part, partBytes - 1)))
+  if (points.size < shares.length) return undefined
   const masterKey = await combine(shares.map(({ part }) => plainBytes(part)))
   const isRight = shares.every(({ set, check }) => equalBytes(checkOf(masterKey, set), check))
   const kept = primitives.keep(masterKey)

@@ -41,6 +41,15 @@ describe('a key that was split', () => {
     expect(await joinShares([parse(own), parse(second)])).toBeDefined()
   })
 
+  test('does not follow from shares of another key at the same point either', async () => {
+    const own = parse((await texts(fresh(), 2, 2))[0] ?? '')
+    let other = own
+    while (other === own || other.part.at(-1) !== own.part.at(-1)) {
+      other = parse((await texts(fresh(), 2, 2))[0] ?? '')
+    }
+    expect(await joinShares([own, other])).toBeUndefined()
+  })
+
   test('is in no share, and the shares differ', async () => {
     const key = fresh()
     const shares = await texts(key, 20, 2)
