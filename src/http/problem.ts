@@ -37,12 +37,15 @@ const presentations = {
 
 const internalDetail = 'The request could not be completed. The log has a line with this trace id.'
 
-/** Headers of a kind of error. A connection whose body is left unread is of no more use. */
+/**
+ * Headers of a kind of error. A connection whose body is left unread is of no more use. Others that
+ * are refused for a while keep theirs: a server that is busy with new ones neglects those it has.
+ */
 const retryLater = { 'retry-after': String(retryAfterSeconds) }
 const closing = { connection: 'close' }
 const kindHeaders: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
   unavailable: retryLater,
-  overloaded: { ...retryLater, ...closing },
+  overloaded: retryLater,
   too_many_requests: retryLater,
   payload_too_large: closing,
   request_timeout: closing,

@@ -48,6 +48,8 @@ async function refuse(method: string, path: string, body?: object): Promise<void
   const response = await send(method, path, { key, ...(body === undefined ? {} : { body }) })
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).toBe(String(retryAfterSeconds))
+  // Callers who had to connect anew would keep the server from those who are connected.
+  expect(response.headers.get('connection')).not.toBe('close')
   expect(await response.text()).not.toContain('xxxx')
 }
 
