@@ -37,7 +37,7 @@ function addressIn(hop: string): string | undefined {
 
 const mapped = '::ffff:'
 
-/** Mapped IPv4 as IPv4, without a zone: that has any length, and means one machine alone. */
+/** Mapped IPv4 as IPv4, and no zone: a zone may be long, and names an interface of one machine. */
 function plain(address: string): string {
   if (!address.includes(':')) return address
   const end = address.indexOf('%')
