@@ -24,14 +24,13 @@ interface SingleFlight<T> {
 /** @returns a function that starts a run, or shares the current one */
 export function singleFlight<T>(run: () => MaybeLater<T>): SingleFlight<T> {
   let running: Promise<T> | undefined
-  async function runOnce(): Promise<T> {
-    try {
-      return await run()
-    } finally {
+  // Async, so that what is thrown at once ends a run as well.
+  const start = async (): Promise<T> => run()
+  const share = (): Promise<T> =>
+    (running ??= start().finally(() => {
       running = undefined
-    }
-  }
-  return Object.assign(() => (running ??= runOnce()), { running: () => running })
+    }))
+  return Object.assign(share, { running: () => running })
 }
 
 /**

@@ -63,6 +63,17 @@ describe('singleFlight', () => {
     end(2)
     expect(await next).toBe(2)
   })
+
+  test('begins another after one that threw at once', async () => {
+    let runs = 0
+    const ask = singleFlight(() => {
+      runs += 1
+      if (runs === 1) throw new Error('run 1')
+      return runs
+    })
+    await expect(ask()).rejects.toThrow('run 1')
+    expect(await ask()).toBe(2)
+  })
 })
 
 describe('nextFlight', () => {
