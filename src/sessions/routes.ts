@@ -5,7 +5,6 @@
  */
 import { Elysia } from 'elysia'
 import { printInstantUtc } from '../rules/instants.ts'
-import { invalid } from '../lib/errors.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { printStretch, readPageRequest } from '../http/paging.ts'
@@ -37,7 +36,6 @@ async function create(deps: SessionDeps, { caller }: OperationCall): Promise<Rep
 }
 
 async function list(deps: SessionDeps, { caller, query }: OperationCall): Promise<Reply> {
-  if (query.has('page')) throw invalid('query.page', 'expected start: sessions are walked')
   const { size } = readPageRequest(query)
   const start = query.get('start')?.[0] ?? ''
   const { items, next } = await listSessions(deps, caller, { start, at: 'query.start', size })
