@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { splitKey } from '../../../src/crypto/shares.ts'
 import { wrongSharesMax } from '../../../src/limits/operation-limits.ts'
 import { makeSealing } from '../../../src/server/keys/sealing.ts'
@@ -14,6 +15,16 @@ const fresh = (): Uint8Array => Uint8Array.from(random(32))
 const split = (key: Uint8Array, count: number, threshold: number) =>
   splitKey(key.slice(), count, threshold, random)
 const none = new Uint8Array()
+
+/** The same share with another value in it, and the checksum of that. */
+function altered(share: Uint8Array): Uint8Array {
+  const text = Buffer.from(share).toString('latin1')
+  const [, head = '', digit = '', rest = ''] = /^(.*-)(.)([^-]*-)[^-]*$/.exec(text) ?? []
+  const body = `${head}${digit === '0' ? '1' : '0'}${rest}`
+  return Buffer.from(body + createHash('sha256').update(body).digest('hex').slice(0, 8))
+}
+
+const isWiped = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
 describe('shares that come one by one', () => {
   test('give the key with the last one that is needed', async () => {
@@ -50,6 +61,20 @@ describe('shares that come one by one', () => {
     collection.reset()
     expect(await collection.add(second)).toBeUndefined()
     expect(collection.progress()).toEqual({ shares: 1, threshold: 2 })
+  })
+
+  test('are wiped once they were joined, with or without success, and when forgotten', async () => {
+    const [first = none, second = none] = await split(fresh(), 3, 2)
+    for (const last of [second, altered(second), undefined]) {
+      const collection = collectShares()
+      await collection.add(first)
+      const parts = collection.shares().map(({ part }) => part)
+      expect(parts.map(isWiped)).toEqual([false])
+      if (last === undefined) collection.reset()
+      else if (last === second) expect(await collection.add(last)).toBeDefined()
+      else await expect(collection.add(last)).rejects.toThrow(/make no master key/)
+      expect(parts.map(isWiped)).toEqual([true])
+    }
   })
 })
 
