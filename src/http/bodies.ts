@@ -233,21 +233,17 @@ export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
 /**
- * The bytes of a body, once they may be worked on.
+ * The bytes of a body.
  * @param msMax from the moment at which it is asked for to its last byte
  * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
  *   declared, `request_timeout`, and `invalid_request` when the sender went away before the end
  */
-export async function readBytes(
+export const readBytes = (
   request: Request,
   lease: BodyLease,
   bytesMax: number,
   msMax: number = bodyMsMax,
-): Promise<Uint8Array> {
-  const bytes = await inTime(readWhole(request, lease, bytesMax), msMax)
-  await lease.begin(bytes.length)
-  return bytes
-}
+): Promise<Uint8Array> => inTime(readWhole(request, lease, bytesMax), msMax)
 
 /** Nobody will read a body, so the server need not keep it; of GET and HEAD it keeps none. */
 export const dropBody = (request: Request): Promise<void> | undefined =>

@@ -185,6 +185,7 @@ async function readBody(
   x.isBodyAwaited = false
   x.isBodyRead = true
   x.bytesIn = bytes.length
+  await bodyLease.begin(bytes.length)
   return bytes
 }
 
