@@ -100,8 +100,12 @@ export async function closeVault(
   { answering, opened, clock }: ServedVault,
   listening?: ServerListener,
 ) {
-  await answering.end(listening)
-  opened.keys.wipe()
-  opened.ring.close()
-  clock.keep()
+  try {
+    await answering.end(listening)
+  } finally {
+    // Also where the store does not close: a sealed process has no keys.
+    opened.keys.wipe()
+    opened.ring.close()
+    clock.keep()
+  }
 }
