@@ -7,7 +7,7 @@ import { markOf } from './server/process/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './server/folder/data-folder.ts'
 import { makeErasureLog, prepareErasureLog } from './server/folder/erasure-log.ts'
 import { watchFolder } from './server/folder/folder-lock.ts'
-import { makeDeps } from './server/process/open-vault.ts'
+import { makeDeps, releaseVault } from './server/process/open-vault.ts'
 import { endAfterFailure, logToStderr } from './server/process/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits/operation-limits.ts'
@@ -29,7 +29,7 @@ export interface VaultOptions extends FolderOptions {
 
 export interface OpenVault {
   readonly deps: Deps
-  /** Call it once no request is running. */
+  /** Call it once no request is running: it wipes the keys. */
   readonly close: () => Promise<void>
 }
 
@@ -64,9 +64,12 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     async close() {
       stopSweeping()
       stopWatching()
-      await erasures?.end()
-      await deps.store.close()
-      clock.keep()
+      try {
+        await erasures?.end()
+        await deps.store.close()
+      } finally {
+        releaseVault({ opened, clock })
+      }
     },
   }
 }

@@ -231,7 +231,7 @@ describe('an application of a host', () => {
   })
 })
 
-test('an opened folder lists what is deleted where it is told to', async () => {
+test('an opened folder lists what is deleted where it is told to, and closed has no keys', async () => {
   const root = temporaryFolder()
   const [data, erasureLog] = [join(root, 'vault'), join(root, 'erasures')]
   await runCoffer(['init', '--data', data])
@@ -247,7 +247,9 @@ test('an opened folder lists what is deleted where it is told to', async () => {
   const { id } = (await token.json()) as { id: string }
   expect((await ask(app, 'DELETE', `/tokens/${id}`, own)).status).toBe(204)
   expect(parseErasure(readFileSync(erasureLog, 'utf8'))).toMatchObject({ id })
+  expect(deps.keys.logKey).toBeDefined()
   await close()
+  expect(deps.keys.logKey).toBeUndefined()
 })
 
 test('an opened folder is swept until it is closed', async () => {

@@ -96,16 +96,18 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   return { opened, deps, app, answering, operations, clock }
 }
 
-export async function closeVault(
-  { answering, opened, clock }: ServedVault,
-  listening?: ServerListener,
-) {
+/** Ends what a vault has in memory once nothing runs in it. */
+export function releaseVault({ opened, clock }: Pick<ServedVault, 'opened' | 'clock'>): void {
+  opened.keys.wipe()
+  opened.ring.close()
+  clock.keep()
+}
+
+export async function closeVault(vault: ServedVault, listening?: ServerListener): Promise<void> {
   try {
-    await answering.end(listening)
+    await vault.answering.end(listening)
   } finally {
     // Also where the store does not close: a sealed process has no keys.
-    opened.keys.wipe()
-    opened.ring.close()
-    clock.keep()
+    releaseVault(vault)
   }
 }
