@@ -4,10 +4,12 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { decodeUtf8, parseJson } from '../../src/lib/json/parse-json.ts'
 import { printJson } from '../../src/lib/json/json.ts'
 import { jsonDepthMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
+import { openTestVault, requestOf } from '../support/vault.ts'
 import { describeVectors, readVectors } from '../support/vectors.ts'
 import { expectUnharmed, jsonOf, openWire, type RawAnswer, type Wire } from '../support/wire.ts'
 
@@ -278,4 +280,17 @@ describeVectors('the JSON test suite over the wire', () => {
     }
     await expectUnharmed(wire)
   })
+})
+
+test('a refusal that ends its connection says nothing of how long that is kept', async () => {
+  const vault = await openTestVault(84)
+  const app = buildApp({ ...vault.deps, keepAliveSeconds: 75 })
+  const fieldsOf = ({ headers }: Response) => [headers.get('connection'), headers.get('keep-alive')]
+  const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+  const tooLong = ' '.repeat(vault.deps.settings.bodyBytesMax + 1)
+  const send = (raw: string) => app.handle(requestOf('POST', '/tokens', { key, raw }))
+  expect(fieldsOf(await send('{'))).toEqual(['keep-alive', 'timeout=75'])
+  const refused = await send(tooLong)
+  expect(refused.status).toBe(413)
+  expect(fieldsOf(refused)).toEqual(['close', null])
 })
