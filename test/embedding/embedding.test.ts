@@ -231,7 +231,7 @@ describe('an application of a host', () => {
   })
 })
 
-test('an opened folder lists what is deleted where it is told to, and closed has no keys', async () => {
+test('an opened folder lists deletes where it is told to, and closed has no keys', async () => {
   const root = temporaryFolder()
   const [data, erasureLog] = [join(root, 'vault'), join(root, 'erasures')]
   await runCoffer(['init', '--data', data])
