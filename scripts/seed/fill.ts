@@ -14,8 +14,7 @@ import { defaultSettings } from '../../src/settings/settings.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { insertTokens } from '../../src/tokens/write/insert-tokens.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
-import { planToken } from '../../src/tokens/write/create.ts'
-import type { TokenPlan } from '../../src/tokens/write/decide-token.ts'
+import { pendingTokenOf, type PendingToken } from '../../src/tokens/write/pending-token.ts'
 import { tokenUnique } from '../../src/tokens/token-id.ts'
 import { makeScheduler, makeWork } from '../../src/lib/work.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
@@ -86,12 +85,14 @@ async function insertGroup(
 ): Promise<readonly string[]> {
   const createdAtMs = endMs - spanMs + Math.floor((from / tokens) * spanMs)
   const deps: Deps = { ...world, now: () => createdAtMs }
-  const planning: Deps = { ...deps, randomBytes: ids.bytes }
-  const plans: TokenPlan[] = []
+  const composing: Deps = { ...deps, randomBytes: ids.bytes }
+  const pending: PendingToken[] = []
   for (const body of bodies) {
-    plans.push(await planToken(planning, caller.tenantId, body, makeWork(deps, caller, Infinity)))
+    pending.push(
+      await pendingTokenOf(composing, caller.tenantId, body, makeWork(deps, caller, Infinity)),
+    )
   }
-  const outcomes = await insertTokens(deps, caller, plans, true)
+  const outcomes = await insertTokens(deps, caller, pending, true)
   return bodies.flatMap((body, index) => {
     const outcome = outcomes[index]
     if (outcome instanceof ApiError) throw outcome

@@ -143,7 +143,7 @@ export function placeFingerprints(
   return waitsMs.map(waitMs => (waitMs > 0 ? deps.now() + Math.ceil(waitMs) : undefined))
 }
 
-/** The properties of a plan that decide what it is charged. */
+/** The properties of a new token that decide what it is charged. */
 interface Creating {
   readonly composed: { readonly record: Pick<TokenRecord, 'deduplicates'> }
   readonly choosesId: boolean
@@ -159,14 +159,14 @@ interface Creating {
 export function spendCreates(
   deps: Deps,
   caller: Caller,
-  plans: readonly Creating[],
+  tokens: readonly Creating[],
 ): (tried: number) => void {
   if (seesAllData(caller.grants)) return () => undefined
-  const choosing = plans.filter(plan => plan.choosesId).length
+  const choosing = tokens.filter(token => token.choosesId).length
   if (choosing > 0) spend(deps, caller, 'chosen', choosing)
   const budget = deps.settings.createGuessesPerMinuteMax
   if (budget === 0) return () => undefined
-  const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
+  const asking = tokens.filter(token => token.composed.record.deduplicates === true)
   if (asking.length > 0 || choosing > 0) spend(deps, caller, 'create', asking.length)
   return tried => budgetsOf(deps).create.add(sharesOf(caller, budget), Math.min(tried, choosing))
 }

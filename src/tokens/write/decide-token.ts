@@ -1,5 +1,5 @@
 /**
- * Decides one planned token: a new row, an equal token in its place, or a refusal.
+ * Decides one new token: a row of its own, an equal token in its place, or a refusal.
  *
  * decision: a hit of deduplication comes before the conflict of a taken id (contract section 8).
  * Source: contract sections 7, 8 and 15.
@@ -11,15 +11,14 @@ import type { Caller } from '../../rules/caller.ts'
 import { assertAffordable } from '../../language/expression/run.ts'
 import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
-import type { PacedWork, StepMeter } from '../../lib/work.ts'
 import { isExpired } from '../../records/deadline.ts'
-import type { Change, NewRow } from '../../store/contract.ts'
-import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
+import type { Change } from '../../store/contract.ts'
+import type { Batch } from './batch.ts'
+import { decideSlot, findEqual, type SlotChange } from './dedup.ts'
 import { forgetCodeKeys } from '../code-key.ts'
-import { standsFor, withCode, type SealedCode } from '../code.ts'
+import { standsFor, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
-import type { Composed } from './compose.ts'
-import type { VisibleTokens } from '../find/visibility.ts'
+import type { CreateAnswer, IdentifiedToken, PendingToken, SealedToken } from './pending-token.ts'
 import { sealToken, verdictParts, type TokenRecord } from '../token-record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
@@ -28,112 +27,23 @@ import {
   viewUnreadable,
   viewWritten,
   type Extras,
-  type WrittenData,
 } from '../read/view.ts'
-
-export interface DrawnId {
-  readonly id: string
-  /** A default UUID: nobody chose it. */
-  readonly isDefault: boolean
-}
-
-/**
- * The id for an attempt, counted from 0: each one after a collision. `undefined` when there is no
- * other id to offer.
- */
-export type IdSource = (attempt: number) => DrawnId | undefined
-
-/** A token that is checked and complete but for its id. */
-export interface TokenPlan {
-  readonly composed: Composed
-  /** As it is sealed, whatever id is drawn. */
-  readonly code: SealedCode | undefined
-  readonly drawId: IdSource
-  /** The answer is the id, not the token: for values that came without a request around them. */
-  readonly isBare: boolean
-  /** True if the request names the id, or an expression that gives it. */
-  readonly choosesId: boolean
-  /** Shared by all tokens of one request. */
-  readonly work: PacedWork
-}
-
-export interface CreateAnswer {
-  readonly id: string
-  /** The token as the answer has it. */
-  readonly json: string
-  /** Transform of the answer; absent if it shows the id alone. */
-  readonly transform?: Transform
-  /** Present where deduplication was asked for. */
-  readonly deduplicated?: boolean
-  /** Version of the equal token's row; absent: 1, as for a new one. */
-  readonly version?: number
-}
-
-interface IdentifiedToken {
-  readonly record: TokenRecord
-  readonly transform: Transform
-}
-
-/** A new row with its answer. */
-export interface PreparedToken extends IdentifiedToken {
-  readonly row: NewRow
-  readonly written: WrittenData
-  readonly answer: CreateAnswer
-}
-
-/** A plan on its way into the store, which may take several attempts. */
-export interface PendingToken {
-  readonly plan: TokenPlan
-  /** Until when, as in the record. */
-  readonly hidesFingerprint: number | undefined
-  /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
-  first?: IdentifiedToken | undefined
-  /** Under the id that was drawn last. */
-  named?: IdentifiedToken | undefined
-  /** Times that its id was found taken. */
-  collisions: number
-  made?: PreparedToken | undefined
-}
-
-export const candidateOf = (
-  plan: TokenPlan,
-  hidesFingerprint: number | undefined,
-): PendingToken => ({
-  plan,
-  hidesFingerprint,
-  collisions: 0,
-})
 
 export type Decision =
   | {
       readonly kind: 'new'
-      readonly made: PreparedToken
+      readonly sealed: SealedToken
       /** Conditions on other rows. */
-      readonly changes: readonly SeatChange[]
+      readonly changes: readonly SlotChange[]
       /** An equal token came up after it had been looked for: to be decided anew. */
       readonly isLate: boolean
     }
   | { readonly kind: 'equal'; readonly answer: CreateAnswer }
   | { readonly kind: 'refused'; readonly error: ApiError }
 
-/** Tokens of the same write that are decided already. */
-export interface EarlierTokens {
-  /** True if one of them chose that id. */
-  readonly hasId: (id: string) => boolean
-  /** The first of that fingerprint. */
-  readonly equalOf: (fingerprint: string) => PreparedToken | undefined
-  /** Tokens that the caller may see; computed on first use. */
-  readonly reach: () => VisibleTokens
-}
-
-function nameToken(
-  deps: Deps,
-  caller: Caller,
-  candidate: PendingToken,
-  draw: number,
-): IdentifiedToken {
-  const { plan, hidesFingerprint } = candidate
-  const drawn = plan.drawId(draw)
+function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedToken {
+  const { composed, code, hidesFingerprint } = token
+  const drawn = token.drawId(token.collisions)
   if (drawn === undefined)
     throw new ApiError(
       'conflict',
@@ -141,39 +51,37 @@ function nameToken(
     )
   // Assigned one by one, as in `stored-form.ts`.
   const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
-    ...plan.composed.record,
+    ...composed.record,
     id: drawn.id,
     createdBy: caller.applicationId,
     createdAtMs: deps.now(),
   }
   if (drawn.isDefault) record.idIsRandom = true
   if (hidesFingerprint !== undefined) record.hidesFingerprint = hidesFingerprint
-  if (plan.code !== undefined) record.code = plan.code.kept
+  if (code !== undefined) record.code = code.kept
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
   // A caller who is shown all may give it any mask.
   if (deps.settings.strictMasks && transform !== 'reveal' && !hasDefaultMask(record)) {
-    assertShowsLittle(plan.composed, plan.work.meter)
+    assertShowsLittle(composed, token.work.meter)
   }
   return { record, transform }
 }
 
-function makeToken(
+function seal(
   deps: Deps,
   { tenantId }: Caller,
-  plan: TokenPlan,
+  { composed: { contents, written }, isBare, work }: PendingToken,
   { record, transform }: IdentifiedToken,
   uniques: readonly Uint8Array[] = [],
-): PreparedToken {
-  const { contents, written } = plan.composed
+): SealedToken {
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
-  const { isBare } = plan
   const shown = atMostMask(transform)
   const json = isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, shown, written, frame, plan.work.meter)
+    : viewWritten(record, tenantId, shown, written, frame, work.meter)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
   const answer = { id: record.id, json, ...(isBare ? {} : { transform: shown }), ...frame }
   return { record, transform, row, written, answer }
@@ -210,12 +118,11 @@ export function showEqual(
 async function findAnswer(
   deps: Deps,
   caller: Caller,
-  earlier: EarlierTokens,
-  { record: contents }: IdentifiedToken,
-  meter: StepMeter,
+  { composed: { record: contents }, work: { meter } }: PendingToken,
+  batch: Batch,
 ): Promise<CreateAnswer | undefined> {
   const { tenantId } = caller
-  const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
+  const equal = await findEqual(deps, caller, batch.reach().tokens, contents)
   if (equal !== undefined) {
     const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
@@ -225,63 +132,61 @@ async function findAnswer(
     return { ...answer, version: row.version }
   }
   // It is in reach: the caller creates it where it may.
-  const twin = earlier.equalOf(contents.fingerprint)
+  const twin = batch.equals.get(contents.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, deps.now(), (transform, frame) =>
     viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
   )
 }
 
-/** Named as nothing earlier is. */
-function nameApart(
+/** By an id that nothing earlier in the batch has. */
+function identifyApart(
   deps: Deps,
   caller: Caller,
-  candidate: PendingToken,
-  earlier: EarlierTokens,
+  token: PendingToken,
+  { ids }: Batch,
 ): IdentifiedToken {
-  const name = () => nameToken(deps, caller, candidate, candidate.collisions)
-  let named = candidate.named ?? name()
-  while (named.record.idIsRandom !== true && earlier.hasId(named.record.id)) {
-    candidate.collisions += 1
-    candidate.made = undefined
-    named = name()
+  let identified = token.identified ?? identify(deps, caller, token)
+  while (identified.record.idIsRandom !== true && ids.has(identified.record.id)) {
+    token.collisions += 1
+    token.sealed = undefined
+    identified = identify(deps, caller, token)
   }
-  candidate.named = named
-  return named
+  token.identified = identified
+  return identified
 }
 
 async function decideByContent(
   deps: Deps,
   caller: Caller,
-  candidate: PendingToken,
-  first: IdentifiedToken,
-  earlier: EarlierTokens,
+  token: PendingToken,
+  batch: Batch,
 ): Promise<Decision> {
-  const { plan } = candidate
-  const answer = await findAnswer(deps, caller, earlier, first, plan.work.meter)
+  const answer = await findAnswer(deps, caller, token, batch)
   if (answer !== undefined) return { kind: 'equal', answer }
-  const named = nameApart(deps, caller, candidate, earlier)
-  const seat = await decideSeat(deps, caller, earlier.reach(), named.record)
-  const made = makeToken(deps, caller, plan, named, seat.uniques)
-  candidate.made = made
-  const changes = [...seat.changes, ...standsFor(deps, plan.code)]
-  return { kind: 'new', made, changes, isLate: seat.hasEqual }
+  const identified = identifyApart(deps, caller, token, batch)
+  const slot = await decideSlot(deps, caller, batch.reach(), identified.record)
+  const sealed = seal(deps, caller, token, identified, slot.uniques)
+  token.sealed = sealed
+  const changes = [...slot.changes, ...standsFor(deps, token.code)]
+  return { kind: 'new', sealed, changes, isLate: slot.hasEqual }
 }
 
 /** At once where nothing is to be looked for. @throws ApiError as `refusals` */
 function decideNew(
   deps: Deps,
   caller: Caller,
-  candidate: PendingToken,
-  earlier: EarlierTokens,
+  token: PendingToken,
+  batch: Batch,
 ): MaybeLater<Decision> {
-  candidate.first ??= candidate.named = nameToken(deps, caller, candidate, 0)
-  if (candidate.first.record.deduplicates === true) {
-    return decideByContent(deps, caller, candidate, candidate.first, earlier)
+  // Before an equal token is looked for: a caller who may not create it is told nothing of that.
+  if (token.collisions === 0) token.identified ??= identify(deps, caller, token)
+  if (token.composed.record.deduplicates === true) {
+    return decideByContent(deps, caller, token, batch)
   }
-  const named = nameApart(deps, caller, candidate, earlier)
-  const made = (candidate.made ??= makeToken(deps, caller, candidate.plan, named))
-  return { kind: 'new', made, changes: standsFor(deps, candidate.plan.code), isLate: false }
+  const identified = identifyApart(deps, caller, token, batch)
+  const sealed = (token.sealed ??= seal(deps, caller, token, identified))
+  return { kind: 'new', sealed, changes: standsFor(deps, token.code), isLate: false }
 }
 
 /** Errors that concern one token; every other error ends the whole request. */
@@ -296,51 +201,51 @@ const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflic
 export function decide(
   deps: Deps,
   caller: Caller,
-  candidate: PendingToken,
-  earlier: EarlierTokens,
+  token: PendingToken,
+  batch: Batch,
 ): MaybeLater<Decision> {
   const refused = (thrown: unknown): Decision => {
-    assertAffordable(candidate.plan.work.meter)
+    assertAffordable(token.work.meter)
     if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
     return { kind: 'refused', error: thrown }
   }
-  return orElse(() => decideNew(deps, caller, candidate, earlier), refused)
+  return orElse(() => decideNew(deps, caller, token, batch), refused)
 }
 
 /** Conditions on other rows, and removals of some: one change for each row. */
 export function changesOfOthers(
-  seats: readonly SeatChange[],
+  slots: readonly SlotChange[],
   leaving: ReadonlyMap<number, Change>,
 ): readonly Change[] {
-  if (seats.length < 2 && leaving.size === 0) return seats
+  if (slots.length < 2 && leaving.size === 0) return slots
   const byOrdinal = new Map<number, Change>()
-  for (const change of seats) {
+  for (const change of slots) {
     byOrdinal.set('remove' in change ? change.remove : change.require, change)
   }
   return [...new Map([...byOrdinal, ...leaving]).values()]
 }
 
 /**
- * After a write that did not land: whose ids stood in its way. Who of them is expired is to leave,
- * other ids are drawn. Who holds a seat is looked for anew with each attempt.
+ * After a write that did not land: an expired token whose id was in its way is to leave, and beside
+ * a live one another id is drawn. Holders of slots are looked for anew with each attempt.
  */
 export async function clearWay(
   deps: Deps,
   { tenantId }: Caller,
-  candidates: readonly PendingToken[],
+  tokens: readonly PendingToken[],
 ): Promise<ReadonlyMap<number, Change>> {
   const leaving = new Map<number, Change>()
   forgetCodeKeys(deps, tenantId)
-  for (const candidate of candidates) {
-    const [id] = candidate.made?.row.uniques ?? []
+  for (const token of tokens) {
+    const [id] = token.sealed?.row.uniques ?? []
     const holder = id && (await deps.store.glance(id, verdictParts))
     if (holder === undefined) continue
     if (isExpired(holder, deps.settled())) {
       leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
     } else {
-      candidate.collisions += 1
-      candidate.named = undefined
-      candidate.made = undefined
+      token.collisions += 1
+      token.identified = undefined
+      token.sealed = undefined
     }
   }
   return leaving

@@ -3,20 +3,21 @@
  *
  * Tokens are equal by type and fingerprint (a fingerprint is taken of both). A caller who
  * deduplicates looks for an equal token in its reach by terms, so tokens of any origin count. What
- * decides a race are uniques, the seats of a content: a token with deduplication on holds the first
- * seat that is free, and is written only while those who sit before it stand as they were seen. Who
- * meets a token in reach on the way takes none: a create answers with that token, an update is
- * written only while that one stands. So of two creates that see the same seats one fails and looks
- * again, and tokens out of reach decide nothing. decision: the last seat is of the creator alone,
- * for contents that very many keep apart from one another. A seat that was taken and left while
- * another create was under way is not noticed; that takes three writes of equal content within one.
+ * decides a race are uniques, the slots of a content: a token with deduplication on holds the first
+ * slot that is free, and is written only while the holders before it stand as they were seen. A
+ * caller that meets a token in reach on the way takes none: a create answers with that token, an
+ * update is written only while that one stands. So of two creates that see the same slots one fails
+ * and looks again, and tokens out of reach decide nothing. decision: the last slot is of the
+ * creator alone, for contents that very many keep apart from one another. A slot that was taken and
+ * left while another create was under way is not noticed; that takes three writes of equal content
+ * within one.
  * Source: contract section 8.
  * @module
  */
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { dedupSeatsMax } from '../../limits/limits.ts'
+import { dedupSlotsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/deadline.ts'
 import type { Change, Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
@@ -38,18 +39,18 @@ import { parseJson } from '../../lib/json/parse-json.ts'
 
 type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
 
-/** The seats of a content in the order in which they are taken; each is made when it is needed. */
-export function* dedupSeats(
+/** The slots of a content in the order in which they are taken; each is made when it is needed. */
+export function* dedupSlots(
   keys: Keys,
   tenantId: string,
   { type, fingerprint, createdBy }: Contents & Pick<TokenRecord, 'createdBy'>,
 ): Generator<Uint8Array> {
   const scope = keys.tenant(tenantId)
-  const seat = (...more: readonly string[]) =>
+  const slot = (...more: readonly string[]) =>
     uniqueDigest(scope, 'token-dedup', type, fingerprint, ...more)
-  yield seat()
-  for (let number = 1; number < dedupSeatsMax - 1; number += 1) yield seat(String(number))
-  yield seat('creator', createdBy)
+  yield slot()
+  for (let number = 1; number < dedupSlotsMax - 1; number += 1) yield slot(String(number))
+  yield slot('creator', createdBy)
 }
 
 /**
@@ -72,25 +73,25 @@ export function findEqual(
 }
 
 /** Condition on another row when a token takes a slot or passes its holder by. */
-export type SeatChange =
+export type SlotChange =
   Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
 /** A slot that a token holds: the uniques it is sealed with, and the changes written with it. */
 interface DedupSlot {
   readonly uniques: readonly Uint8Array[]
-  readonly changes: readonly SeatChange[]
-  /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
+  readonly changes: readonly SlotChange[]
+  /** A live token in reach holds a slot: of two equal ones that race it was the faster. */
   readonly hasEqual: boolean
 }
 
-const noSeat: DedupSlot = { uniques: [], changes: [], hasEqual: false }
+const noSlot: DedupSlot = { uniques: [], changes: [], hasEqual: false }
 
 /** Out of reach its record is not opened, nor its data read, which may be long (`read/load.ts`). */
 async function isInReach(
   { store, keys, now }: Deps,
   tenantId: string,
   { tokens }: VisibleTokens,
-  seat: Uint8Array,
+  slot: Uint8Array,
   holder: Row,
 ): Promise<boolean> {
   // A token that a fast clock has ended is passed over: neither answered with nor removed.
@@ -98,32 +99,32 @@ async function isInReach(
   const unseal = checkToken(keys, tenantId, holder)
   if (!mayMatch(tokens, holder.clear)) return false
   if (holder.parts.length >= verdictParts) return tokens.matches(unseal())
-  const whole = await store.find(seat)
+  const whole = await store.find(slot)
   return whole !== undefined && tokens.matches(unsealToken(keys, tenantId, whole))
 }
 
 /** @param ordinal of the token that is changed; absent for a new one */
-export async function decideSeat(
+export async function decideSlot(
   deps: Deps,
   { tenantId }: Caller,
   reach: VisibleTokens,
   record: TokenRecord,
   ordinal?: number,
 ): Promise<DedupSlot> {
-  if (record.deduplicates !== true) return noSeat
-  const changes: SeatChange[] = []
-  for (const seat of dedupSeats(deps.keys, tenantId, record)) {
-    const holder = await deps.store.glance(seat, verdictParts)
+  if (record.deduplicates !== true) return noSlot
+  const changes: SlotChange[] = []
+  for (const slot of dedupSlots(deps.keys, tenantId, record)) {
+    const holder = await deps.store.glance(slot, verdictParts)
     if (holder === undefined || holder.ordinal === ordinal) {
-      return { uniques: [seat], changes, hasEqual: false }
+      return { uniques: [slot], changes, hasEqual: false }
     }
     const { version: ifVersion } = holder
     if (isExpired(holder, deps.settled())) {
       changes.push({ remove: holder.ordinal, ifVersion })
-      return { uniques: [seat], changes, hasEqual: false }
+      return { uniques: [slot], changes, hasEqual: false }
     }
     changes.push({ require: holder.ordinal, ifVersion })
-    if (await isInReach(deps, tenantId, reach, seat, holder))
+    if (await isInReach(deps, tenantId, reach, slot, holder))
       return { uniques: [], changes, hasEqual: true }
   }
   return { uniques: [], changes, hasEqual: false }
@@ -148,7 +149,7 @@ const textsOf = (digests: readonly Uint8Array[]): Set<string> => new Set(digests
 function hasUniques(keys: Keys, tenantId: string, record: TokenRecord, row: Row): boolean {
   const [id, dedup, ...more] = [...textsOf(row.uniques)]
   const mayHold =
-    record.deduplicates === true ? textsOf([...dedupSeats(keys, tenantId, record)]) : new Set()
+    record.deduplicates === true ? textsOf([...dedupSlots(keys, tenantId, record)]) : new Set()
   const isHeld = dedup === undefined || mayHold.has(dedup)
   return id === hexOf(tokenUnique(keys, tenantId, record.id)) && isHeld && more.length === 0
 }

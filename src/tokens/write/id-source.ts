@@ -25,7 +25,18 @@ import {
 import type { StepMeter } from '../../lib/work.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
-import type { DrawnId, IdSource } from './decide-token.ts'
+
+export interface DrawnId {
+  readonly id: string
+  /** A default UUID: nobody chose it. */
+  readonly isDefault: boolean
+}
+
+/**
+ * The id for an attempt, counted from 0: each one after a collision. `undefined` when there is no
+ * other id to offer.
+ */
+export type IdSource = (attempt: number) => DrawnId | undefined
 
 /*
  * Checks that the id from an expression carries nothing that is forbidden in ids.

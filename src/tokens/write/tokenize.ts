@@ -20,11 +20,10 @@ import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { makeWork, type PacedWork } from '../../lib/work.ts'
 import { noteShown, type Budgeted } from '../../records/budgeted.ts'
 import type { Effect } from '../../records/write-rows.ts'
-import type { CreateAnswer, TokenPlan } from './decide-token.ts'
 import { insertTokens, type Outcome } from './insert-tokens.ts'
+import { pendingTokenOf, type CreateAnswer, type PendingToken } from './pending-token.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { planToken } from './create.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
 export type ReadRequest = (request: JsonObject) => CreateTokenBody
@@ -42,13 +41,13 @@ const isRequest: IsLeaf = value => {
 
 const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
 
-function planLeaf(
+function pendingTokenOfLeaf(
   deps: Deps,
   { tenantId }: Caller,
   { value }: Leaf,
   readRequest: ReadRequest,
   work: PacedWork,
-): MaybeLater<Fate<TokenPlan>> {
+): MaybeLater<Fate<PendingToken>> {
   if (value === null) return undefined
   const refused = (thrown: unknown): ApiError => {
     // This error concerns the whole request, not one leaf.
@@ -59,27 +58,27 @@ function planLeaf(
   return orElse(
     () =>
       isJsonObject(value)
-        ? planToken(deps, tenantId, readRequest(value), work)
-        : planToken(deps, tenantId, { type: 'token', data: value }, work, true),
+        ? pendingTokenOf(deps, tenantId, readRequest(value), work)
+        : pendingTokenOf(deps, tenantId, { type: 'token', data: value }, work, true),
     refused,
   )
 }
 
-async function planAll(
+async function pendingTokensOf(
   deps: Deps,
   caller: Caller,
   leaves: readonly Leaf[],
   readRequest: ReadRequest,
-): Promise<readonly Fate<TokenPlan>[]> {
-  const plans: Fate<TokenPlan>[] = []
+): Promise<readonly Fate<PendingToken>[]> {
+  const tokens: Fate<PendingToken>[] = []
   const work = makeWork(deps, caller)
   for (const leaf of leaves) {
-    const plan = planLeaf(deps, caller, leaf, readRequest, work)
-    plans.push(plan instanceof Promise ? await plan : plan)
+    const token = pendingTokenOfLeaf(deps, caller, leaf, readRequest, work)
+    tokens.push(token instanceof Promise ? await token : token)
     const turn = work.pause()
     if (turn !== undefined) await turn
   }
-  return plans
+  return tokens
 }
 
 /** Outcome for each leaf, as it is kept: errors hold no value of a caller. */
@@ -100,22 +99,22 @@ function noteAllShown(
   return fates
 }
 
-/** Inserts what is planned. @returns fates by the index of their leaves */
+/** @returns fates by the index of their leaves */
 async function insertAll(
   deps: Deps,
   caller: Caller & Budgeted,
-  planned: readonly Fate<TokenPlan>[],
+  composed: readonly Fate<PendingToken>[],
   isWhole: boolean,
 ): Promise<readonly Fate<CreateAnswer>[]> {
-  const plans = planned.flatMap(fate => (fate instanceof ApiError ? [] : (fate ?? [])))
+  const tokens = composed.flatMap(fate => (fate instanceof ApiError ? [] : (fate ?? [])))
   const inPlace = (outcomes: readonly Outcome[]): readonly Fate<CreateAnswer>[] => {
     const next = outcomes.values()
-    return planned.map(fate =>
+    return composed.map(fate =>
       fate === undefined || fate instanceof ApiError ? fate : next.next().value,
     )
   }
   const tell = (outcomes: readonly Outcome[]) => effectOf(inPlace(outcomes))
-  return noteAllShown(caller, inPlace(await insertTokens(deps, caller, plans, isWhole, tell)))
+  return noteAllShown(caller, inPlace(await insertTokens(deps, caller, tokens, isWhole, tell)))
 }
 
 /** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
@@ -165,9 +164,9 @@ export async function tokenizeWhole(
 ): Promise<string> {
   const leaves = leavesOf(body)
   countItems(leaves.length)
-  const planned = await planAll(deps, caller, leaves, readRequest)
-  assertNoneFailed(leaves, planned)
-  const fates = await insertAll(deps, caller, planned, true)
+  const composed = await pendingTokensOf(deps, caller, leaves, readRequest)
+  assertNoneFailed(leaves, composed)
+  const fates = await insertAll(deps, caller, composed, true)
   assertNoneFailed(leaves, fates)
   return printWhole(body, fates)
 }
@@ -200,8 +199,8 @@ export async function tokenizePartly(
 ): Promise<readonly ItemResult[]> {
   const leaves = leavesOf(body)
   countItems(leaves.length)
-  const planned = await planAll(deps, caller, leaves, readRequest)
-  const fates = await insertAll(deps, caller, planned, false)
+  const composed = await pendingTokensOf(deps, caller, leaves, readRequest)
+  const fates = await insertAll(deps, caller, composed, false)
   return resultsOf(leaves, fates)
 }
 

@@ -23,7 +23,7 @@ import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
-import { decideSeat, findEqual } from './dedup.ts'
+import { decideSlot, findEqual } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
@@ -170,8 +170,8 @@ async function tryUpdate(
     ...(code === undefined ? {} : { code: code.kept }),
   }
   const reach = visibleTokensOf(deps, caller)
-  const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
-  // After the holding: a token that has a seat by now is seen, or the write does not land.
+  const { uniques, changes } = await decideSlot(deps, caller, reach, record, ordinal)
+  // After the holding: a token that has a slot by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, ...standsFor(deps, code), { replace, ordinal, ifVersion: version }]

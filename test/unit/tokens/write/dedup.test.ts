@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
-import { dedupSeatsMax } from '../../../../src/limits/limits.ts'
-import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import { dedupSlotsMax } from '../../../../src/limits/limits.ts'
+import { decideSlot, dedupSlots, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
 import { unsealToken, type StoredToken } from '../../../../src/tokens/token-record.ts'
 import { tokenUnique } from '../../../../src/tokens/token-id.ts'
@@ -45,7 +45,7 @@ const stranger = () => callerWith(['token:create'])
 
 async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
   const reach = visibleTokensOf(vault.deps, caller)
-  const { uniques, changes, hasEqual } = await decideSeat(
+  const { uniques, changes, hasEqual } = await decideSlot(
     vault.deps,
     caller,
     reach,
@@ -56,11 +56,11 @@ async function hold({ record }: StoredToken, ordinal: number, caller = reader())
   return { uniques, changes }
 }
 const seatsOf = ({ record }: StoredToken) => [
-  ...dedupSeats(vault.deps.keys, vault.tenantId, record),
+  ...dedupSlots(vault.deps.keys, vault.tenantId, record),
 ]
 const uniqueOf = (token: StoredToken) => seatsOf(token)[0] ?? new Uint8Array()
 
-describe('a seat of equal tokens', () => {
+describe('a slot of equal tokens', () => {
   test('is held by a token that was created with deduplication, and by no other', async () => {
     const held = await create('held', { data: 'held', deduplicate_token: true })
     expect(held.row.uniques).toHaveLength(2)
@@ -95,10 +95,10 @@ describe('a seat of equal tokens', () => {
 
   test('is one of few, each of its own, the last of the creator', async () => {
     const held = await create('few', { data: 'few', deduplicate_token: true })
-    const texts = seatsOf(held).map(seat => Buffer.from(seat).toString('hex'))
-    expect(new Set(texts).size).toBe(dedupSeatsMax)
+    const texts = seatsOf(held).map(slot => Buffer.from(slot).toString('hex'))
+    expect(new Set(texts).size).toBe(dedupSlotsMax)
     const record = { ...held.record, createdBy: 'another' }
-    const others = seatsOf({ ...held, record }).map(seat => Buffer.from(seat).toString('hex'))
+    const others = seatsOf({ ...held, record }).map(slot => Buffer.from(slot).toString('hex'))
     expect(others.slice(0, -1)).toEqual(texts.slice(0, -1))
     expect(others.at(-1)).not.toBe(texts.at(-1))
   })

@@ -1,0 +1,50 @@
+/**
+ * Tokens that one attempt will write: each is decided by what is stored and by those before it.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { TextMap } from '../../lib/maps.ts'
+import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
+import type { SlotChange } from './dedup.ts'
+import type { PendingToken, SealedToken } from './pending-token.ts'
+
+export interface Batch {
+  readonly inserted: PendingToken[]
+  /** Ids that callers chose; drawn ones never collide within a batch. */
+  readonly ids: TextMap<true>
+  /** By fingerprint; the first of equal ones. */
+  readonly equals: Map<string, SealedToken>
+  /** Conditions of deduplication. */
+  readonly changes: SlotChange[]
+  /** An equal token came up after it had been looked for: all is to be decided anew. */
+  isLate: boolean
+  /** Tokens that the caller may see; computed on first use. */
+  readonly reach: () => VisibleTokens
+}
+
+export function makeBatch(deps: Deps, caller: Caller): Batch {
+  let reach: VisibleTokens | undefined
+  return {
+    inserted: [],
+    ids: new TextMap(),
+    equals: new Map(),
+    changes: [],
+    isLate: false,
+    reach: () => (reach ??= visibleTokensOf(deps, caller)),
+  }
+}
+
+/** Adds a token, so that those after it are decided by it too. */
+export function addToBatch(
+  batch: Batch,
+  token: PendingToken,
+  sealed: SealedToken,
+  changes: readonly SlotChange[],
+): void {
+  const { id, idIsRandom, fingerprint } = sealed.record
+  batch.inserted.push(token)
+  batch.changes.push(...changes)
+  if (idIsRandom !== true) batch.ids.set(id, true)
+  if (!batch.equals.has(fingerprint)) batch.equals.set(fingerprint, sealed)
+}
