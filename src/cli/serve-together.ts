@@ -216,6 +216,8 @@ export async function serveTogether(
     const opsServer = ops && (await watchTogether(ops, supervisor, backups, sealable))
     if (opsServer) ends.push(opsServer.stop)
     const ready = supervisor.isReady.then(() => {
+      // The last worker may listen just as all are told to end.
+      if (supervisor.isStopping()) return
       const ofAll = { ops_address: opsServer?.address ?? null }
       const all = () => ({ ...ofAll, ...factsOfBackups(backups) })
       const find = operationsOf(operation(sweeper), all)

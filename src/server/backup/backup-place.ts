@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../lib/files.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
 import { explained } from '../folder/folder-stamp.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
 import { isInside } from '../folder/folder-lock.ts'
 import { isAnythingAt, removeFile } from '../folder/regular-files.ts'
 import { isStaged, lookAtStaging } from '../folder/staging-mark.ts'
@@ -70,7 +70,7 @@ function unusable(folder: string, error: unknown): unknown {
 function assertApart(folder: string, data: string): void {
   if (!isInside(folder, data)) return
   const inData = `${folder} is in the data folder, with which backups would be lost`
-  throw new CommandFailure(`${inData}: name a folder elsewhere`, usageExitCode)
+  throw usage(`${inData}: name a folder elsewhere`)
 }
 
 /** Returns no file if it was removed after the folder was read. */

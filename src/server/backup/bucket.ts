@@ -21,7 +21,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import { countBytes, type BeginProgress } from '../../lib/progress.ts'
 import { bucketAddress } from '../../settings/setting-formats.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
 
 export const addressPrefix = 's3://'
 
@@ -29,7 +29,7 @@ export const addressPrefix = 's3://'
 export function splitAddress(address: string): { readonly bucket: string; readonly key: string } {
   const [, bucket, key = ''] = bucketAddress.exec(address) ?? []
   if (bucket === undefined || key.split('/').some(name => name === '.' || name === '..')) {
-    throw new CommandFailure('expected an address such as s3://bucket/prefix', usageExitCode)
+    throw usage('expected an address such as s3://bucket/prefix')
   }
   return { bucket, key: key.replace(/^\/+|\/+$/g, '') }
 }
@@ -118,7 +118,7 @@ function optionsOf(environment: Environment): Bun.S3Options {
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY']
   if (!accessKeyId || !secretAccessKey) {
     const expected = 'expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment'
-    throw new CommandFailure(`${addressPrefix}: ${expected}`, usageExitCode)
+    throw usage(`${addressPrefix}: ${expected}`)
   }
   const sessionToken = environment['AWS_SESSION_TOKEN']
   const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1'

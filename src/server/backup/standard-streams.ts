@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { ownerOnlyFile, writeWhole } from '../../lib/files.ts'
 import { lockPollMs, backupChunkBytes } from '../../limits/operation-limits.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
 import { sleep } from '../process/system.ts'
 import type { BackupPlace } from './backup-place.ts'
 
@@ -69,7 +69,7 @@ export function standardOutput(
 ): Pick<BackupPlace, 'stagingOf' | 'assertFree' | 'put'> {
   if (isatty(output)) {
     const expected = 'expected a pipe or a file, and no terminal, at standard output'
-    throw new CommandFailure(`--to -: ${expected}`, usageExitCode)
+    throw usage(`--to -: ${expected}`)
   }
   return {
     stagingOf: () => join(data, 'uploading'),
@@ -85,7 +85,7 @@ export function standardOutput(
 export function takeStandardInput(path: string): void {
   if (isatty(input)) {
     const expected = 'expected a backup by a pipe or from a file at standard input'
-    throw new CommandFailure(`restore -: ${expected}, and no terminal`, usageExitCode)
+    throw usage(`restore -: ${expected}, and no terminal`)
   }
   const file = openSync(path, 'wx', ownerOnlyFile)
   try {

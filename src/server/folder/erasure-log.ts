@@ -27,7 +27,7 @@ import { findInLibc } from '../../lib/libc.ts'
 import { lockPollMs, lockWaitMsMax, erasureRetryMs } from '../../limits/operation-limits.ts'
 import { nextFlight } from '../../lib/serial.ts'
 import { printErasure } from '../../rules/erasures.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
 import { isInside } from './folder-lock.ts'
 import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-files.ts'
 import { elapsedMs } from '../process/system.ts'
@@ -165,8 +165,7 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
  * Checks whether a file can be the list of erasures.
  */
 
-const unusable = (path: string, why: string) =>
-  new CommandFailure(`--erasure-log: ${path} ${why}`, usageExitCode)
+const unusable = (path: string, why: string) => usage(`--erasure-log: ${path} ${why}`)
 
 /**
  * Checks the file, and changes nothing.

@@ -28,7 +28,7 @@ import {
   tablesIn,
 } from '../../store/postgres/schema.ts'
 import { DatabaseError, databaseErrorOf } from '../../store/postgres/database-error.ts'
-import { CommandFailure, usageExitCode } from '../process/failure.ts'
+import { CommandFailure, usage } from '../process/failure.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
 import { elapsedMs, randomBytes, wallMs } from '../process/system.ts'
@@ -84,7 +84,7 @@ function passwordOf(url: string, file: string | undefined): string | undefined {
   try {
     return decodeURIComponent(new URL(given).password)
   } catch {
-    throw new CommandFailure('COFFER_STORE: expected escapes of UTF-8', usageExitCode)
+    throw usage('COFFER_STORE: expected escapes of UTF-8')
   }
 }
 
@@ -95,12 +95,9 @@ function addressOf(url: string, file: string | undefined): DatabaseAddress {
     return parseDatabase(url, password === '' ? undefined : password)
   } catch (error) {
     if (error instanceof ApiError) {
-      throw new CommandFailure(`--store: ${expectedBy(error)}`, usageExitCode)
+      throw usage(`--store: ${expectedBy(error)}`)
     }
-    throw new CommandFailure(
-      '--store: the file of sslrootcert cannot be read: check its path, owner and mode',
-      usageExitCode,
-    )
+    throw usage('--store: the file of sslrootcert cannot be read: check its path, owner and mode')
   }
 }
 

@@ -6,7 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { readRegular } from '../../lib/files.ts'
 import { lockPollMs, pipeSilenceMsMax, pipeWriterMsMax } from '../../limits/operation-limits.ts'
-import { CommandFailure, systemCodeOf, usageExitCode } from '../process/failure.ts'
+import { systemCodeOf, usage } from '../process/failure.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
 /** @returns 0 if the pipe has no writer; `undefined` if its writer has written nothing yet */
@@ -33,7 +33,7 @@ function readPipe(file: number, path: string, bytesMax: number): Buffer | undefi
     }
     if (elapsedMs() - sinceMs > (count === 0 ? pipeWriterMsMax : pipeSilenceMsMax)) {
       const reason = `${path} is a pipe, and nothing comes through it`
-      throw new CommandFailure(`${reason}: see the command that writes to it`, usageExitCode)
+      throw usage(`${reason}: see the command that writes to it`)
     }
     sleep(lockPollMs)
   }

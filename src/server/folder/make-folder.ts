@@ -15,10 +15,8 @@ import { rejoinDatabase, openDatabase, prepareDatabase, writeDatabase } from './
 import { CommandFailure } from '../process/failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
 import { obtainNewMasterKey } from '../keys/key-source.ts'
-import { writeMasterKey } from '../keys/master-key.ts'
+import { masterKeyBytes, writeMasterKey } from '../keys/master-key.ts'
 import { randomBytes, wallMs } from '../process/system.ts'
-
-const masterKeyBytes = 32
 
 function makeMasterKey(path: string): Uint8Array {
   const masterKey = randomBytes(masterKeyBytes)

@@ -9,7 +9,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownBytes } from '../../lib/bytes.ts'
 import { primitives } from '../../crypto/primitives.ts'
-import { CommandFailure, usageExitCode } from '../process/failure.ts'
+import { usage } from '../process/failure.ts'
 import { decodeMasterKey, readCredential, readMasterKey } from './master-key.ts'
 import { makePassphraseKey, readPassphraseKey, type PassphraseInput } from './passphrase.ts'
 
@@ -95,8 +95,6 @@ function copyOf(key: Uint8Array): Uint8Array {
 
 /* Choice of the source. */
 
-const refuse = (message: string): CommandFailure => new CommandFailure(message, usageExitCode)
-
 function givenIn(options: KeyOptions): readonly string[] {
   const { masterKeyFile, masterKeyCredential, passphrase, passphraseFd } = options
   const all: readonly [string, boolean][] = [
@@ -119,23 +117,23 @@ export const isSourceGiven = (options: KeyOptions): boolean => givenIn(options).
 export function assertOneSource(options: KeyOptions): void {
   const given = givenIn(options)
   if (given.length < 2) return
-  throw refuse(`the master key comes from one place: choose one of ${given.join(' and ')}`)
+  throw usage(`the master key comes from one place: choose one of ${given.join(' and ')}`)
 }
 
 function credentialOf(name: string): Source {
   const folder = process.env['CREDENTIALS_DIRECTORY']
   if (folder === undefined || folder === '') {
-    throw refuse('--master-key-credential: systemd has handed over none; see LoadCredential=')
+    throw usage('--master-key-credential: systemd has handed over none; see LoadCredential=')
   }
   if (!/^[\w.-]{1,255}$/.test(name) || name === '.' || name === '..') {
-    throw refuse('--master-key-credential: expected a name of letters, digits and . _ -')
+    throw usage('--master-key-credential: expected a name of letters, digits and . _ -')
   }
   return { kind: 'credential', path: join(folder, name) }
 }
 
 function openFileOf(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text)
-  throw refuse('--passphrase-fd: expected the number of an open file, such as 0')
+  throw usage('--passphrase-fd: expected the number of an open file, such as 0')
 }
 
 /** @throws CommandFailure */
@@ -147,10 +145,9 @@ function sourceOf(options: KeyOptions, { file, derivation }: KeyPlaces): Source 
   if (held.variable !== undefined) return { kind: 'variable' }
   if (passphrase === true) return { kind: 'passphrase' }
   if (passphraseFd !== undefined) return { kind: 'passphrase', file: openFileOf(passphraseFd) }
-  if (file === undefined)
-    throw refuse('say where the master key of the vault is: --master-key-file')
+  if (file === undefined) throw usage('say where the master key of the vault is: --master-key-file')
   if (!existsSync(file) && existsSync(derivation)) {
-    throw refuse('a passphrase opens this vault: say --passphrase or --passphrase-fd')
+    throw usage('a passphrase opens this vault: say --passphrase or --passphrase-fd')
   }
   return { kind: 'file', path: file }
 }
@@ -167,7 +164,7 @@ export const keyFileOf = (options: KeyOptions, places: KeyPlaces): string | unde
 
 function fromVariable(): Uint8Array {
   if (held.variable instanceof Uint8Array) return copyOf(held.variable)
-  throw refuse(`${masterKeyVariable}: expected 64 hexadecimal digits`)
+  throw usage(`${masterKeyVariable}: expected 64 hexadecimal digits`)
 }
 
 /**

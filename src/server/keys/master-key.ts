@@ -24,7 +24,7 @@ import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { giveToOwnerOf, openNewFile } from '../folder/regular-files.ts'
 import { isSecretOpen } from './secret-access.ts'
 
-const masterKeyBytes = 32
+export const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
 const carriageReturn = 0x0d

@@ -162,13 +162,15 @@ export async function listenWithTls(
   const { first, socket, address } = await openFirst(handlers, asked, options)
   const waitMs = waitSecondsOf(asked) * 1_000
   let current = first
-  let isStopped = false
+  let isLeft = false
   const open = new Set([first.listener])
 
   async function renew(from: ListeningSocket): Promise<void> {
-    if (isStopped) return
+    if (isLeft) return
     const last = current
-    current = await acceptFrom(from, handlers, options)
+    const next = await acceptFrom(from, handlers, options)
+    if (isLeft) return next.listener.server.stop(true)
+    current = next
     open.add(current.listener)
     last.listener.isLeaving = true
     last.stopAccepting()
@@ -178,17 +180,21 @@ export async function listenWithTls(
     }, waitMs)
   }
 
+  const close = (): void => {
+    isLeft = true
+    current.stopAccepting()
+  }
   const reload =
     socket && nextFlight(() => renew(socket).catch(error => logNotReloaded(error, log)))
   return {
     address,
     async stop() {
-      isStopped = true
+      isLeft = true
       // Otherwise callers would wait in the queue of a socket that nobody accepts from.
       if (socket !== undefined && socket !== handed) closeSync(socket.file)
       await Promise.all([...open].map(({ server }) => server.stop()))
     },
-    ...(handed === undefined ? {} : { close: () => current.stopAccepting() }),
+    ...(handed === undefined ? {} : { close }),
     ...(reload === undefined ? {} : { reload }),
     certificateUntilMs: () => current.untilMs,
   }

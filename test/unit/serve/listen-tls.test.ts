@@ -3,9 +3,11 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { listenWithTls } from '../../../src/server/listen/listen-tls.ts'
+import { keepSocket, type ListeningSocket } from '../../../src/server/listen/listening-sockets.ts'
 import { selfSigned } from '../../support/certificates.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { shakeHands } from '../../support/tls-server.ts'
@@ -36,20 +38,26 @@ const isRefused = (port: number): Promise<boolean> =>
 const answer = () => new Response('answered')
 const handlers = { routes: {}, fetch: answer, error: answer }
 
-// proves S33
-test('a server with new certificates leaves nothing of the one before in the poll', async () => {
+/** Listens with the certificate of a name. */
+async function listenAs(name: string, handed?: ListeningSocket) {
   const folder = temporaryFolder()
   const events: string[] = []
-  const files = { ...selfSigned(folder, 'one') }
+  const files = { ...selfSigned(folder, name) }
   const options = {
     files,
     isShared: false,
     log: (event: string) => void events.push(event),
     wallMs: () => Date.now(),
+    handed,
   }
   const asked = { host: '127.0.0.1', port: 0 }
-  const { address, reload, stop } = await listenWithTls(handlers, asked, options)
-  const port = Number(new URL(address).port)
+  const listening = await listenWithTls(handlers, asked, options)
+  return { ...listening, port: Number(new URL(listening.address).port), files, folder, events }
+}
+
+// proves S33
+test('a server with new certificates leaves nothing of the one before in the poll', async () => {
+  const { port, files, folder, events, reload, stop } = await listenAs('one')
   expect((await shakeHands(port)).name).toBe('one')
   const before = watchedFiles()
   for (const name of ['two', 'three', 'four']) {
@@ -61,4 +69,24 @@ test('a server with new certificates leaves nothing of the one before in the pol
   await stop()
   expect(await isRefused(port)).toBe(true)
   expect(events.filter(event => event === 'tls_reloaded')).toHaveLength(3)
+})
+
+test('a server that gets new certificates as it ends leaves a handed socket to the next', async () => {
+  const before = await listenAs('before')
+  const { kept } = await keepSocket(before.port)
+  await before.stop()
+  const { port, reload, close, stop, events } = await listenAs('one', kept)
+  expect((await shakeHands(port)).name).toBe('one')
+  const reloaded = reload?.()
+  close?.()
+  await reloaded
+  await reload?.()
+  expect(events).not.toContain('tls_reloaded')
+  const waiting = connect(port, '127.0.0.1')
+  await once(waiting, 'connect')
+  const next = await listenAs('next', kept)
+  expect((await shakeHands(port)).name).toBe('next')
+  waiting.destroy()
+  await Promise.all([stop(), next.stop()])
+  closeSync(kept.file)
 })
