@@ -291,12 +291,16 @@ describe('a server that is sealed', () => {
   // proves S22
   test.skipIf(process.getuid?.() !== 0)('has neither key nor shares in memory', async () => {
     const { server, ask, send, unseal, seal } = await startSealed()
-    for (const at of [0, 1, 2]) expect((await send(shares[at] ?? ''))[0]).toBe(200)
+    expect((await send(shares[0] ?? ''))[0]).toBe(200)
+    for (const refused of [shares[0], foreign[1]]) expect((await send(refused ?? ''))[0]).toBe(400)
+    for (const at of [1, 2]) expect((await send(shares[at] ?? ''))[0]).toBe(200)
     expect(await ask()).toBe(200)
     // One that comes too late is as secret as the others.
     expect((await send(shares[1] ?? ''))[0]).toBe(409)
     const key = readFileSync(keyFile, 'latin1').trim()
-    const parts = shares.slice(0, 3).map(share => share.split('-').at(-2) ?? '')
+    const parts = [...shares.slice(0, 3), foreign[1] ?? ''].map(
+      share => share.split('-').at(-2) ?? '',
+    )
     const forms = [key, ...parts].flatMap(hex => [Buffer.from(hex, 'hex'), Buffer.from(hex)])
     expect(foundInMemoryOf(server.pid, forms)).toEqual([])
     await seal()
