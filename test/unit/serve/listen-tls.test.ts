@@ -71,7 +71,7 @@ test('a server with new certificates leaves nothing of the one before in the pol
   expect(events.filter(event => event === 'tls_reloaded')).toHaveLength(3)
 })
 
-test('a server that gets new certificates as it ends leaves a handed socket to the next', async () => {
+test('a server with new certificates that ends leaves a handed socket to the next', async () => {
   const before = await listenAs('before')
   const { kept } = await keepSocket(before.port)
   await before.stop()
