@@ -65,9 +65,9 @@ export function assertReadAgain(
   if (!isSealed && isReadAgain(options)) return
   const areWorkers = workers > 1 && !isSealed
   if (!areWorkers && backups === undefined) return
-  const [flag, who] = areWorkers ? ['--workers', 'each worker'] : ['--backup-to', 'what makes them']
+  const [flag, who] = areWorkers ? ['--workers', 'each worker'] : ['--backup-to', 'each backup']
   const message = `${flag}: ${who} reads the master key for itself, from a file or a credential`
-  throw usage(message)
+  throw usage(isSealed ? `${message}, which --sealed has not: use coffer backup` : message)
 }
 
 const ownBackups = 'use the backups of that, see docs/many-machines.md'
