@@ -36,6 +36,8 @@ systemd-analyze verify coffer.service
 test -s /usr/share/doc/coffer/docs/operations.md
 test -s /usr/share/doc/coffer/docs/prometheus-rules.yml
 test -s /usr/share/doc/coffer/examples/haproxy/haproxy.cfg
+test -s /usr/share/doc/coffer/examples/many-machines/patroni.yml
+test -s /usr/share/doc/coffer/SECURITY.md
 `
 const afterwards = `
 test ! -e /usr/bin/coffer
