@@ -38,6 +38,7 @@ test -s /usr/share/doc/coffer/docs/prometheus-rules.yml
 test -s /usr/share/doc/coffer/examples/haproxy/haproxy.cfg
 test -s /usr/share/doc/coffer/examples/many-machines/patroni.yml
 test -s /usr/share/doc/coffer/SECURITY.md
+test -s /usr/share/doc/coffer/docs/img/interface-light.png
 `
 const afterwards = `
 test ! -e /usr/bin/coffer
