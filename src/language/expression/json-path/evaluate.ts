@@ -52,6 +52,7 @@ const isEqual = (run: Run, a: Json | undefined, b: Json | undefined): boolean =>
 const isEqualObject = (run: Run, a: JsonObject, b: JsonObject): boolean => {
   if (a.size !== b.size) return false
   for (const [name, member] of a) {
+    spend(run, name.length)
     if (!isEqual(run, member, b.get(name))) return false
   }
   return true

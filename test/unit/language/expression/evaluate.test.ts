@@ -190,6 +190,15 @@ describe('bounds of an evaluation', () => {
     ['sorting many digits', `{{ data${' | sort'.repeat(15)} | size }}`, manyDigits],
     ['comparing many digits', "{{ data | json: '$[?@ < $[0]]' }}", manyDigits],
     [
+      'comparing objects by long names',
+      "{{ data | json: '$.l[?$.a != $.b]' }}",
+      new Map<string, Json>([
+        ['a', new Map([[half, 1]])],
+        ['b', new Map([[`${half.slice(1)}a`, 1]])],
+        ['l', Array.from({ length: 100 }, () => 1)],
+      ]),
+    ],
+    [
       'reading many digits',
       "{{ data | card_exp: 'MM' }}",
       new Map<string, Json>([
