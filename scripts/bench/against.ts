@@ -2,7 +2,7 @@
  * Compares two builds: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
  *
  * Sends the same requests to `dist/coffer` and to the other one, each on its own copy of one vault,
- * in alternation: reads, lists, searches, creates. Prints medians and the ratio of this build to
+ * in alternation: reads, refusals, lists, searches, creates. Prints medians and the ratio of this build to
  * the other, of requests per second and of processor time per request, which varies less.
  * @module
  */
@@ -30,12 +30,22 @@ if (other === undefined) {
 interface Case {
   readonly name: string
   readonly connections: number
+  readonly isRefused?: boolean
   readonly requests: (facts: DataSet['facts'], round: number) => readonly LoadRequest[]
 }
+
+/** Of the form of a key, and of nobody. */
+const unknownKey = `key_${'a'.repeat(22)}`
 
 const cases: readonly Case[] = [
   { name: 'read', connections: 32, requests: f => readTokens(f.keys.reveal, f.cardIds) },
   { name: 'masked read', connections: 32, requests: f => readTokens(f.keys.mask, f.cardIds) },
+  {
+    name: 'refused key',
+    connections: 32,
+    isRefused: true,
+    requests: f => readTokens(unknownKey, f.cardIds),
+  },
   { name: 'list of 20', connections: 16, requests: f => [listCards(f.keys.mask)] },
   { name: 'search', connections: 16, requests: f => [searchBoth(f.keys.mask)] },
   {
@@ -67,6 +77,7 @@ async function compare(bench: Bench, made: DataSet, each: Case): Promise<string[
       runOn(bench, server, {
         requests: each.requests(made.facts, round),
         connections: each.connections,
+        isRefused: each.isRefused ?? false,
         seconds: bench.seconds,
       })
   const sides = await withCoffer(bench, own.folder, mine =>

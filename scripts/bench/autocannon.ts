@@ -8,7 +8,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runToEnd } from './child.ts'
-import { assertClean, requestHeaders, type Load, type LoadGenerator } from './load.ts'
+import {
+  assertClean,
+  countUnexpected,
+  requestHeaders,
+  type Load,
+  type LoadGenerator,
+} from './load.ts'
 
 const version = '8.0.0'
 /** Each connection prepares all of them before it sends the first. */
@@ -48,7 +54,8 @@ export const autocannonIn = (folder: string): LoadGenerator => ({
     try {
       const printed = JSON.parse(await runToEnd([...command, ...words])) as Printed
       const { latency, requests, duration, errors, timeouts, non2xx } = printed
-      assertClean({ errors, timeouts, 'answers that are no success': non2xx })
+      const unexpected = countUnexpected(load, { all: requests.total, refused: non2xx })
+      assertClean({ errors, timeouts, ...unexpected })
       return {
         requests: requests.total,
         perSecond: requests.total / duration,

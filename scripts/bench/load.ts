@@ -22,6 +22,8 @@ export interface Load {
   readonly connections: number
   /** A whole number. */
   readonly seconds: number
+  /** All are to be refused, as with a key that is not known; absent: all are to succeed. */
+  readonly isRefused?: boolean
 }
 
 export interface LoadResult {
@@ -38,9 +40,18 @@ export interface LoadResult {
 export interface LoadGenerator {
   /** Including its version. */
   readonly name: string
-  /** @throws when an answer is no success, or a connection fails */
+  /** @throws when an answer is not as the load expects, or a connection fails */
   readonly run: (load: Load) => Promise<LoadResult>
 }
+
+/** Answers that are not as the load expects, of all that came. */
+export const countUnexpected = (
+  { isRefused = false }: Pick<Load, 'isRefused'>,
+  { all, refused }: { readonly all: number; readonly refused: number },
+): Record<string, number> =>
+  isRefused
+    ? { 'answers that are no refusal': all - refused }
+    : { 'answers that are no success': refused }
 
 /** Counted by every generator; any failure makes a measurement worthless. */
 export function assertClean(failures: Readonly<Record<string, number>>): void {

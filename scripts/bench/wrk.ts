@@ -7,7 +7,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runToEnd } from './child.ts'
-import { assertClean, type Load, type LoadGenerator, type LoadResult } from './load.ts'
+import {
+  assertClean,
+  countUnexpected,
+  type Load,
+  type LoadGenerator,
+  type LoadResult,
+} from './load.ts'
 
 /** Method, path, key and body, separated by tabs, which none of them contains. */
 const linesOf = ({ requests }: Load): string =>
@@ -54,11 +60,11 @@ function socketErrors(text: string): Record<string, number> {
   return Object.fromEntries(counts.map(([, what, count]) => [`${what} errors`, Number(count)]))
 }
 
-/** @throws when an answer was no success, or the text is not from `wrk --latency` */
-export function parseWrk(text: string): LoadResult {
+/** @throws when an answer was not as expected, or the text is not from `wrk --latency` */
+export function parseWrk(text: string, load: Pick<Load, 'isRefused'> = {}): LoadResult {
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0)
-  assertClean({ ...socketErrors(text), 'answers that are no success': refused })
   const requests = Number(captured(text, /^\s*(\d+) requests in /m, 'requests'))
+  assertClean({ ...socketErrors(text), ...countUnexpected(load, { all: requests, refused }) })
   if (requests === 0) throw new Error('the load failed: no answer came')
   return {
     requests,
@@ -92,6 +98,7 @@ export const wrkIn = (folder: string, version: string): LoadGenerator => ({
           script,
           load.address,
         ]),
+        load,
       )
     } finally {
       for (const path of [file, script]) rmSync(path)

@@ -57,6 +57,10 @@ describe('what wrk prints', () => {
 
   test('is refused where the server has refused, or a connection failed', () => {
     expect(() => parseWrk(refused)).toThrow('42979 answers that are no success')
+    const allRefused = refused.replace('42979', '66243')
+    expect(parseWrk(allRefused, { isRefused: true }).requests).toBe(66_243)
+    expect(() => parseWrk(refused, { isRefused: true })).toThrow('23264 answers that are no')
+    expect(() => parseWrk(fast, { isRefused: true })).toThrow('66243 answers that are no refusal')
     expect(() => parseWrk(timedOut)).toThrow('8 timeout errors')
   })
 
