@@ -2,8 +2,8 @@
  * Compares two builds: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
  *
  * Sends the same requests to `dist/coffer` and to the other one, each on its own copy of one vault,
- * in alternation: reads, refusals, lists, searches, creates. Prints medians and the ratio of this build to
- * the other, of requests per second and of processor time per request, which varies less.
+ * in alternation: reads, refusals, lists, searches, creates. Prints medians and the ratio of this
+ * build to the other, of requests per second and of processor time per request, which varies less.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ interface Case {
   readonly requests: (facts: DataSet['facts'], round: number) => readonly LoadRequest[]
 }
 
-/** Of the form of a key, and of nobody. */
+/** A key that nobody has. */
 const unknownKey = `key_${'a'.repeat(22)}`
 
 const cases: readonly Case[] = [

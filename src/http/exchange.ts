@@ -33,7 +33,7 @@ export interface Exchange {
   /** Noted at once, since the connection may end; absent if nobody asks. */
   readonly clientAddress: string | undefined
   /** Counts of the tokens that its answer shows; absent if nobody counts. */
-  readonly shown: ShownCounts | undefined
+  readonly shownCounts: ShownCounts | undefined
 
   /** Parameters of its address. */
   params: Params

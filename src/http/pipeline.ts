@@ -83,7 +83,7 @@ export function beginExchange(
     route,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
     clientAddress: isLogged ? clientAddress(request, server.origins) : undefined,
-    shown: isLogged ? { reveal: 0, mask: 0, redact: 0 } : undefined,
+    shownCounts: isLogged ? { reveal: 0, mask: 0, redact: 0 } : undefined,
     params: {},
     query: noQuery,
     caller: undefined,

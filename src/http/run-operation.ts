@@ -5,7 +5,7 @@
  */
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import { ApiError } from '../lib/errors.ts'
-import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write-rows.ts'
+import { EffectKept, changedByOthers, CredentialMoved } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { callerNow, countItems, type Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -18,10 +18,10 @@ function callOf(
   admission: Admission,
   x: Exchange,
   caller: Caller,
-  along?: OperationCall['caller']['along'],
+  keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
   return {
-    caller: { ...caller, room: x.answerLease, shown: x.shown, along },
+    caller: { ...caller, budget: x.answerLease, shownCounts: x.shownCounts, keepEffect },
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),
@@ -46,7 +46,7 @@ export async function replayOperation(
 
 /** The same request may have landed first in another process: then it conflicts in this one. */
 const mayBeDone = (thrown: unknown): boolean =>
-  thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
+  thrown instanceof EffectKept || (thrown instanceof ApiError && thrown.kind === 'conflict')
 
 /**
  * Runs an operation until its write lands, or another process has done the same under its key.
@@ -63,8 +63,8 @@ export async function runOperation(
   let caller = first
   for (let tries = 1; ; tries += 1) {
     try {
-      const along = slot && keeperOf(admission.deps, slot)
-      return await operation.run(callOf(admission, x, caller, along), body)
+      const keepEffect = slot && keeperOf(admission.deps, slot)
+      return await operation.run(callOf(admission, x, caller, keepEffect), body)
     } catch (thrown) {
       if (thrown instanceof CredentialMoved) {
         // 401 or 403 only for what is gone: where the credential changed, all is decided anew.
@@ -76,7 +76,7 @@ export async function runOperation(
         const { done } = slot
         if (done !== undefined)
           return replayOperation(admission, operation, x, caller, done, () => body)
-        if (!(thrown instanceof AlongTaken)) throw thrown
+        if (!(thrown instanceof EffectKept)) throw thrown
       }
       if (tries === writeAttemptsMax) throw changedByOthers()
     }

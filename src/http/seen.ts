@@ -43,7 +43,7 @@ export function seenOf(deps: Pick<Deps, 'keys'>, exchange: Exchange, status: num
     caller,
     bytesIn,
     bytesOut: method === 'HEAD' ? 0 : bytesOut,
-    shown: isError ? undefined : exchange.shown,
+    shown: isError ? undefined : exchange.shownCounts,
     more: () => moreOf(deps, exchange, isError),
   }
 }

@@ -110,7 +110,7 @@ export interface StoreTurn {
   readonly release: () => void
 }
 
-/** Opens the seat of one request of the credential at that ordinal; it must be released. */
+/** Makes the turn of one request of the credential at that ordinal; it must be released. */
 export type StoreTurns = (
   ordinal: number,
   operation: Pick<Operation, 'method' | 'permission' | 'readsPages'>,
@@ -119,7 +119,7 @@ export type StoreTurns = (
 const overloaded = () =>
   new ApiError('overloaded', 'More requests of this credential are under way than are worked on.')
 
-/** By one promise; who is refused passes its turn on. */
+/** By one promise; a request that is refused passes its turn on. */
 const within = (entering: Promise<void>, msMax: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(overloaded()), msMax)
@@ -129,10 +129,10 @@ const within = (entering: Promise<void>, msMax: number): Promise<void> =>
     })
   })
 
-function seatAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
+function turnAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
   let isTaken = false
   let isReleased = false
-  const sit = (): void => {
+  const begin = (): void => {
     isTaken = true
     if (isReleased) leave()
   }
@@ -143,7 +143,7 @@ function seatAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
   return {
     take() {
       const entering = gate.enter(ordinal)
-      return entering === undefined ? void sit() : within(entering.then(sit), msMax)
+      return entering === undefined ? void begin() : within(entering.then(begin), msMax)
     },
     release() {
       isReleased = true
@@ -170,6 +170,6 @@ export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
   })
   return (ordinal, operation) => {
     const gate = operation.readsPages === true ? pages : others
-    return seatAt(gate, ordinal, isReading(operation) ? readMs : writeMs)
+    return turnAt(gate, ordinal, isReading(operation) ? readMs : writeMs)
   }
 }

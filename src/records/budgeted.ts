@@ -1,7 +1,7 @@
 /**
- * Room that one request needs: for rows read for it, their opened values, and the answer itself.
+ * Memory that one request needs: for rows read for it, their opened values, and the answer itself.
  *
- * A caller who reads much reserves the room first. Source: contract section 16 (`decision:`).
+ * A caller who reads much reserves it first. Source: contract section 16 (`decision:`).
  * @module
  */
 import type { Row } from '../store/contract.ts'
@@ -17,20 +17,23 @@ export interface Budget {
 /** Number of tokens that an answer shows whole, masked, or without their data. */
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
-/** The caller, with the room of its request; absent if nothing bounds or counts the read. */
+/** The caller, with the budget of its request; absent if nothing bounds or counts the read. */
 export interface Budgeted {
-  readonly room?: Budget | undefined
-  readonly shown?: ShownCounts | undefined
+  readonly budget?: Budget | undefined
+  readonly shownCounts?: ShownCounts | undefined
 }
 
 /** Call it once the token is known to be in the answer. */
-export function noteShown({ shown }: Budgeted, transform: keyof ShownCounts | undefined): void {
-  if (shown !== undefined && transform !== undefined) shown[transform] += 1
+export function noteShown(
+  { shownCounts }: Budgeted,
+  transform: keyof ShownCounts | undefined,
+): void {
+  if (shownCounts !== undefined && transform !== undefined) shownCounts[transform] += 1
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
-/** @throws ApiError `overloaded` if there is no room for all of them */
-export function makeRoom({ room }: Budgeted, rows: readonly Row[]): void {
-  room?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
+/** @throws ApiError `overloaded` if they do not all fit into the budget */
+export function reserveRows({ budget }: Budgeted, rows: readonly Row[]): void {
+  budget?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
 }

@@ -8,7 +8,7 @@
  */
 import { invalid } from '../lib/errors.ts'
 import { walkedRowsMax } from '../limits/limits.ts'
-import { makeRoom, type Budgeted } from './budgeted.ts'
+import { reserveRows, type Budgeted } from './budgeted.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
 export interface Walk extends Budgeted {
@@ -24,19 +24,19 @@ export interface Walk extends Budgeted {
 
 /**
  * Yields the rows of a query, newest first.
- * @throws ApiError `overloaded` if a step has no room, `invalid_request` if the walk reaches
- *   `walkedRowsMax`
+ * @throws ApiError `overloaded` if a step does not fit into the budget, `invalid_request` if the
+ *   walk reaches `walkedRowsMax`
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, pause, room }: Walk,
+  { before: below, nowMs, stepRows, pause, budget }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
   for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
-    makeRoom({ room }, rows)
+    reserveRows({ budget }, rows)
     for (const row of rows) {
       yield row
       await pause()

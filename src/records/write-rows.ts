@@ -20,8 +20,8 @@ export type Effect =
 export interface WriteContext {
   readonly credential: RowVersion
   readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]
-  /** Changes that commit together with the operation, or not at all. */
-  readonly along?: ((effect: Effect) => readonly Change[]) | undefined
+  /** Gives the changes that keep the effect: they commit together with it, or not at all. */
+  readonly keepEffect?: ((effect: Effect) => readonly Change[]) | undefined
 }
 
 /**
@@ -30,8 +30,8 @@ export interface WriteContext {
  */
 export class CredentialMoved extends Error {}
 
-/** The place of a change from `along` was taken meanwhile, so nothing was written. */
-export class AlongTaken extends Error {}
+/** The place of a change from `keepEffect` was taken meanwhile, so nothing was written. */
+export class EffectKept extends Error {}
 
 const requireRow = ({ ordinal, version }: RowVersion): Change => ({
   require: ordinal,
@@ -39,24 +39,27 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
 })
 
 /**
- * Writes on behalf of a credential. Without changes, it writes only those of `along`, if any; these
- * come last, so their rows have greater ordinals than those of the operation.
- * @param effectOf returns the effect of the changes; called only if `along` is given
+ * Writes on behalf of a credential. Without changes, it writes only those of `keepEffect`, if any;
+ * these come last, so their rows have greater ordinals than those of the operation.
+ * @param effectOf returns the effect of the changes; called only if `keepEffect` is given
  * @returns true if committed; false if a row changed or a unique was taken meanwhile
- * @throws CredentialMoved, AlongTaken
+ * @throws CredentialMoved, EffectKept
  */
 export async function writeAs(
   store: Store,
-  { credential, dependsOn, along }: WriteContext,
+  { credential, dependsOn, keepEffect }: WriteContext,
   changes: readonly Change[],
   effectOf: () => Effect = () => null,
 ): Promise<boolean> {
-  if (changes.length === 0 && along === undefined) return true
-  const stand = [requireRow(credential), ...dependsOn.map(backer => requireRow(backer.credential))]
-  const outcome = await store.write([...stand, ...changes, ...(along?.(effectOf()) ?? [])])
+  if (changes.length === 0 && keepEffect === undefined) return true
+  const required = [
+    requireRow(credential),
+    ...dependsOn.map(backer => requireRow(backer.credential)),
+  ]
+  const outcome = await store.write([...required, ...changes, ...(keepEffect?.(effectOf()) ?? [])])
   if (outcome.ok) return true
-  if (outcome.at < stand.length) throw new CredentialMoved()
-  if (outcome.at >= stand.length + changes.length) throw new AlongTaken()
+  if (outcome.at < required.length) throw new CredentialMoved()
+  if (outcome.at >= required.length + changes.length) throw new EffectKept()
   return false
 }
 

@@ -63,7 +63,7 @@ const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Rep
       token.transform,
       standingFrame(grants, token.record, deps.now),
     )
-    caller.room?.needs(json.length)
+    caller.budget?.needs(json.length)
     noteShown(caller, token.transform)
     return { status: 200, json }
   })

@@ -63,7 +63,7 @@ async function show(
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = makeWork(deps, caller, Infinity)
-  const { tenantId, grants, room } = caller
+  const { tenantId, grants, budget } = caller
   const texts: string[] = []
   let chars = 0
   for (const listed of tokens) {
@@ -80,7 +80,7 @@ async function show(
     )
     chars += text.length
     if (chars > listAnswerCharsMax && texts.length > 0) break
-    room?.needs(chars)
+    budget?.needs(chars)
     texts.push(text)
     noteShown(caller, transform)
     const turn = pause()

@@ -9,7 +9,7 @@ import { testStepRows } from '../../limits/work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { makeRoom, type Budgeted } from '../../records/budgeted.ts'
+import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
 import { pauses } from '../../lib/work.ts'
@@ -63,10 +63,10 @@ async function* walkTokens(
   walker: Walker,
   query: Query,
   bounds: Bounds,
-  walk: Omit<Walk, 'pause' | 'room'>,
+  walk: Omit<Walk, 'pause' | 'budget'>,
 ): AsyncGenerator<StoredToken> {
-  const { tenantId, credential, room } = walker
-  const paced = { ...walk, room, pause: pauses(elapsedMs) }
+  const { tenantId, credential, budget } = walker
+  const paced = { ...walk, budget, pause: pauses(elapsedMs) }
   let walked = 0
   let leave: (() => void) | undefined
   try {
@@ -118,7 +118,7 @@ export async function readTokenPage(
 ): Promise<TokenPage> {
   const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
-  makeRoom(walker, rows)
+  reserveRows(walker, rows)
   const tokens = rows.map(row => unsealToken(reader.keys, walker.tenantId, row))
   // Tokens of the lower bound match for sure.
   return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }

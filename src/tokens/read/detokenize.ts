@@ -180,7 +180,7 @@ export async function detokenize(
       if (chars > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
-      caller.room?.needs(chars)
+      caller.budget?.needs(chars)
       await work.pause()
     }
   }

@@ -6,7 +6,7 @@ import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import { inNoStore } from '../../records/seal-row.ts'
 import { isExpired } from '../../records/deadline.ts'
-import { makeRoom, type Budgeted } from '../../records/budgeted.ts'
+import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import {
   checkToken,
@@ -174,7 +174,7 @@ function loadWithoutCode(
   const load = (found: Row | undefined): LoadedToken => {
     const token = judge(deps, caller, permission, found, nowMs)
     assertStored(token !== undefined, 'a token with its record')
-    makeRoom(caller, [token.row])
+    reserveRows(caller, [token.row])
     return token
   }
   assertLookupsLeft(deps, caller, permission)

@@ -59,7 +59,7 @@ async function decideAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.room?.needs(chars)
+    caller.budget?.needs(chars)
   }
   return { batch, outcomes }
 }

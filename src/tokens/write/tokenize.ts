@@ -250,7 +250,7 @@ async function recreateAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.room?.needs(chars)
+    caller.budget?.needs(chars)
     await work.pause()
   }
   return noteAllShown(caller, outcomes)

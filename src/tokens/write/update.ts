@@ -178,7 +178,7 @@ async function tryUpdate(
   // Before the write: where there is no room for the answer, nothing is changed.
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, frame, work.meter)
-  caller.room?.needs(answer.length)
+  caller.budget?.needs(answer.length)
   if (await writeAs(deps.store, caller, all, () => record.id)) {
     noteShown(caller, frame.hidesContents === true ? 'redact' : shown)
     return answer
