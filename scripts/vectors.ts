@@ -13,7 +13,7 @@ import { gzipSync } from 'node:zlib'
 import { hexOf } from '../src/lib/bytes.ts'
 import { encodeKeyring } from '../src/crypto/keyring-format.ts'
 import type { Deps } from '../src/deps.ts'
-import { keyringUnique, openRing, type LiveKeyring } from '../src/vault/keyring/live-keyring.ts'
+import { keyringUnique, openKeyring, type LiveKeyring } from '../src/vault/keyring/live-keyring.ts'
 import { rotate } from '../src/vault/keyring/rotation.ts'
 import { buildApp } from '../src/server/listen/app.ts'
 import { newBackupKey, writeBackup } from '../src/server/backup/backup-file.ts'
@@ -65,7 +65,7 @@ type Ask = (key: string, method: string, path: string, body?: object) => Promise
 interface Vault {
   readonly deps: Deps
   readonly store: LmdbStore
-  readonly ring: LiveKeyring
+  readonly keyring: LiveKeyring
   readonly tenantId: string
   readonly managementKey: string
   readonly ask: Ask
@@ -77,11 +77,11 @@ async function openVault(folder: string, masterKey: Uint8Array, random: Random):
   const clock = { nowMs: madeMs }
   const impure = { store, now: () => clock.nowMs, randomBytes: random.bytes }
   const { tenantId, key } = await createVault(impure, Uint8Array.from(masterKey))
-  const ring = await openRing(store, Uint8Array.from(masterKey))
+  const keyring = await openKeyring(store, Uint8Array.from(masterKey))
   const elapsedMs = () => performance.now()
   const deps: Deps = {
     ...impure,
-    keys: ring.keys,
+    keys: keyring.keys,
     settled: impure.now,
     elapsedMs,
     turns: makeScheduler(elapsedMs),
@@ -98,7 +98,7 @@ async function openVault(folder: string, masterKey: Uint8Array, random: Random):
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     return text === '' ? {} : (JSON.parse(text) as Answered)
   }
-  return { deps, store, ring, tenantId, managementKey: key.reveal(), ask }
+  return { deps, store, keyring, tenantId, managementKey: key.reveal(), ask }
 }
 
 const permissions = ['token:create', 'token:read', 'token:search']
@@ -129,7 +129,7 @@ async function expectedOf({ ask }: Vault, keys: Readonly<Record<string, string>>
 }
 
 async function fill(vault: Vault) {
-  const { ask, deps, ring, store } = vault
+  const { ask, deps, keyring, store } = vault
   const keys = await makeApplications(vault)
   const ids: string[] = []
   const create = async (body: object) =>
@@ -139,7 +139,7 @@ async function fill(vault: Vault) {
   const grants = { nonce, permissions: ['token:create'] }
   await ask(keys.revealing, 'POST', '/sessions/authorize', grants)
   while ((await store.figures()).waiting >= foldRows) await Bun.sleep(10)
-  await rotate({ ...deps, ring, store })
+  await rotate({ ...deps, keyring, store })
   for (const body of later) await create(body)
   const tokens = []
   for (const id of ids) tokens.push(await expectedOf(vault, keys, id))
@@ -175,7 +175,7 @@ async function make(to: string, work: string): Promise<void> {
   const filled = await fill(vault)
   const row = await rowVector(vault)
   const keyring = {
-    opened: hexOf(encodeKeyring(vault.ring.keyring())),
+    opened: hexOf(encodeKeyring(vault.keyring.current())),
     parts: partsOf(await rowOf(vault, keyringUnique)),
   }
   await vault.store.close()

@@ -41,7 +41,7 @@ interface Asked {
 async function operateHere(options: FolderOptions, { name, input, tell }: Asked): Promise<Facts> {
   const opened = await openDataFolder(options, { onFailure: endAfterFailure })
   const stopWatching = watchFolder(options.data, endAfterFailure)
-  const { store, ring, masterKeyFile } = opened
+  const { store, keyring, masterKeyFile } = opened
   const { deps, clock } = makeDeps({
     opened,
     mark: markOf(opened),
@@ -50,11 +50,11 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
     log: logToStderr,
   })
   try {
-    const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
+    const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: keyring.isOf })
     // No process serves this folder, but others may serve the same database from their folders.
     const isShared = (await opened.database?.isAlone()) === false
     const { aheadMs: clockAheadMs } = clock
-    const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
+    const vault = { deps, store, keyring, clockAheadMs, isShared, replaceMasterKey }
     // If no process serves the vault, nobody waits for a long commit.
     const reseal = makeResealer(vault, isShared ? resealBatchRows : resealAloneRows)
     const operation = makeOperations(vault, reseal)[name]
@@ -63,7 +63,7 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   } finally {
-    ring.close()
+    keyring.close()
     stopWatching()
     await store.close()
     clock.keep()

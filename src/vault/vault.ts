@@ -11,7 +11,7 @@ import { makeKeys, type Keys } from '../crypto/keyring.ts'
 import { createKeyring, encodeKeyring } from '../crypto/keyring-format.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../lib/errors.ts'
-import { keyringSealer, keyringUnique, openRing, wipeSealer } from './keyring/live-keyring.ts'
+import { keyringSealer, keyringUnique, openKeyring, wipeSealer } from './keyring/live-keyring.ts'
 import { sealRow } from '../records/seal-row.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Store } from '../store/contract.ts'
@@ -55,7 +55,7 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
  * @throws ApiError `storage_corrupt` if there is none, or if the master key does not open it
  */
 export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promise<Keys> {
-  const ring = await openRing(store, masterKey)
-  ring.close()
-  return ring.keys
+  const keyring = await openKeyring(store, masterKey)
+  keyring.close()
+  return keyring.keys
 }

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { applicationOperations } from '../../src/vault/operator/app-operations.ts'
 import { sessionOperations } from '../../src/vault/operator/session-operations.ts'
-import { openRing } from '../../src/vault/keyring/live-keyring.ts'
+import { openKeyring } from '../../src/vault/keyring/live-keyring.ts'
 import { pageSizeMax } from '../../src/limits/limits.ts'
 import type { LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { masterKeyOf, openTestVault } from '../support/vault.ts'
@@ -21,11 +21,11 @@ test('others have their turn between two pages of sessions, and of applications'
   const next = async (): Promise<void> => void (turns += 1)
   const deps = { ...vault.deps, turns: { ...vault.deps.turns, next } }
   const store = deps.store as LmdbStore
-  const ring = await openRing(store, masterKeyOf(1))
+  const keyring = await openKeyring(store, masterKeyOf(1))
   const administered = {
     deps,
     store,
-    ring,
+    keyring,
     clockAheadMs: () => 0,
     isShared: false,
     replaceMasterKey: async () => {},

@@ -4,7 +4,11 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { withKeyringFence } from '../../src/vault/keyring/fence.ts'
-import { keyringUnique, openRing, type LiveKeyring } from '../../src/vault/keyring/live-keyring.ts'
+import {
+  keyringUnique,
+  openKeyring,
+  type LiveKeyring,
+} from '../../src/vault/keyring/live-keyring.ts'
 import { rekey, retire, rotate, type Keyholder } from '../../src/vault/keyring/rotation.ts'
 import { resealAll } from '../../src/vault/keyring/reseal.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
@@ -14,7 +18,7 @@ import { masterKeyOf, openTestVault, requestOf, type Ask } from '../support/vaul
 
 let plain: LmdbStore
 let holder: Keyholder
-let ring: LiveKeyring
+let keyring: LiveKeyring
 /** Runs once, before the next write that brings a row. */
 let meanwhile: (() => Promise<void>) | undefined
 let ask: (method: string, path: string, ask: Ask) => Promise<{ status: number; body: unknown }>
@@ -24,8 +28,8 @@ let key: string
 beforeEach(async () => {
   const vault = await openTestVault()
   plain = vault.deps.store as LmdbStore
-  ring = await openRing(plain, masterKeyOf(1))
-  const store = withKeyringFence(plain, ring)
+  keyring = await openKeyring(plain, masterKeyOf(1))
+  const store = withKeyringFence(plain, keyring)
   const delayed: LmdbStore = {
     ...store,
     async write(changes) {
@@ -37,8 +41,8 @@ beforeEach(async () => {
       return store.write(changes)
     },
   }
-  const deps = { ...vault.deps, store: delayed, keys: ring.keys }
-  holder = { store, ring, now: deps.now, randomBytes: seededBytes(7) }
+  const deps = { ...vault.deps, store: delayed, keys: keyring.keys }
+  holder = { store, keyring, now: deps.now, randomBytes: seededBytes(7) }
   const app = buildApp(deps)
   ask = async (method, path, asked) => {
     const response = await app.handle(requestOf(method, path, asked))
@@ -64,7 +68,7 @@ async function retiring(): Promise<void> {
     next: async () => {},
     isWaiting: () => false,
   }
-  await resealAll({ store, keys: ring.keys, randomBytes, turns, elapsedMs: () => 0 })
+  await resealAll({ store, keys: keyring.keys, randomBytes, turns, elapsedMs: () => 0 })
   expect((await retire(holder)).retired.length).toBe(1)
 }
 
@@ -108,15 +112,15 @@ test('writes beside the commit of another master key all land', async () => {
     ...bodies.map(body => ask('POST', '/tokens', { key, body })),
   ])
   expect(made.map(({ status }) => status)).toEqual(bodies.map(() => 201))
-  expect(ring.masterNumber()).toBe(1)
+  expect(keyring.masterNumber()).toBe(1)
 })
 
 test("an older keyring in the newest one's place is refused, and seals nothing", async () => {
   const older = await plain.find(keyringUnique)
   let isBack = false
   const find: LmdbStore['find'] = unique => (isBack ? older : plain.find(unique))
-  const swapped = await openRing({ ...plain, find }, masterKeyOf(1))
-  await rotate({ ...holder, ring: swapped })
+  const swapped = await openKeyring({ ...plain, find }, masterKeyOf(1))
+  await rotate({ ...holder, keyring: swapped })
   isBack = true
   expect(() => swapped.refresh()).toThrow('an older keyring')
   expect(swapped.keys.installation.currentKeyNumber).toBe(2)

@@ -21,7 +21,7 @@ test('a key that is made at the end of a walk is taken over by all rows as well'
       return rows
     },
   }))
-  const { ring, deps, store, holder } = vault
+  const { keyring, deps, store, holder } = vault
   const reseal = makeResealer({
     ...vault,
     clockAheadMs: () => 0,
@@ -36,15 +36,15 @@ test('a key that is made at the end of a walk is taken over by all rows as well'
   }
   await reseal()
   await second
-  const { currentKeyNumber } = ring.keys.installation
+  const { currentKeyNumber } = keyring.keys.installation
   expect(currentKeyNumber).toBe(2)
   expect([...(await countByKey(store)).keys()]).toEqual([2])
-  expect(deps.keys).toBe(ring.keys)
+  expect(deps.keys).toBe(keyring.keys)
 })
 
 test('retiring ends what rotations have left that were cut off, however many', async () => {
   const vault = await openVault()
-  const { holder, ring, insert } = vault
+  const { holder, keyring, insert } = vault
   for (let count = 1; count < dataKeysMax; count += 1) {
     await insert()
     await rotate(holder)
@@ -61,7 +61,7 @@ test('retiring ends what rotations have left that were cut off, however many', a
   expect(await operations['keys-retire']?.run({}, () => {}, 'operator')).toMatchObject({
     keys: [{ number: 1 }, { number: 2 }, { number: 3 }],
   })
-  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([dataKeysMax])
+  expect(keyring.current().dataKeys.map(({ number }) => number)).toEqual([dataKeysMax])
   expect(await operations['keys-rotate']?.run({}, () => {}, 'operator')).toMatchObject({
     key: dataKeysMax + 1,
   })

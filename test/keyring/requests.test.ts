@@ -65,12 +65,12 @@ async function openServed() {
 const query = { query: 'data:old' }
 
 test('a create under an idempotency key lands under the key that was made meanwhile', async () => {
-  const { during, holder, ring } = await openServed()
+  const { during, holder, keyring } = await openServed()
   const create = during('write', () => rotate(holder), 'POST', '/tokens')
   const headers = { 'svc-idempotency-key': 'once' }
   const body = { type: 'token', data: 1 }
   expect((await create({ headers, body })).status).toBe(201)
-  expect(ring.keys.installation.currentKeyNumber).toBe(2)
+  expect(keyring.keys.installation.currentKeyNumber).toBe(2)
   expect((await create({ headers, body })).status).toBe(201)
 })
 
@@ -83,9 +83,9 @@ test.each<[Step, string, string, Ask, number]>([
   ['write', 'POST', '/tokens', { body: { type: 'token', data: 1 } }, 201],
   ['write', 'DELETE', '/tokens/a-token', {}, 204],
 ])('keys are retired after %s: %s %s', async (step, method, path, asked, status) => {
-  const { during, change, ring } = await openServed()
+  const { during, change, keyring } = await openServed()
   const answer = await during(step, change, method, path)(asked)
-  expect(ring.keys.installation.currentKeyNumber).toBe(2)
+  expect(keyring.keys.installation.currentKeyNumber).toBe(2)
   expect(answer.status).toBe(status)
   if (method === 'POST' && step === 'page') expect(answer.text).toContain('"total_items":1')
 })

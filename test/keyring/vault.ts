@@ -6,7 +6,7 @@ import { afterAll } from 'bun:test'
 import { uniqueDigest } from '../../src/crypto/keyring.ts'
 import type { Deps } from '../../src/deps.ts'
 import { withKeyringFence } from '../../src/vault/keyring/fence.ts'
-import { openRing } from '../../src/vault/keyring/live-keyring.ts'
+import { openKeyring } from '../../src/vault/keyring/live-keyring.ts'
 import { sealRow } from '../../src/records/seal-row.ts'
 import { defaultSettings } from '../../src/settings/settings.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
@@ -31,11 +31,11 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   stores.push(plain)
   const masterKey = randomBytes(32)
   const { key } = await createVault({ store: plain, now, randomBytes }, masterKey)
-  const ring = await openRing(plain, masterKey)
-  const store = change(withKeyringFence(plain, ring))
+  const keyring = await openKeyring(plain, masterKey)
+  const store = change(withKeyringFence(plain, keyring))
   const deps: Deps = {
     store,
-    keys: ring.keys,
+    keys: keyring.keys,
     now,
     settled: now,
     elapsedMs,
@@ -46,7 +46,7 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   }
   let count = 0
   const sealNew = () => {
-    const { keys } = ring
+    const { keys } = keyring
     const unique = uniqueDigest(keys.installation, 'tenant-id', String((count += 1)))
     const header = { uniques: [unique], terms: [] }
     const sealer = { scope: keys.installation, collection: 'tenant' } as const
@@ -54,6 +54,6 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   }
   /** A write as of a request: sealed under the current key, and refused under an older one. */
   const insert = () => store.write([{ insert: sealNew() }])
-  const holder = { store, ring, now, randomBytes }
-  return { path, store, ring, deps, holder, sealNew, insert, managementKey: key.reveal() }
+  const holder = { store, keyring, now, randomBytes }
+  return { path, store, keyring, deps, holder, sealNew, insert, managementKey: key.reveal() }
 }

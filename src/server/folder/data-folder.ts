@@ -10,7 +10,11 @@ import type { Keys } from '../../crypto/keyring.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { withKeyringFence } from '../../vault/keyring/fence.ts'
 import { withKeyringRefresh } from '../../vault/keyring/follow.ts'
-import { openRing, openRingUnder, type LiveKeyring } from '../../vault/keyring/live-keyring.ts'
+import {
+  openKeyring,
+  openKeyringUnder,
+  type LiveKeyring,
+} from '../../vault/keyring/live-keyring.ts'
 import { foldRowsDefault } from '../../limits/setting-limits.ts'
 import type { Store } from '../../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../store/lmdb/lmdb-store.ts'
@@ -192,7 +196,7 @@ export async function openStoreOf(
 }
 
 /** @throws CommandFailure, with the store closed */
-async function ringOrClosed(
+async function keyringOrClosed(
   store: Store,
   { data }: FolderPlaces,
   open: () => Promise<LiveKeyring>,
@@ -212,11 +216,11 @@ async function ringOrClosed(
  * Opens the keyring with the master key, which is needed only here, and wiped.
  * @throws CommandFailure, with the store closed
  */
-async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
+async function openKeyringOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
   const { masterKey, masterKeyFile } = folder
   try {
-    return await ringOrClosed(store, folder, () =>
-      openWithEither(masterKeyFile, masterKey, key => openRing(store, key)),
+    return await keyringOrClosed(store, folder, () =>
+      openWithEither(masterKeyFile, masterKey, key => openKeyring(store, key)),
     )
   } finally {
     masterKey.fill(0)
@@ -228,9 +232,9 @@ async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyrin
  * @throws CommandFailure, with the store closed
  */
 export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<Keys> {
-  const ring = await openRingOf(store, folder)
-  ring.close()
-  return ring.keys
+  const keyring = await openKeyringOf(store, folder)
+  keyring.close()
+  return keyring.keys
 }
 
 export interface OpenedFolder {
@@ -243,7 +247,7 @@ export interface OpenedFolder {
   >
   /** Folder of the store's files. */
   readonly storeFolder: string
-  readonly ring: LiveKeyring
+  readonly keyring: LiveKeyring
   readonly keys: Keys
   /** File that the master key was read from; `undefined` if it was in no file. */
   readonly masterKeyFile: string | undefined
@@ -255,17 +259,17 @@ export interface OpenedFolder {
 function openedOf(
   folder: FolderPlaces & Pick<FoundFolder, 'masterKeyFile'>,
   plain: LmdbStore | PostgresStore,
-  ring: LiveKeyring,
+  keyring: LiveKeyring,
 ): OpenedFolder {
   const database = 'clock' in plain ? plain : undefined
   const store = withKeyringFence<OperatedStore>(
-    database === undefined ? plain : withKeyringRefresh(database, ring),
-    ring,
+    database === undefined ? plain : withKeyringRefresh(database, keyring),
+    keyring,
   )
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
   const shared = database === undefined ? {} : { database }
   const places = { storeFolder, masterKeyFile, clockFile, control }
-  return { store, ...shared, ring, keys: ring.keys, ...places }
+  return { store, ...shared, keyring, keys: keyring.keys, ...places }
 }
 
 /**
@@ -274,12 +278,12 @@ function openedOf(
  */
 export async function openFound(folder: FoundFolder, use: StoreUse): Promise<OpenedFolder> {
   const store = await openStoreOf(folder, use)
-  return openedOf(folder, store, await openRingOf(store, folder))
+  return openedOf(folder, store, await openKeyringOf(store, folder))
 }
 
 /**
  * Like `openFound`, with the key that seals the keyring.
- * @param keyringKey as `openRingUnder` takes it
+ * @param keyringKey as `openKeyringUnder` takes it
  */
 export async function openUnder(
   folder: FolderPlaces,
@@ -290,8 +294,8 @@ export async function openUnder(
     keyringKey.fill(0)
     throw error
   })
-  const open = () => openRingUnder(store, keyringKey)
-  return openedOf(folder, store, await ringOrClosed(store, folder, open))
+  const open = () => openKeyringUnder(store, keyringKey)
+  return openedOf(folder, store, await keyringOrClosed(store, folder, open))
 }
 
 /**

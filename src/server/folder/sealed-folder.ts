@@ -66,8 +66,8 @@ export async function tryLocked(
   masterKey.fill(0)
   try {
     const own = primitives.keep(Uint8Array.from(keyringKey))
-    const { store, ring, keys } = await openUnder(places, own, use)
-    ring.close()
+    const { store, keyring, keys } = await openUnder(places, own, use)
+    keyring.close()
     keys.wipe()
     await store.close()
     return keyringKey

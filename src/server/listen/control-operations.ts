@@ -57,13 +57,13 @@ export function administer(
 ): Offered {
   const { sharing, logging } = serving
   const { log } = logging
-  const { store, ring, masterKeyFile } = opened
-  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
+  const { store, keyring, masterKeyFile } = opened
+  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: keyring.isOf })
   const isShared = sharing !== undefined || opened.database !== undefined
   const server = () => factsOf(serving)
-  const vault = { deps, store, ring, clockAheadMs, server, isShared, replaceMasterKey }
+  const vault = { deps, store, keyring, clockAheadMs, server, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
-  if (ring.keyring().dataKeys.length > 1) {
+  if (keyring.current().dataKeys.length > 1) {
     reseal().then(
       ({ rows, damaged }) => log('resealed', { rows, damaged }),
       () => log('reseal_failed'),

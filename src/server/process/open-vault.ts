@@ -99,7 +99,7 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
 /** Ends what a vault has in memory once nothing runs in it. */
 export function releaseVault({ opened, clock }: Pick<ServedVault, 'opened' | 'clock'>): void {
   opened.keys.wipe()
-  opened.ring.close()
+  opened.keyring.close()
   clock.keep()
 }
 

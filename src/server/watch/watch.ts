@@ -107,7 +107,7 @@ function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sw
 }
 
 function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
-  const { dataKeys } = opened.ring.keyring()
+  const { dataKeys } = opened.keyring.current()
   const { madeMs } = present(dataKeys.at(-1), 'a keyring has a current key')
   return { count: dataKeys.length, ageMs: deps.now() - madeMs }
 }

@@ -20,17 +20,17 @@ function rowOf(change: Change): NewRow | undefined {
 /** Makes the caller read, decide and seal again, as after every write that found a row moved. */
 const movedOn: WriteOutcome = { ok: false, at: 0, reason: 'version_moved' }
 
-export const withKeyringFence = <S extends Store>(store: S, ring: LiveKeyring): S => ({
+export const withKeyringFence = <S extends Store>(store: S, keyring: LiveKeyring): S => ({
   ...store,
   async write(changes) {
     const rows = changes.map(rowOf).filter(row => row !== undefined)
     if (rows.length === 0) return store.write(changes)
     // A long request may have sealed some rows before a rotation.
-    const current = ring.keys.installation.currentKeyNumber
+    const current = keyring.keys.installation.currentKeyNumber
     if (rows.some(({ parts: [head] }) => !head || keyNumberOf(head) !== current)) return movedOn
-    const outcome = await store.write([...changes, ring.fence()])
+    const outcome = await store.write([...changes, keyring.fence()])
     if (outcome.ok || outcome.at < changes.length) return outcome
-    await ring.refresh()
+    await keyring.refresh()
     return movedOn
   },
 })

@@ -10,16 +10,16 @@ import { keyNumberOf } from '../../crypto/seal.ts'
 import type { Row, Store } from '../../store/contract.ts'
 import { isKeyringRow, type LiveKeyring } from './live-keyring.ts'
 
-const isKnown = (ring: LiveKeyring, row: Row): boolean => {
+const isKnown = (keyring: LiveKeyring, row: Row): boolean => {
   const [head] = row.parts
   if (head === undefined || isKeyringRow(row)) return true
   const number = keyNumberOf(head)
-  return ring.keyring().dataKeys.some(entry => entry.number === number)
+  return keyring.current().dataKeys.some(entry => entry.number === number)
 }
 
-export function withKeyringRefresh<S extends Store>(store: S, ring: LiveKeyring): S {
+export function withKeyringRefresh<S extends Store>(store: S, keyring: LiveKeyring): S {
   async function known<T>(value: T, rows: readonly Row[]): Promise<T> {
-    if (!rows.every(row => isKnown(ring, row))) await ring.refresh()
+    if (!rows.every(row => isKnown(keyring, row))) await keyring.refresh()
     return value
   }
   return {

@@ -2,8 +2,8 @@
  * The keyring of a running process: opens it, follows changes by other processes, and changes it.
  *
  * It is a row like any other, found by a fixed digest and sealed under a key that is derived from
- * the master key. That key stays in locked memory while the ring is open; the master key does not.
- * Source: docs/decisions.md, "Keys".
+ * the master key. That key stays in locked memory while the keyring is open; the master key does
+ * not. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -107,7 +107,7 @@ export interface LiveKeyring {
   /** Keys of the newest keyring that this process has seen. */
   readonly keys: Keys
   /** The newest keyring that this process has seen. */
-  readonly keyring: () => Keyring
+  readonly current: () => Keyring
   readonly masterNumber: () => number
   /** Like `proofSecretOf`, for the master key that seals the keyring; the caller wipes it. */
   readonly proofSecret: () => Uint8Array
@@ -160,7 +160,7 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
  * @param sealer wiped by `close`
  * @throws ApiError as `openRow`
  */
-function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring {
+function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring {
   let [sealer, row] = [firstSealer, first]
   /** Seals the keyring after a commit that other processes may see before its answer comes. */
   let coming: RowSealer | undefined
@@ -209,7 +209,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
 
   return {
     keys,
-    keyring: () => keyring,
+    current: () => keyring,
     masterNumber: () => masterNumberOf(row),
     proofSecret: () => secretOf(sealer),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
@@ -236,11 +236,11 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring
  * @throws ApiError `storage_corrupt` if there is no keyring or the key does not open it;
  *   `unavailable` if it is of another format
  */
-export async function openRingUnder(store: Store, keyringKey: Uint8Array): Promise<LiveKeyring> {
+export async function openKeyringUnder(store: Store, keyringKey: Uint8Array): Promise<LiveKeyring> {
   try {
     const row = await store.find(keyringUnique)
     if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
-    return makeRing(store, row, sealerUnder(keyringKey, masterNumberOf(row)))
+    return makeLiveKeyring(store, row, sealerUnder(keyringKey, masterNumberOf(row)))
   } catch (error) {
     keyringKey.fill(0)
     throw error
@@ -249,7 +249,7 @@ export async function openRingUnder(store: Store, keyringKey: Uint8Array): Promi
 
 /**
  * @param masterKey wiped by the caller
- * @throws ApiError as `openRingUnder`
+ * @throws ApiError as `openKeyringUnder`
  */
-export const openRing = (store: Store, masterKey: Uint8Array): Promise<LiveKeyring> =>
-  openRingUnder(store, keyringKeyOf(masterKey))
+export const openKeyring = (store: Store, masterKey: Uint8Array): Promise<LiveKeyring> =>
+  openKeyringUnder(store, keyringKeyOf(masterKey))

@@ -16,7 +16,7 @@ import { keyringSealer, type LiveKeyring } from './live-keyring.ts'
 /** Access to the keys of a store, for changing them. */
 export interface Keyholder extends Pick<Deps, 'now' | 'randomBytes'> {
   readonly store: OperatedStore
-  readonly ring: LiveKeyring
+  readonly keyring: LiveKeyring
 }
 
 const conflict = (message: string): ApiError => new ApiError('conflict', message)
@@ -35,15 +35,15 @@ function withNewKey(keyring: Keyring, key: Uint8Array, madeMs: number): Keyring 
  * @returns its number
  * @throws ApiError `conflict` if older keys have to be retired first
  */
-export async function rotate({ ring, now, randomBytes }: Keyholder): Promise<number> {
+export async function rotate({ keyring, now, randomBytes }: Keyholder): Promise<number> {
   const key = primitives.keep(randomBytes(keyBytes))
   try {
-    await ring.change(randomBytes, keyring => withNewKey(keyring, key, now()))
+    await keyring.change(randomBytes, current => withNewKey(current, key, now()))
   } finally {
     // The keyring has read its own copy from the store.
     key.fill(0)
   }
-  return ring.keys.installation.currentKeyNumber
+  return keyring.keys.installation.currentKeyNumber
 }
 
 /** A key that is gone. */
@@ -77,16 +77,16 @@ const isIn = (known: readonly Uint8Array[], sealed: Uint8Array): boolean =>
  * @returns true if the last look found nothing; `undefined` if the files cannot be searched
  */
 export async function scrubReplaced(holder: Keyholder): Promise<boolean | undefined> {
-  const { store, ring, randomBytes } = holder
-  const { replaced } = ring.keyring()
+  const { store, keyring, randomBytes } = holder
+  const { replaced } = keyring.current()
   if (replaced.length === 0) return true
   await passStates(holder)
   for (let looks = 0; looks < scrubLooksMax; looks += 1) {
     const found = await store.scrub(replaced)
     if (found !== undefined && found > 0) continue
-    await ring.change(randomBytes, keyring => ({
-      ...keyring,
-      replaced: keyring.replaced.filter(sealed => !isIn(replaced, sealed)),
+    await keyring.change(randomBytes, current => ({
+      ...current,
+      replaced: current.replaced.filter(sealed => !isIn(replaced, sealed)),
     }))
     return found === undefined ? undefined : true
   }
@@ -99,10 +99,10 @@ export async function scrubReplaced(holder: Keyholder): Promise<boolean | undefi
  * @throws ApiError `conflict` if rows are left under an older key
  */
 export async function retire(holder: Keyholder): Promise<Retirement> {
-  const { store, ring, randomBytes } = holder
+  const { store, keyring, randomBytes } = holder
   // Dropping keys leaves one more keyring to look for, and there is room for only a few.
-  if (ring.keyring().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
-  const older = ring.keyring().dataKeys.filter(({ state }) => state !== 'current')
+  if (keyring.current().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
+  const older = keyring.current().dataKeys.filter(({ state }) => state !== 'current')
   const counts = await countByKey(store)
   const rows = [...counts.values()].reduce((sum, count) => sum + count, 0)
   if (older.some(({ number }) => (counts.get(number) ?? 0) > 0)) {
@@ -110,9 +110,9 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
   }
   const isOlder = (number: number) => older.some(entry => entry.number === number)
   if (older.length > 0) {
-    await ring.change(randomBytes, keyring => ({
-      ...keyring,
-      dataKeys: keyring.dataKeys.filter(({ number }) => !isOlder(number)),
+    await keyring.change(randomBytes, current => ({
+      ...current,
+      dataKeys: current.dataKeys.filter(({ number }) => !isOlder(number)),
     }))
   }
   const retired = older.map(({ number, madeMs }) => ({ number, madeMs }))
@@ -125,11 +125,11 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
  * @param masterKey wiped by the caller
  */
 export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<void> {
-  const { ring, randomBytes } = holder
-  if (ring.keyring().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
-  await ring.change(
+  const { keyring, randomBytes } = holder
+  if (keyring.current().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
+  await keyring.change(
     randomBytes,
-    keyring => keyring,
+    current => current,
     number => keyringSealer(masterKey, number),
   )
 }

@@ -28,12 +28,12 @@ const rekeyed = Type.Union([
 ])
 const nothing = Type.Object({}, { additionalProperties: false })
 
-async function statusOf({ ring, store }: Administered): Promise<Facts> {
-  await ring.refresh()
+async function statusOf({ keyring, store }: Administered): Promise<Facts> {
+  await keyring.refresh()
   const counts = await countByKey(store)
-  const { dataKeys, replaced } = ring.keyring()
+  const { dataKeys, replaced } = keyring.current()
   return {
-    master_key: ring.masterNumber(),
+    master_key: keyring.masterNumber(),
     keys: dataKeys.map(({ number, state, madeMs }) => ({
       number,
       state,
@@ -52,9 +52,9 @@ const notCovered =
   'Serving processes keep the keys in memory for a minute; workers and other machines that do ' +
   'not hear of the retirement keep them until they end.'
 
-async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> {
+async function retireOlder({ deps, keyring, store }: Administered): Promise<Facts> {
   const { now, randomBytes } = deps
-  const { retired, rows, isScrubbed } = await retire({ now, randomBytes, ring, store })
+  const { retired, rows, isScrubbed } = await retire({ now, randomBytes, keyring, store })
   return {
     retired_at: printInstantUtc(now()),
     keys: retired.map(({ number, madeMs }) => ({ number, made_at: printInstantUtc(madeMs) })),
@@ -93,7 +93,7 @@ export function makeResealer({ deps, store }: Administered, batchRows = resealBa
 }
 
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
-  const { deps, ring, store, isShared, replaceMasterKey } = vault
+  const { deps, keyring, store, isShared, replaceMasterKey } = vault
   // One at a time: the new key of one would replace the other's.
   const alone = exclusive(
     () => new ApiError('conflict', 'another keys rekey goes on: wait for its end'),
@@ -102,15 +102,15 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     alone(async () => {
       // After a failed commit nobody knows which of two keys counts: neither is overwritten then.
       await store.write([{ bumpGeneration: true }])
-      await ring.refresh()
-      await replaceMasterKey(asked, masterKey => rekey({ ...deps, ring, store }, masterKey))
+      await keyring.refresh()
+      await replaceMasterKey(asked, masterKey => rekey({ ...deps, keyring, store }, masterKey))
     })
   return {
     'keys-status': operation('nothing', nothing, () => statusOf(vault)),
     // Does nothing: the proof of the request has shown that the caller has the key.
     'keys-prove': operation('master-key', nothing, async () => ({ holds: true })),
     'keys-rotate': operation('master-key', nothing, async (_, tell) => {
-      const number = await rotate({ ...deps, ring, store })
+      const number = await rotate({ ...deps, keyring, store })
       const { rows, damaged } = await reseal(tell)
       return { key: number, rows_resealed: rows, rows_damaged: damaged }
     }),
@@ -122,13 +122,13 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
           ? { newFile: asked.new_file }
           : { file: asked.file, isBeforeKept: !asked.forget_before },
       )
-      const scrubbed = await scrubReplaced({ ...deps, ring, store })
-      return { master_key: ring.masterNumber(), scrubbed: scrubbed ?? null }
+      const scrubbed = await scrubReplaced({ ...deps, keyring, store })
+      return { master_key: keyring.masterNumber(), scrubbed: scrubbed ?? null }
     }),
     'keys-retire': operation('master-key', nothing, async (_, tell) => {
       // Finishes a rotation that was cut off or found the disk full: another rotation would need
       // room for one more key.
-      if (ring.keyring().dataKeys.length > 1) await reseal(tell)
+      if (keyring.current().dataKeys.length > 1) await reseal(tell)
       return retireOlder(vault)
     }),
   }

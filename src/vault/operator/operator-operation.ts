@@ -56,7 +56,7 @@ export type NewMasterKey = ReplacedKey | { readonly newFile: string }
 export interface Administered {
   readonly deps: Deps
   readonly store: OperatedStore
-  readonly ring: LiveKeyring
+  readonly keyring: LiveKeyring
   /** Source: `Clock.aheadMs` of server/process/clock.ts. */
   readonly clockAheadMs: () => number
   /** Facts of the server beside its vault; absent if a command has the folder. */

@@ -78,16 +78,16 @@ function expectedOf(needs: Need, { header }: ControlRequest): string {
 
 /** @returns the secret that the proof was made with, which the caller wipes */
 async function proven(
-  { ring }: Administered,
+  { keyring }: Administered,
   challenges: Challenges,
   { name, body, header }: ControlRequest,
 ): Promise<{ asked: ProvenRequest; secret: Uint8Array } | undefined> {
   const [challenge, nonce, proof] = [header('challenge'), header('nonce'), header('proof')]
   if (challenge === null || nonce === null || proof === null) return undefined
   if (!challenges.take(challenge)) return undefined
-  await ring.refresh()
+  await keyring.refresh()
   const asked = { challenge: bytesOfHex(challenge), nonce: bytesOfHex(nonce), name, body }
-  const secret = ring.proofSecret()
+  const secret = keyring.proofSecret()
   if (isProof(secret, asked, bytesOfHex(proof))) return { asked, secret }
   secret.fill(0)
   return undefined

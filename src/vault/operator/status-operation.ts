@@ -17,7 +17,7 @@ async function figuresOf({ store }: Administered): Promise<StoreFigures | undefi
 }
 
 async function statusOf(vault: Administered): Promise<Facts> {
-  const { deps, ring, clockAheadMs, server } = vault
+  const { deps, keyring, clockAheadMs, server } = vault
   const figures = await figuresOf(vault)
   return {
     version,
@@ -27,7 +27,7 @@ async function statusOf(vault: Administered): Promise<Facts> {
     rows_given: figures === undefined ? null : figures.nextOrdinal - 1,
     rows_not_folded: figures?.waiting ?? null,
     used_bytes: figures?.usedBytes ?? null,
-    data_keys: ring.keyring().dataKeys.length,
+    data_keys: keyring.current().dataKeys.length,
     clock_ahead_seconds: Math.floor(clockAheadMs() / 1_000),
   }
 }

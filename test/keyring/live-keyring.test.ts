@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openRing } from '../../src/vault/keyring/live-keyring.ts'
+import { openKeyring } from '../../src/vault/keyring/live-keyring.ts'
 import { resealAll } from '../../src/vault/keyring/reseal.ts'
 import { rekey, retire, rotate } from '../../src/vault/keyring/rotation.ts'
 import { resealBatchRows } from '../../src/limits/operation-limits.ts'
@@ -27,31 +27,31 @@ test('what was sealed before a new key lands under none, however late it is brou
 })
 
 test('a key is not retired while rows are under it', async () => {
-  const { ring, deps, holder } = await openVault()
+  const { keyring, deps, holder } = await openVault()
   await rotate(holder)
   await expect(retire(holder)).rejects.toThrow('rows are left')
-  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([1, 2])
+  expect(keyring.current().dataKeys.map(({ number }) => number)).toEqual([1, 2])
   await resealAll(deps)
   expect((await retire(holder)).retired).toMatchObject([{ number: 1 }])
-  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([2])
+  expect(keyring.current().dataKeys.map(({ number }) => number)).toEqual([2])
 })
 
 test('writes beside a new master key are begun again, and land then', async () => {
-  const { store, ring, holder, insert } = await openVault()
+  const { store, keyring, holder, insert } = await openVault()
   const masterKey = randomBytes(32)
   const [, ...outcomes] = await Promise.all([rekey(holder, masterKey), insert(), insert()])
   expect(outcomes.map(({ ok }) => ok)).toEqual([false, false])
   expect((await insert()).ok).toBe(true)
-  expect(ring.masterNumber()).toBe(1)
-  expect((await openRing(store, masterKey)).keyring()).toEqual(ring.keyring())
+  expect(keyring.masterNumber()).toBe(1)
+  expect((await openKeyring(store, masterKey)).current()).toEqual(keyring.current())
 })
 
 test('a new key beside a new master key: both are there', async () => {
-  const { store, ring, holder } = await openVault()
+  const { store, keyring, holder } = await openVault()
   const masterKey = randomBytes(32)
   await Promise.all([rotate(holder), rekey(holder, masterKey), rotate(holder)])
-  expect([ring.masterNumber(), ring.keys.installation.currentKeyNumber]).toEqual([1, 3])
-  const again = await openRing(store, masterKey)
+  expect([keyring.masterNumber(), keyring.keys.installation.currentKeyNumber]).toEqual([1, 3])
+  const again = await openKeyring(store, masterKey)
   expect(again.keys.installation.currentKeyNumber).toBe(3)
 })
 
