@@ -11,7 +11,7 @@ import { tooManyRequests } from '../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { networkOf, type Network } from '../lib/ip.ts'
 import type { Settings } from '../settings/settings.ts'
-import { makeRateLimit } from './admission.ts'
+import { makeRateLimit } from './rate-limit.ts'
 import type { Origins } from './keep-alive.ts'
 
 type IsTrusted = (address: string) => boolean

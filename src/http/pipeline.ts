@@ -7,14 +7,7 @@ import { shortBodyBytesMax } from '../limits/limits.ts'
 import { callerNowMs, pagesOrdinal } from '../limits/work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
-import {
-  admit,
-  callerNow,
-  findCaller,
-  givenTraceId,
-  type Admission,
-  type FloodGuard,
-} from './admission.ts'
+import { admit, callerNow, findCaller, givenTraceId, type Admission } from './admission.ts'
 import type { AnswerBudget, BodyBudget } from './budgets.ts'
 import type { Answers, StaticPage } from './answers.ts'
 import {
@@ -27,6 +20,7 @@ import {
 } from './bodies.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { giveBack, type Exchange } from './exchange.ts'
+import type { FloodGuard } from './flood-guard.ts'
 import { openSlot, readIdempotencyKey } from './idempotency.ts'
 import type { InFlight } from './in-flight.ts'
 import { endConnection, isChunked, type Connections, type KeepAlive } from './keep-alive.ts'

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeRateLimit } from '../../../src/http/admission.ts'
+import { makeRateLimit } from '../../../src/http/rate-limit.ts'
 import { rateBucketsMax } from '../../../src/limits/limits.ts'
 import { fakeClock } from '../../support/seeded.ts'
 

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { makeFloodGuard } from '../../../src/http/admission.ts'
+import { makeFloodGuard } from '../../../src/http/flood-guard.ts'
 import { strangersPerTurnMax } from '../../../src/limits/limits.ts'
 
 const request = new Request('http://vault/tokens')

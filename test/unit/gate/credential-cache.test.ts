@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/limits/work-limits.ts'
-import { cacheByGeneration } from '../../../src/http/admission.ts'
+import { cacheByGeneration } from '../../../src/http/credential-cache.ts'
 import type { Loaded } from '../../../src/rules/caller.ts'
 
 const keyOf = (count: number): string => `key_${String(count).padStart(22, '0')}`
