@@ -18,7 +18,7 @@ import {
 } from '../rules/permissions.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { isExpired } from '../records/deadline.ts'
-import { inTurn } from '../records/row-turns.ts'
+import { inRowTurn } from '../records/row-turns.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
@@ -260,7 +260,7 @@ export const changeApplication = <T>(
   id: string,
   decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
 ): Promise<T> =>
-  inTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+  inRowTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result } = await decide(stored)

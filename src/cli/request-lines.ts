@@ -143,12 +143,12 @@ export interface RequestLines {
 
 /** @param write takes one line; they come in the order of the answers */
 export function makeRequestLines(write: (line: string) => void): RequestLines {
-  const inTurn = serial()
+  const serially = serial()
   return {
     explain(deps, answered) {
       const line = lineOf(deps, answered)
-      void inTurn(async () => write(await line))
+      void serially(async () => write(await line))
     },
-    end: () => inTurn(async () => {}),
+    end: () => serially(async () => {}),
   }
 }

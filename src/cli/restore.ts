@@ -115,7 +115,7 @@ async function fill(
 }
 
 /** Names the data that is back although it was ended after the backup. */
-function revivedIn({ revoked, erased }: Made): string {
+function revivedIn({ revoked, erased }: RestoredVault): string {
   const tokens =
     erased === undefined
       ? 'tokens that were deleted since then'
@@ -130,14 +130,14 @@ function revivedIn({ revoked, erased }: Made): string {
 const shown = ({ tokens, notThere }: Erased) => ({ tokens, not_there: notThere })
 
 /** JSON facts, whatever became of the keys. */
-const factsOf = ({ newest, manifest: { created_at, rows }, erased }: Made) => ({
+const factsOf = ({ newest, manifest: { created_at, rows }, erased }: RestoredVault) => ({
   ...(newest === undefined ? {} : { file: newest }),
   created_at,
   rows,
   ...(erased === undefined ? {} : { erased: shown(erased) }),
 })
 
-function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
+function tell({ data, json, verifyOnly }: RestoreOptions, made: RestoredVault): void {
   const { manifest, revoked, erased } = made
   const { created_at, rows } = manifest
   // With new keys these facts were printed before the folder counted.
@@ -185,7 +185,7 @@ function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredF
 }
 
 /** The restored data, before it counts. */
-interface Made {
+interface RestoredVault {
   /** Its path or address, if it was looked for. */
   readonly newest: string | undefined
   readonly manifest: Manifest
@@ -208,7 +208,7 @@ async function make(
   { bring, told }: BackupSource,
   { lists, isRevoking, newest }: Wanted,
   progress: BeginProgress,
-): Promise<Made> {
+): Promise<RestoredVault> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   // Opening a vault wipes the key that it was given.
   const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })

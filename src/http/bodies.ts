@@ -102,13 +102,13 @@ export function readEnvelope(
   return body
 }
 
-export type LetOthersIn = () => Promise<void>
+export type Pause = () => Promise<void>
 
 /**
  * @returns the value; what of it is long was printed, so that printing it again takes no time
  * @throws ApiError `invalid_request` as `parseJson`
  */
-async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json> {
+async function parseLongBody(bytes: Uint8Array, next: Pause): Promise<Json> {
   await next()
   const text = decodeUtf8(bytes)
   await next()
@@ -122,7 +122,7 @@ async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json
  * @param next resolves when one more piece may be worked on
  * @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson`
  */
-export const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<Json> =>
+export const parseBody = (bytes: Uint8Array, next: Pause): Json | Promise<Json> =>
   bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, next)
 
 /**
@@ -132,10 +132,10 @@ export const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<
 export function parseJsonBody(
   bytes: Uint8Array,
   rule: BodyRule,
-  letOthersIn: LetOthersIn,
+  pause: Pause,
 ): MaybeLater<unknown> {
   const { schema, opaque } = rule
-  return andThen(parseBody(bytes, letOthersIn), json => {
+  return andThen(parseBody(bytes, pause), json => {
     if (opaque === 'all') return json
     // Generated clients send it where they were given none.
     if (json === null && rule.isOptional === true) return undefined

@@ -9,7 +9,7 @@ import { ApiError } from '../lib/errors.ts'
 import { printCanonicalJson } from '../lib/json/json.ts'
 import { printInTurns } from '../lib/json/print-turns.ts'
 import { shortBodyBytesMax } from '../limits/limits.ts'
-import { parseBody, type LetOthersIn } from './bodies.ts'
+import { parseBody, type Pause } from './bodies.ts'
 
 /**
  * decision: the digest of the body is keyed by the idempotency key too, which is kept nowhere: of
@@ -28,14 +28,11 @@ export function digestOf(
 }
 
 /** The one text of a JSON document, however it was written; `undefined` for what is none. */
-export async function documentText(
-  bytes: Uint8Array,
-  letOthersIn: LetOthersIn,
-): Promise<string | undefined> {
+export async function documentText(bytes: Uint8Array, pause: Pause): Promise<string | undefined> {
   if (bytes.length === 0) return undefined
   try {
-    const value = await parseBody(bytes, letOthersIn)
-    if (bytes.length > shortBodyBytesMax) await printInTurns(value, letOthersIn)
+    const value = await parseBody(bytes, pause)
+    if (bytes.length > shortBodyBytesMax) await printInTurns(value, pause)
     return printCanonicalJson(value)
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return undefined

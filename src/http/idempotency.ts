@@ -88,7 +88,7 @@ export function slotOf(
 ): Slot {
   const what = [method, key, path, ...Object.values(params), rawQuery(url)]
   const fields = [String(credential.ordinal), ...what]
-  const letOthersIn = () => turns.next(credential.ordinal)
+  const pause = () => turns.next(credential.ordinal)
   let document: Promise<string | undefined> | undefined
   return {
     // A rotation makes other scopes, and a slot outlives the try that found it.
@@ -98,7 +98,7 @@ export function slotOf(
     unique: uniqueDigest(keys.tenant(tenantId), 'idempotency', ...fields),
     body: digestOf(keys, tenantId, key, 'bytes', body),
     document: () =>
-      (document ??= documentText(body, letOthersIn).then(
+      (document ??= documentText(body, pause).then(
         text => text && digestOf(keys, tenantId, key, 'document', text),
       )),
     keptDocument: undefined,

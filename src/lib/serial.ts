@@ -38,10 +38,10 @@ export function singleFlight<T>(run: () => MaybeLater<T>): SingleFlight<T> {
  * shared by all calls until then.
  */
 export function nextFlight<T>(run: () => Promise<T>): () => Promise<T> {
-  const inTurn = serial()
+  const serially = serial()
   let next: Promise<T> | undefined
   return () =>
-    (next ??= inTurn(() => {
+    (next ??= serially(() => {
       next = undefined
       return run()
     }))

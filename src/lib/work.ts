@@ -85,11 +85,11 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
  */
 export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
-  const letOthersIn = async (): Promise<void> => {
+  const pause = async (): Promise<void> => {
     await setImmediate()
     sinceMs = elapsedMs()
   }
-  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : letOthersIn())
+  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : pause())
 }
 
 /*

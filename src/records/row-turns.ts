@@ -25,7 +25,7 @@ function beginNext(key: string, waiting: FairQueue<() => void>): void {
  * @param digest a unique of the row; keyed, so no other store has the same
  * @param owner  the ordinal of the credential on whose behalf it runs
  */
-export async function inTurn<T>(
+export async function inRowTurn<T>(
   digest: Uint8Array,
   owner: number,
   task: () => Promise<T>,

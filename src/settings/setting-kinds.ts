@@ -7,7 +7,7 @@ import { Type, type SchemaOptions } from '@sinclair/typebox'
 import { guessesPerMinuteSettingMax, settingCharsMax } from '../limits/setting-limits.ts'
 
 /** Additions to JSON Schema: the message for a value that is not accepted. */
-interface Told extends SchemaOptions {
+interface SettingOptions extends SchemaOptions {
   readonly description: string
   readonly expected: string
 }
@@ -49,11 +49,12 @@ export const choice = <const T extends readonly string[]>(
     ),
   )
 
-export const text = (told: Told) =>
+export const text = (told: SettingOptions) =>
   Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
 /** Its pattern or its format bounds its length. */
-export const optionalText = (told: Told) => Type.Unsafe<string | undefined>(Type.String(told))
+export const optionalText = (told: SettingOptions) =>
+  Type.Unsafe<string | undefined>(Type.String(told))
 
 /** An IPv6 address may be in brackets, as in a URL. */
 export const host = (description: string) =>
@@ -74,5 +75,5 @@ export const lowerCase = (format: string) =>
 
 export const list = (
   item: ReturnType<typeof lowerCase> | ReturnType<typeof Type.String>,
-  told: Told,
+  told: SettingOptions,
 ) => Type.Unsafe<readonly string[]>(Type.Array(item, told))

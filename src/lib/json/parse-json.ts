@@ -312,24 +312,22 @@ const readWhole = (reading: Reading): Json => {
 
 /**
  * Like `parseJson`, for a long text: others run after every `jsonTurnChars`.
- * @param letOthersIn  resolves when it is time to go on
+ * @param pause  resolves when it is time to go on
  */
-export const parseJsonInTurns = async (
-  text: string,
-  letOthersIn: () => Promise<void>,
-): Promise<Json> => readInTurns(beginReading(text, 'body'), letOthersIn)
+export const parseJsonInTurns = async (text: string, pause: () => Promise<void>): Promise<Json> =>
+  readInTurns(beginReading(text, 'body'), pause)
 
 /** Like `parseStoredJson`, in turns. */
 export const parseStoredJsonInTurns = async (
   text: string,
-  letOthersIn: () => Promise<void>,
+  pause: () => Promise<void>,
 ): Promise<Json> =>
-  readInTurns(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY), letOthersIn)
+  readInTurns(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY), pause)
 
-const readInTurns = async (reading: Reading, letOthersIn: () => Promise<void>): Promise<Json> => {
+const readInTurns = async (reading: Reading, pause: () => Promise<void>): Promise<Json> => {
   for (;;) {
     const value = readOn(reading, reading.cursor.at + jsonTurnChars)
-    if (value === undefined) await letOthersIn()
+    if (value === undefined) await pause()
     else {
       assertEnd(reading)
       return value

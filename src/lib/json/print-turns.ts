@@ -18,7 +18,7 @@ import {
   type PrintStyle,
 } from './json.ts'
 
-type LetOthersIn = () => Promise<void>
+type Pause = () => Promise<void>
 
 type Compound = readonly Json[] | JsonObject
 
@@ -93,7 +93,7 @@ const endTurn = (printing: Printing): void => {
   printing.pieces = []
 }
 
-async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthersIn): Promise<void> {
+async function printStyle(value: Json, style: PrintStyle, pause: Pause): Promise<void> {
   const printing: Printing = { style, frames: [], pieces: [], texts: [], length: 0, long: [] }
   begin(printing, value)
   let turnAt = 0
@@ -102,7 +102,7 @@ async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthers
     if (printing.length - turnAt < jsonTurnChars) continue
     turnAt = printing.length
     endTurn(printing)
-    await letOthersIn()
+    await pause()
   }
   endTurn(printing)
   const whole = printing.texts.join('')
@@ -113,13 +113,13 @@ async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthers
 
 /**
  * Prints a value in both forms, and keeps the text of each long part.
- * @param letOthersIn  resolves when it is time to go on
+ * @param pause  resolves when it is time to go on
  */
-export async function printInTurns(value: Json, letOthersIn: LetOthersIn): Promise<void> {
-  await printStyle(value, faithful, letOthersIn)
-  await letOthersIn()
-  await printStyle(value, canonical, letOthersIn)
-  await letOthersIn()
+export async function printInTurns(value: Json, pause: Pause): Promise<void> {
+  await printStyle(value, faithful, pause)
+  await pause()
+  await printStyle(value, canonical, pause)
+  await pause()
 }
 
 /** Escapes and re-printed numbers grow it to at most one turn. */
@@ -134,14 +134,14 @@ function partsOf(body: Json): Iterable<Json> {
  * Prints each long part of a body, which is itself never printed: the members of a request, or the
  * items of many.
  */
-export async function printPartsInTurns(body: Json, letOthersIn: LetOthersIn): Promise<void> {
+export async function printPartsInTurns(body: Json, pause: Pause): Promise<void> {
   let looked = 0
   for (const part of partsOf(body)) {
     const size = measureJson(part, shortPartChars)
-    if (size > shortPartChars) await printInTurns(part, letOthersIn)
+    if (size > shortPartChars) await printInTurns(part, pause)
     looked += size
     if (looked < jsonTurnChars) continue
     looked = 0
-    await letOthersIn()
+    await pause()
   }
 }

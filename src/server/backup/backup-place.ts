@@ -195,12 +195,12 @@ export function backupInstantOf(name: string): number | undefined {
   return Number.isNaN(instantMs) ? undefined : instantMs
 }
 
-interface Named {
+interface DatedName {
   readonly name: string
   readonly instantMs: number
 }
 
-const namedOf = (names: readonly string[]): readonly Named[] =>
+const datedNamesOf = (names: readonly string[]): readonly DatedName[] =>
   names.flatMap(name => {
     const instantMs = backupInstantOf(name)
     return instantMs === undefined ? [] : [{ name, instantMs }]
@@ -211,7 +211,7 @@ const namedOf = (names: readonly string[]): readonly Named[] =>
  * made with a wrong clock, so its real time is unknown.
  */
 export function newestInstantOf(names: readonly string[], nowMs: number): number | undefined {
-  const past = namedOf(names).filter(({ instantMs }) => instantMs <= nowMs)
+  const past = datedNamesOf(names).filter(({ instantMs }) => instantMs <= nowMs)
   return past.length === 0 ? undefined : Math.max(...past.map(({ instantMs }) => instantMs))
 }
 
@@ -221,7 +221,8 @@ export function surplusOf(
   keep: number,
   nowMs: number,
 ): readonly string[] {
-  const ageOf = ({ instantMs }: Named): number => (instantMs > nowMs ? Infinity : nowMs - instantMs)
-  const named = [...namedOf(names)].sort((a, b) => ageOf(a) - ageOf(b) || 0)
+  const ageOf = ({ instantMs }: DatedName): number =>
+    instantMs > nowMs ? Infinity : nowMs - instantMs
+  const named = [...datedNamesOf(names)].sort((a, b) => ageOf(a) - ageOf(b) || 0)
   return named.slice(keep).map(({ name }) => name)
 }

@@ -55,14 +55,14 @@ type Source =
 
 /* Keys that can be read only once are held while a command needs them. */
 
-interface Held {
+interface ReadSecrets {
   /** Content of the variable: a key, or `wrong` if it is not one. */
   variable?: Uint8Array | 'wrong'
   /** The key derived from a passphrase. */
   passphrase?: Uint8Array
 }
 
-const held: Held = {}
+const held: ReadSecrets = {}
 
 /**
  * Removes the key from an environment, before anything else can see it there or pass it on.

@@ -70,18 +70,16 @@ export interface StandingData {
   readonly dataText: string
 }
 
-type LetOthersIn = () => Promise<void>
+type Pause = () => Promise<void>
 
 /** Opens the data that stands before a change. */
 export async function parseStanding(
   { unsealData }: Pick<LoadedToken, 'unsealData'>,
-  letOthersIn: LetOthersIn,
+  pause: Pause,
 ): Promise<StandingData> {
   const dataText = unsealData()
   const isLong = dataText.length > shortBodyBytesMax
-  const data = isLong
-    ? await parseStoredJsonInTurns(dataText, letOthersIn)
-    : parseStoredJson(dataText)
+  const data = isLong ? await parseStoredJsonInTurns(dataText, pause) : parseStoredJson(dataText)
   return { data, dataText }
 }
 
@@ -93,11 +91,11 @@ export async function parseStanding(
 export async function mergeData(
   { data, dataText }: StandingData,
   patch: Json | undefined,
-  letOthersIn: LetOthersIn,
+  pause: Pause,
   isHidden = false,
 ): Promise<Json> {
   const merged = patch === undefined ? data : mergePatch(data, patch, isHidden)
   const chars = patch === undefined ? dataText.length : dataText.length + printJson(patch).length
-  if (chars > shortBodyBytesMax) await printInTurns(merged, letOthersIn)
+  if (chars > shortBodyBytesMax) await printInTurns(merged, pause)
   return merged
 }

@@ -18,7 +18,7 @@ import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
 import { type Budgeted, noteShown } from '../../records/budgeted.ts'
-import { inTurn } from '../../records/row-turns.ts'
+import { inRowTurn } from '../../records/row-turns.ts'
 import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
@@ -148,9 +148,9 @@ async function tryUpdate(
   const scope = deps.keys.tenant(tenantId)
   const work = makeWork(deps, caller)
   await work.pause()
-  const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
-  const standing = await parseStanding(token, letOthersIn)
-  const merged = await mergeData(standing, body.data, letOthersIn, isHidden(token))
+  const pause = () => deps.turns.next(caller.credential.ordinal)
+  const standing = await parseStanding(token, pause)
+  const merged = await mergeData(standing, body.data, pause, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
   const composed = await composeToken(scope, deps.settings, draft, work)
@@ -218,7 +218,7 @@ export async function updateToken(
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
   const count = makeCounts(deps, caller)
-  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+  return inRowTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
       const result = await tryUpdate(deps, caller, token, body, count)
@@ -236,7 +236,7 @@ export async function updateToken(
 export async function removeToken(deps: Deps, caller: Caller, id: string): Promise<void> {
   const { tenantId, credential } = caller
   await deps.erasures?.ready()
-  const erasure = await inTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
+  const erasure = await inRowTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
     untilWritten(async () => {
       const { row, record } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }

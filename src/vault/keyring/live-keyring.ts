@@ -20,7 +20,7 @@ import { ApiError, attempt, otherFormat } from '../../lib/errors.ts'
 import { replacedKeyringsMax, retiredKeyMs } from '../../limits/operation-limits.ts'
 import { writeAttemptsMax } from '../../limits/work-limits.ts'
 import { changedByOthers } from '../../records/write-rows.ts'
-import { inTurn } from '../../records/row-turns.ts'
+import { inRowTurn } from '../../records/row-turns.ts'
 import { sealRow, unsealRow, type RowSealer } from '../../records/seal-row.ts'
 import type { Change, Row, Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
@@ -217,7 +217,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     isOf: masterKey => opensWith(masterKey, row),
     // Serialized: of two changes at once, one would lose the sealer of the other's commit.
     change: (randomBytes, make, sealed) =>
-      inTurn(keyringUnique, 0, async () => {
+      inRowTurn(keyringUnique, 0, async () => {
         for (let count = 0; count < writeAttemptsMax; count += 1) {
           coming = sealed?.(masterNumberOf(row) + 1)
           const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)

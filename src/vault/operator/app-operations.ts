@@ -100,11 +100,11 @@ async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts
  * Serialized: of two callers who ask at once for an absent application, the second finds the one
  * that the first made. Processes that share a database each make their own (docs/operations.md).
  */
-const inTurn = serial()
+const serially = serial()
 
 export const applicationOperations = ({ deps }: Administered): Operations => ({
   'app-create': operation('application:create', created, (asked, _, by) =>
-    inTurn(() => actingBy(deps, by, asked.tenant, caller => create(deps, caller, asked))),
+    serially(() => actingBy(deps, by, asked.tenant, caller => create(deps, caller, asked))),
   ),
   'app-list': operation('application:read', Type.Object({ tenant }), ({ tenant: asked }, _, by) =>
     actingBy(deps, by, asked, async caller => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { inTurn } from '../../../src/records/row-turns.ts'
+import { inRowTurn } from '../../../src/records/row-turns.ts'
 
 const digest = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
@@ -12,11 +12,11 @@ const noting = (events: string[], name: string) => async () => {
   return name
 }
 
-describe('inTurn', () => {
+describe('inRowTurn', () => {
   test('runs the tasks of one row one after the other, in their order', async () => {
     const events: string[] = []
     const results = await Promise.all(
-      ['a', 'b', 'c'].map(name => inTurn(digest(1), 1, noting(events, name))),
+      ['a', 'b', 'c'].map(name => inRowTurn(digest(1), 1, noting(events, name))),
     )
     expect(results).toEqual(['a', 'b', 'c'])
     const expected = ['a', 'b', 'c'].flatMap(name => [`${name} begins`, `${name} ends`])
@@ -26,7 +26,7 @@ describe('inTurn', () => {
   // proves E10.16
   test('gives other credentials a turn before the next of one that has brought many', async () => {
     const events: string[] = []
-    const bring = (owner: number, name: string) => inTurn(digest(5), owner, noting(events, name))
+    const bring = (owner: number, name: string) => inRowTurn(digest(5), owner, noting(events, name))
     const many = ['a', 'b', 'c'].map(name => bring(1, name))
     await Promise.all([...many, bring(2, 'other'), bring(3, 'third')])
     const began = events.filter(event => event.endsWith('begins'))
@@ -37,17 +37,17 @@ describe('inTurn', () => {
   test('lets the tasks of other rows run meanwhile', async () => {
     const events: string[] = []
     await Promise.all([
-      inTurn(digest(2), 1, noting(events, 'a')),
-      inTurn(digest(3), 1, noting(events, 'b')),
+      inRowTurn(digest(2), 1, noting(events, 'a')),
+      inRowTurn(digest(3), 1, noting(events, 'b')),
     ])
     expect(events.slice(0, 2)).toEqual(['a begins', 'b begins'])
   })
 
   test('gives a failure to its own caller, and the turn to the next', async () => {
-    const fails = inTurn(digest(4), 1, () => Promise.reject(new Error('own')))
-    const next = inTurn(digest(4), 1, () => Promise.resolve('next'))
+    const fails = inRowTurn(digest(4), 1, () => Promise.reject(new Error('own')))
+    const next = inRowTurn(digest(4), 1, () => Promise.resolve('next'))
     await expect(fails).rejects.toThrow('own')
     expect(await next).toBe('next')
-    expect(await inTurn(digest(4), 1, () => Promise.resolve('later'))).toBe('later')
+    expect(await inRowTurn(digest(4), 1, () => Promise.resolve('later'))).toBe('later')
   })
 })

@@ -11,13 +11,13 @@ import { mergeData, parseStanding } from '../../../../src/tokens/write/patch.ts'
 /** What a change makes of data, and how often others were let in. */
 async function change(dataText: string, patch: string | undefined) {
   let turns = 0
-  const letOthersIn = async () => {
+  const pause = async () => {
     turns += 1
   }
-  const standing = await parseStanding({ unsealData: () => dataText }, letOthersIn)
+  const standing = await parseStanding({ unsealData: () => dataText }, pause)
   const parsed = turns
   const given = patch === undefined ? undefined : parseJson(patch)
-  const merged = await mergeData(standing, given, letOthersIn)
+  const merged = await mergeData(standing, given, pause)
   return { merged, parsed, printed: turns - parsed }
 }
 
