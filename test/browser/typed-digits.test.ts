@@ -6,7 +6,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isLuhnValid } from '../../src/rules/clear-text.ts'
 import { browserNames } from './support/browsers.ts'
-import { openCheckout, type Checkout, type ShopPage } from './support/checkout.ts'
+import { checkoutIn, openCheckout, type Checkout, type ShopPage } from './support/checkout.ts'
 import { countFocus, untilFocused } from './support/focus.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
@@ -36,6 +36,13 @@ const hostFocus = ({ page }: Checkout, steal = false) =>
 
 const heightOf = ({ page }: Checkout) =>
   page.$eval('iframe', each => (each as unknown as { style: { height: string } }).style.height)
+
+/** How far the contents of the frame reach: beyond its own size there would be scroll bars. */
+const sizesIn = ({ frame }: Checkout) =>
+  frame.$eval('html', each => {
+    const { scrollWidth, scrollHeight } = each as unknown as Readonly<Record<string, number>>
+    return [scrollWidth, scrollHeight]
+  })
 
 /** Whatever is on its way between the frame and the page has arrived. */
 const settled = () => Bun.sleep(300)
@@ -106,6 +113,28 @@ const typingTests = (open: () => Checkout) => {
     await page.keyboard.press('Enter')
     await settled()
     expect(await state()).toEqual({ complete: true, brand: 'visa', errors: {} })
+  })
+}
+
+const brandTests = (open: () => Checkout) => {
+  // proves E17.18, S80
+  test('however large a shop makes the brand, it overflows nowhere while it is typed', async () => {
+    const { page } = open()
+    const styles = { brand: { 'font-size': '400px', 'line-height': '8' } }
+    for (const language of ['en', 'ar']) {
+      await page.reload()
+      await page.waitForSelector('html[data-begun]')
+      const checkout = await checkoutIn(page, vault, { styles, labels: { language } })
+      await checkout.frame.focus('#number')
+      await settled()
+      const before = [await sizesIn(checkout), await heightOf(checkout)]
+      await page.keyboard.type('4')
+      await checkout.frame.waitForFunction(
+        "document.querySelector('#brand').textContent === 'Visa'",
+      )
+      await settled()
+      expect([await sizesIn(checkout), await heightOf(checkout)]).toEqual(before)
+    }
   })
 }
 
@@ -220,6 +249,7 @@ describe.each(browserNames)('in %s', name => {
   })
   const open = () => checkout
   typingTests(open)
+  brandTests(open)
   focusTests(open)
   fillingTests(open)
 })
