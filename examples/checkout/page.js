@@ -1,6 +1,6 @@
 import { mountCard } from 'coffer/elements'
 
-/** What the fields share with the page; their colours follow its scheme. */
+/** Styles that the fields share with the page; their colours follow its scheme. */
 const styles = {
   label: { fontWeight: '600' },
   input: { borderRadius: '10px', padding: '11px 14px' },
@@ -18,7 +18,7 @@ async function pay() {
     const { receipt, error } = await answer.json()
     outcome.textContent = receipt ?? error
   } catch (error) {
-    // Of the vault or of the fields, which have told the person what is wrong with them.
+    // The vault or the fields may have failed; the fields have told the person what is wrong.
     outcome.textContent = error.code === 'invalid_card' ? 'Check the card.' : error.message
   } finally {
     button.disabled = false

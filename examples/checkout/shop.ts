@@ -13,7 +13,7 @@ const { VAULT: address = '', PUBLIC_KEY: key = '', PRIVATE_KEY = '', PORT = '300
 const vault = createClient({ address, key: PRIVATE_KEY })
 const amount = 19_99
 
-/** What the shop keeps: nothing of it is a card. */
+/** Everything that the shop keeps: nothing of it is a card. */
 const orders: { readonly card: string; readonly receipt: string }[] = []
 
 const file = (name: string): string => join(import.meta.dir, name)

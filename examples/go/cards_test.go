@@ -22,7 +22,7 @@ import (
 
 const number = "4242424242424242"
 
-// What the one line says.
+// The line of JSON, parsed.
 type facts struct {
 	BaseURL       string `json:"base_url"`
 	ManagementKey string `json:"management_key"`
@@ -54,7 +54,7 @@ func startVault() (*exec.Cmd, facts, error) {
 	return command, started, json.Unmarshal(line, &started)
 }
 
-// In a process of its own this begins a vault and waits to be killed.
+// In a process of its own, this test starts a vault and waits to be killed.
 const asParent = "SHOP_TEST_AS_PARENT"
 
 func TestMain(m *testing.M) {

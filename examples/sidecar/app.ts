@@ -42,7 +42,7 @@ const server = Bun.serve({
   error(thrown) {
     if (!(thrown instanceof CofferError)) return refusal(500, 'the shop failed')
     if (thrown.code === 'invalid_request') return refusal(400, thrown.message)
-    // What the vault says of a wrong key or rule is for the log, not for the shopper.
+    // The vault's reason for refusing a key or rule is for the log, not for the shopper.
     console.error(`vault: ${thrown.code}: ${thrown.message}`)
     return refusal(502, 'cards cannot be had now')
   },

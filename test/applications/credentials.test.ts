@@ -1,5 +1,5 @@
 /**
- * What is no key, where a key may stand, and how often one may call. Group H of
+ * Texts that are no key, places where a key may stand, and how often a key may call. Group H of
  * docs/hostile-inputs.md; contract sections 1 and 2.
  * @module
  */

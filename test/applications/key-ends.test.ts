@@ -10,7 +10,7 @@ const minuteMs = 60_000
 
 let vault: TestVault
 let lasting: string
-/** Of a management application; it ends ten minutes later. */
+/** Key of a management application; it ends ten minutes later. */
 let brief: string
 let managerId: string
 let endMs: number

@@ -1,5 +1,5 @@
 /**
- * What a manager that may only change applications cannot make of that: a key that sees data.
+ * A manager that may only change applications cannot make itself a key that sees data.
  *
  * Source: contract section 11, "Regenerating the key of an application".
  * @module

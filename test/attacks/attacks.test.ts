@@ -1,6 +1,6 @@
 /**
- * What anyone who reads the code would try, on a serving process under its default settings: alone,
- * and as three workers. Source: docs/hostile-inputs.md, section L.
+ * Attacks that a reader of the code would try on a serving process under its default settings:
+ * alone, and as three workers. Source: docs/hostile-inputs.md, section L.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -109,7 +109,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     const hit = await target.ask('POST', '/tokens', { key: shop.key, body: guess })
     expect(hit.text).not.toContain(stored)
     expect(hit.text).not.toContain('the owner')
-    // Of the data alone: three digits stand by chance in ids and times.
+    // Only the data is searched: three digits stand by chance in ids and times.
     expect(JSON.stringify(hit.body['data'])).not.toContain(card.cvc)
   })
 

@@ -21,7 +21,7 @@ interface Boxed {
   getBoundingClientRect(): { readonly left: number; readonly right: number }
 }
 
-/** What a screen reader is told of a field. */
+/** Description of a field that a screen reader reads out. */
 const described = (input: ElementHandle) =>
   input.evaluate(element => {
     const field = element as unknown as {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   vault = await openVault()
 })
 
-/** What a page would take down that wants all that it can have. */
+/** Everything that a page could record if it wanted all it can get. */
 interface Spying {
   seen: string[]
   keys: string[]
@@ -70,7 +70,7 @@ const everythingIn = (page: Page) =>
         try {
           walk((value as Record<string, unknown>)[name], depth - 1)
         } catch {
-          // Of the frame, which is of another origin.
+          // The frame is of another origin.
         }
       }
     }
@@ -132,7 +132,7 @@ describe.each(browserNames)('in %s', name => {
     expect(keys).toEqual([])
     const texts = `${await everythingIn(page)}\n${seen.join('\n')}\n${shop.asked.join('\n')}`
     const digits = texts.replaceAll(/[ -]/g, '')
-    // What is there is found, so that what is not found is not there.
+    // Texts that are there are found, so a text that is not found is not there.
     const isThere = (text: string) => digits.includes(text)
     expect(['XXXXXXXXXXXX5556', number, number.slice(0, 12)].map(isThere)).toEqual([
       true,

@@ -24,7 +24,7 @@ const openNamed = (name: BrowserName) =>
 const heightOf = ({ page }: Checkout) =>
   page.$eval('iframe', each => (each as unknown as { style: { height: string } }).style.height)
 
-/** Whatever is on its way between the frame and the page has arrived. */
+/** Waits until messages between the frame and the page have arrived. */
 const settled = () => Bun.sleep(300)
 
 const nameIn = async ({ values }: Checkout) => (await values())[3]

@@ -92,7 +92,7 @@ const server = Bun.serve({
 })
 const shop = `http://localhost:${server.port}`
 
-/** What the page says of other machines, of these. */
+/** Replaces the other machines that the page names by the ones of this test. */
 const here = (text: string): string =>
   text
     .replaceAll('https://vault.example', new URL(vault.address).origin)
@@ -108,7 +108,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop(true))
 
-/** What the code of the server gives for an id. */
+/** Returns the data that the server's code gets for an id. */
 async function reveal(id: string): Promise<unknown> {
   const known = `const id = ${JSON.stringify(id)}`
   const code = `${known}\n${here(serverCode)}\nconsole.log(JSON.stringify(data))`

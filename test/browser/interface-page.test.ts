@@ -21,7 +21,7 @@ interface Look {
 interface Opened {
   readonly page: Page
   readonly asked: readonly string[]
-  /** What the browser says of the page: errors, and what the policy refuses. */
+  /** Errors of the page, and requests that its policy refuses. */
   readonly complaints: readonly string[]
 }
 
@@ -47,7 +47,7 @@ async function openInterface(name: BrowserName, look: Look = {}): Promise<Opened
 const emulate = (page: Page, value: 'light' | 'dark') =>
   page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
 
-/** Of what the page has many of, the first that a selector finds is clicked. */
+/** Clicks the first of the elements that a selector finds. */
 const click = async (page: Page, selector: string): Promise<void> => {
   await page.waitForSelector(selector)
   await page.$eval(selector, element => (element as unknown as { click(): void }).click())
@@ -131,7 +131,7 @@ const pageTests = (name: BrowserName) => {
     const parameter = await page.waitForSelector(`${operation} [data-param-name="id"] input`)
     await parameter?.click({ count: 3 })
     await parameter?.type(id)
-    // What is typed counts once the field is left.
+    // A typed value counts once the field is left.
     await page.keyboard.press('Tab')
     await click(page, `${operation} .execute`)
     await page.waitForSelector(`${operation} .live-responses-table`)

@@ -1,5 +1,5 @@
 /**
- * How the fields look in pages of any scheme, language and width.
+ * Looks of the fields in pages of any scheme, language and width.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 interface ShopLook {
-  /** Of the page. */
+  /** Style sheet of the page. */
   readonly css: string
   readonly lang?: string
   readonly width?: number
@@ -168,7 +168,7 @@ const changeTests = (name: BrowserName) => {
       if ((await colourOf(frame, 'label', 'fontSize')) === '18px') break
       await Bun.sleep(50)
     }
-    // What is not said again is as it was before the shop said it.
+    // A style that the shop does not repeat falls back to its default.
     expect(await colourOf(frame, '#cvc')).toBe('rgb(249, 250, 251)')
     await page.keyboard.type('3')
     expect(await values()).toEqual(['4242 4242 4242 4242', '11 / 31', '123'])

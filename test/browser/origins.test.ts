@@ -1,5 +1,5 @@
 /**
- * Whose pages may hold the fields, and what else a page or a browser forbids.
+ * Pages that may hold the fields, and what else a page or a browser forbids.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -22,11 +22,11 @@ beforeAll(async () => {
   bound = await openVault('--cors-origins', `https://other.example,${shop.origin}`)
 })
 
-/** What a page of its own shows that holds another one. */
+/** Returns a page that frames that address. */
 const framing = (address: string) => `<!doctype html><html data-begun><title>Other</title>
 <link rel="icon" href="data:,"><iframe src="${address}" style="width: 800px"></iframe></html>`
 
-/** Whether a document has the fields; a frame that was blocked has another document, or none. */
+/** True if a document has the fields; a frame that was blocked has another document, or none. */
 const hasFields = (frame: Frame) =>
   Promise.race([
     frame.evaluate(() => {
@@ -35,7 +35,7 @@ const hasFields = (frame: Frame) =>
       }
       return document.querySelector('#number') !== null
     }),
-    // Of a page of the browser itself, in which nothing runs.
+    // A page of the browser itself runs no script.
     Bun.sleep(2_000).then(() => false),
   ]).catch(() => false)
 

@@ -1,6 +1,6 @@
 /**
- * What a page learns of a card while it is being typed: it asks for tokens, moves the focus and
- * reads each message and each height of the frame.
+ * Facts that a page learns of a card while it is being typed: it asks for tokens, moves the focus
+ * and reads each message and each height of the frame.
  * @module
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -11,7 +11,7 @@ import { countFocus, untilFocused } from './support/focus.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
-/** Of 16 digits, of which the first 13 pass the check sum, and the first 15 too. */
+/** First digits of 16, of which the first 13 pass the check sum, and the first 15 too. */
 const beginnings = { visa: '4222222222222', mastercard: '510510510510515' }
 const number = '4222222222222006'
 
@@ -37,14 +37,14 @@ const hostFocus = ({ page }: Checkout, steal = false) =>
 const heightOf = ({ page }: Checkout) =>
   page.$eval('iframe', each => (each as unknown as { style: { height: string } }).style.height)
 
-/** How far the contents of the frame reach: beyond its own size there would be scroll bars. */
+/** Returns the extent of the frame's contents: beyond its own size there would be scroll bars. */
 const sizesIn = ({ frame }: Checkout) =>
   frame.$eval('html', each => {
     const { scrollWidth, scrollHeight } = each as unknown as Readonly<Record<string, number>>
     return [scrollWidth, scrollHeight]
   })
 
-/** Whatever is on its way between the frame and the page has arrived. */
+/** Waits until messages between the frame and the page have arrived. */
 const settled = () => Bun.sleep(300)
 
 test('the beginnings are what a page would wait for', () => {

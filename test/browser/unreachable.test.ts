@@ -24,7 +24,7 @@ const errorsIn = async (page: Page) => {
   return told.filter(([name]) => name === 'error').map(([, error]) => error)
 }
 
-/** Whether the frame is ever seen while it is waited for. */
+/** Returns true if the frame was ever visible while the work was under way. */
 async function seenWhile(page: Page, work: Promise<unknown>): Promise<boolean> {
   let isOver = false
   void work.finally(() => (isOver = true))

@@ -14,7 +14,7 @@ const connections = 150
 const tokens = 20
 const dataChars = 500_000
 /**
- * What a process may need beside the answers that it holds: rows of lists that are refused, what is
+ * Memory of a process beside the answers that it holds: rows of lists that are refused, what is
  * opened, and garbage that is not collected yet. All the answers together are 1.5 GB.
  */
 const besidesBytes = 512 * 1024 ** 2
@@ -98,7 +98,7 @@ describe(`${connections} long answers that nobody reads`, () => {
       expect(statuses).toContain('200')
       expect(statuses.filter(status => status === '503').length).toBeGreaterThan(connections / 2)
       for (const { socket } of askers) socket.destroy()
-      // What they held is free once the server has seen that they are gone.
+      // Their memory is free once the server has seen that the callers are gone.
       const list = async () => (await ask('GET', `/tokens?size=${tokens}`, privateKey)).status
       await until(async () => (await list()) === 200)
     },

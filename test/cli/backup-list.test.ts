@@ -1,5 +1,5 @@
 /**
- * Which backups a place has, and a restore of the newest one.
+ * Backups that a place has, and a restore of the newest one.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -153,7 +153,7 @@ beforeAll(async () => {
   expect((await backup(vault, file)).exitCode).toBe(0)
 }, 300_000)
 
-/** What stands in a folder, with the length of each file. */
+/** Returns the names in a folder, and whether each is a file. */
 const listOf = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(name => `${name} ${statSync(join(folder, name)).isFile()}`)

@@ -13,9 +13,9 @@ import { until } from '../support/until.ts'
 
 const connections = 600
 /**
- * What a process may need beside the bodies that it holds: connections, answers, and garbage that
- * is not collected yet, most of it of chunks: 80 to 200 MiB were seen. All the bodies together are
- * 600 MiB, and a process that keeps them grows by more than that.
+ * Memory of a process beside the bodies that it holds: connections, answers, and garbage that is
+ * not collected yet, most of it of chunks: 80 to 200 MiB were seen. All the bodies together are 600
+ * MiB, and a process that keeps them grows by more than that.
  */
 const besidesBytes = 320 * 1024 ** 2
 
@@ -110,7 +110,7 @@ describe(`${connections} bodies without their last byte`, () => {
       expect(peakBytes() - before).toBeLessThan(credentialBodiesBytesMax + besidesBytes)
       expect(senders.map(({ outcome }) => outcome)).toContain(refusal)
       for (const { socket } of senders) socket.destroy()
-      // What they held is free once the server has seen that they are gone.
+      // Their memory is free once the server has seen that the callers are gone.
       await until(async () => (await create(vault.privateKey)) === 201)
     },
     300_000,

@@ -93,7 +93,7 @@ function expectFailure(ended: Ended, exitCode: number, says: RegExp): void {
 
 type Handle = (request: Request) => Promise<Response> | Response
 
-/** What lies between: it hands requests on as they are, but for what a test does with them. */
+/** Relay in front of the bucket: it hands requests on unchanged, unless a test steps in. */
 function startRelay(between: (request: Request, handOn: Handle) => Promise<Response> | Response) {
   const handOn: Handle = async request => {
     const { pathname, search } = new URL(request.url)

@@ -162,7 +162,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
 const clockEventsOf = async (server: Running): Promise<unknown[]> =>
   (await eventsOf(server)).filter(event => event !== 'controlled')
 
-/** What the doctor says of the clock, on that machine. */
+/** Returns the doctor's findings on the clock of that machine. */
 async function clockFindings({ data, wall }: Place): Promise<readonly string[]> {
   const args = ['doctor', '--data', data, '--port', '0', '--json']
   const { exitCode, stdout } = await runCoffer(args, { env: wall.env })
@@ -180,7 +180,7 @@ async function clockAheadSeconds({ data, wall }: Place): Promise<number> {
   return (JSON.parse(stdout) as { clock_ahead_seconds: number }).clock_ahead_seconds
 }
 
-/** How the listener for health says that it is, and the metric. */
+/** Returns the clock's state as the health listener and the metric tell it. */
 async function toldBy({ ready }: Running) {
   const ops = ready.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0] ?? ''
   const readiness = await fetch(`${ops}/readyz`)

@@ -29,7 +29,7 @@ const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
 const numbers = Array.from({ length: 40 }, (_, index) => index)
 const keptIds = numbers.filter(index => index % 2 === 0).map(index => `kept-${index}`)
 const goneIds = numbers.filter(index => index % 2 === 1).map(index => `gone-${index}`)
-/** Of some tokens too long for a page. */
+/** Returns a token's data; some of it is too long for a page. */
 const dataOf = (id: string): string => `data of ${id} `.repeat(id.endsWith('7') ? 900 : 3)
 
 let root: string
@@ -112,7 +112,7 @@ const filesIn = (folder: string): string[] =>
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
 
-/** What anyone who has folder and master key reads, of tokens that the vault has and of others. */
+/** Returns all token data that folder and master key open: of the vault's tokens, and of others. */
 const readByHand = (data: string): Set<string> =>
   new Set(
     filesIn(data).flatMap(file =>
@@ -133,7 +133,7 @@ const compact = (data: string, ...more: string[]): Promise<Ended> =>
 
 const verify = (data: string): Promise<Ended> => runCoffer(['verify', '--data', data])
 
-/** Whatever happened to a vault, all that it answered stands. */
+/** Every answer of a vault still holds, whatever happened to it. */
 async function expectWhole(data: string): Promise<void> {
   expect((await verify(data)).exitCode).toBe(0)
   await serving(data, async api => {

@@ -1,6 +1,6 @@
 /**
- * What the control socket asks for: it is open to every program of the user that serves, of which
- * none need be able to read the master key.
+ * Proof that the control socket asks for: it is open to every program of the user that serves, and
+ * such a program need not be able to read the master key.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -46,10 +46,10 @@ beforeAll(async () => {
 
 interface Vault {
   readonly data: string
-  /** Of the master key, outside of the folder. */
+  /** File of the master key, outside of the folder. */
   readonly keyFile: string
   readonly control: string
-  /** Of HTTP. */
+  /** Path of the HTTP socket. */
   readonly socket: string
 }
 
@@ -77,7 +77,7 @@ async function namesOf(vault: Vault): Promise<readonly string[]> {
   return facts<{ applications: { name: string }[] }>(ended).applications.map(({ name }) => name)
 }
 
-/** What a program sends that speaks to the socket by itself. @returns the text of its answer */
+/** Sends as a program that speaks to the socket by itself. @returns the text of its answer */
 async function send(
   control: string,
   name: string,

@@ -57,7 +57,7 @@ function copyOfMade(): string {
   return data
 }
 
-/** Which files of a database a process has open, by `/proc`. */
+/** Returns true if the process has the copy's database open, by `/proc`. */
 function isCopying(pid: number, staging: string): boolean {
   try {
     return openFilesOf(pid).includes(join(staging, 'store', 'data.mdb'))
@@ -94,7 +94,7 @@ const doctor = async (data: string) => {
   return findings.filter(({ about }) => about === 'copies').map(({ text }) => text)
 }
 
-/** Of a data folder: where the copy is, and the command that makes it. */
+/** By data folder: the place of the copy, and the command that makes it. */
 const commands: readonly [string, (data: string) => readonly [string, readonly string[]]][] = [
   [
     'a backup elsewhere',

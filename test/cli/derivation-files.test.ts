@@ -1,6 +1,6 @@
 /**
- * What is read beside a backup and in a folder that may be somebody else's: a file that a
- * passphrase takes is copied, and no other one.
+ * Files beside a backup, in a folder that may be another user's: the file of a passphrase is
+ * copied, and no other one.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

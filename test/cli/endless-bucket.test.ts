@@ -1,6 +1,6 @@
 /**
- * What is named as a bucket and answers without an end: it is refused in a line, and takes no more
- * than a bounded part of the memory of the machine.
+ * An address that is named as a bucket and answers without an end: it is refused in one line, and
+ * takes a bounded part of the machine's memory.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

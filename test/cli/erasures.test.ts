@@ -53,7 +53,7 @@ describe.each([
       const deletes = ids.map(async id => {
         const connection = await openConnection({ hostname: '127.0.0.1', port })
         const { status } = await connection.ask('DELETE', `/tokens/${id}`, { key: vault.reader })
-        // What was answered stands there already, also while others are still being answered.
+        // An answered erasure stands there already, while others are still being answered.
         expect([status, idsOf(list).includes(id)]).toEqual([204, true])
         connection.close()
       })

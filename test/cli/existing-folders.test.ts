@@ -24,7 +24,7 @@ import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/co
 import { temporaryFolder } from '../support/folders.ts'
 
 const isRoot = process.getuid?.() === 0
-/** Of nobody, and a group that no file names. */
+/** The user nobody, and a group that no file names. */
 const nobody = 65_534
 const volumeGroup = 65_532
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, `--groups=${volumeGroup}`]
@@ -77,7 +77,7 @@ async function expectServed(data: string, prefix: readonly string[] = []): Promi
   expect(await server.end('SIGTERM')).toBe(0)
 }
 
-/** What file systems, systems and tools leave. */
+/** Puts files there as file systems, systems and tools leave them. */
 function leaveThings(data: string): readonly string[] {
   for (const folder of ['lost+found', '.snapshot', '.Trash-1000']) mkdirSync(join(data, folder))
   writeFileSync(join(data, 'lost+found', '#1'), 'found')
@@ -117,7 +117,7 @@ describe('a volume with what others leave in it', () => {
     const names = leaveThings(data)
     const args = ['serve', '--data', data, '--port', '0', '--init', '--master-key-file']
     const server = await startCoffer([...args, fresh('new-key')])
-    // What init tells comes before the vault counts.
+    // The lines of init come before the vault counts.
     for (let n = 0; n < 60_000 && !existsSync(join(data, 'control')); n += 1) await Bun.sleep(1)
     expect(await server.end('SIGTERM')).toBe(0)
     expectThings(data, names)

@@ -1,6 +1,6 @@
 /**
- * What nobody expects ends the process, in one line that repeats no message: an error that is
- * caught nowhere, and a primitive that computes otherwise. Hardening L8, T16, C16.
+ * Faults that nobody expects end the process, in one line that repeats no message: an uncaught
+ * error, and a primitive that computes wrongly. Hardening L8, T16, C16.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Who has a data folder: its holder ends itself once the lock or the database is taken from it, and
- * who is refused the folder is told by whom it is held. Source: src/server/folder/folder-lock.ts.
+ * Holder of a data folder: it ends itself when lock or database is taken; a process that is refused
+ * the folder is told who holds it. Source: src/server/folder/folder-lock.ts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -47,7 +47,7 @@ async function serve(data: string, ...args: string[]): Promise<Running> {
   return server
 }
 
-/** What takes a folder from who has it. */
+/** Ways to take a folder from its holder. */
 const losses: readonly (readonly [string, (data: string) => void])[] = [
   ['its lock removed', data => rmSync(join(data, 'lock'))],
   ['all of it removed', data => rmSync(data, { recursive: true })],

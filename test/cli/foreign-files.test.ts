@@ -1,6 +1,6 @@
 /**
- * What a command finds where it is to write, replace or remove a file: a device, a pipe, a socket,
- * a link or a folder stays as it is. Devices are made here: none of the machine's is ever named.
+ * Files where a command is to write, replace or remove one: a device, a pipe, a socket, a link or a
+ * folder stays as it is. Devices are made here: none of the machine's is ever named.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -59,7 +59,7 @@ function run(...words: string[]): void {
   expect([words[0], Bun.spawnSync(words).exitCode]).toEqual([words[0], 0])
 }
 
-/** What is at a path and behind it, so that any change of it shows. */
+/** State of a path and of what it leads to, so that any change of it shows. */
 function stateOf(path: string): unknown {
   const { mode, rdev, ino, size } = lstatSync(path)
   const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined

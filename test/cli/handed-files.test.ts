@@ -102,7 +102,7 @@ describe.each(handed)('what is handed over as %s', (name, isPiped, wordsOf) => {
 
 /** Runs a command in a shell that puts the output of another one in the place of a file. */
 function inShell(words: readonly string[], script: string, env: Record<string, string> = {}) {
-  // Which binary is tested is no setting of it.
+  // The binary under test is no setting of the vault.
   const { COFFER_BINARY: _, ...inherited } = process.env
   const ended = Bun.spawnSync(
     [

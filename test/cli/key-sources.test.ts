@@ -1,6 +1,6 @@
 /**
- * Where the master key comes from: a file, a credential of systemd, the environment, a passphrase;
- * one of them, and nowhere else.
+ * Sources of the master key: a file, a credential of systemd, the environment, a passphrase; one of
+ * them, and nowhere else.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

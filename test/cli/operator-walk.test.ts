@@ -1,6 +1,6 @@
 /**
- * What an operator meets between two commands: backups that would go into the vault itself, a stamp
- * that is lost, a snapshot that nobody may write to, a port that is taken.
+ * Trouble that an operator meets between two commands: backups that would go into the vault itself,
+ * a stamp that is lost, a snapshot that nobody may write to, a port that is taken.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -137,7 +137,7 @@ describe.skipIf(!isRoot)('a snapshot that nobody may write to', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ damages: [], rows: { application: 1 } })
     expect(readdirSync(at, { recursive: true }).sort()).toEqual(before)
     expect(readdirSync(temporary).filter(name => name.startsWith('coffer-verify'))).toEqual([])
-    // What needs to write there says so, in one line.
+    // A command that needs to write there says so, in one line.
     const says = /cannot write to/
     expectFailure(await runCoffer([...verify, '--online'], options), 1, says)
     const backup = ['backup', '--data', at, ...key, '--to', join(root, 'of-snapshot')]

@@ -72,7 +72,7 @@ describe.skipIf(!isRoot)('the master key', () => {
   })
 })
 
-/** Whether a process of the same user may read what the kernel shows to who may attach. */
+/** Returns true if a process of the same user may read files that need the right to attach. */
 async function mayBeReadByItsUser(pid: number): Promise<boolean> {
   const reader = Bun.spawn([...unprivileged, 'cat', `/proc/${pid}/environ`], {
     stdout: 'ignore',

@@ -1,5 +1,5 @@
 /**
- * What commands say while they work on a large vault, on a terminal and elsewhere.
+ * Progress that commands print while they work on a large vault, on a terminal and elsewhere.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   truncateSync(databaseOf(large), progressFileBytesMin)
 })
 
-/** What a command says on stderr of a vault of its own. */
+/** Returns the lines that a command prints on stderr, on a vault of its own. */
 async function sayOf(from: string, command: string, ...more: string[]): Promise<string[]> {
   const data = join(temporaryFolder(), 'vault')
   cpSync(from, data, { recursive: true })

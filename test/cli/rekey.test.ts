@@ -40,7 +40,7 @@ const randomKey = (): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
 const passphrase = 'correct horse battery staple'
 
-/** How a command is told where the master key is. */
+/** A way to tell a command where the master key is. */
 interface Source {
   readonly words: readonly string[]
   readonly options?: RunOptions

@@ -1,6 +1,6 @@
 /**
- * What a line of the request log tells of an incident: by which key, from which address, which
- * token, and how much of how many; and that nothing else of a caller is in it.
+ * Lines of the request log after an incident: they tell key, address, token, and how much was shown
+ * of how many; nothing else of a caller is in them.
  * @module
  */
 import { beforeAll, describe, test } from 'bun:test'

@@ -135,7 +135,7 @@ describe('coffer doctor', () => {
     expect(exitCode).toBe(0)
     const [note, last, ...more] = stdout.trimEnd().split('\n')
     expect([last, ...more]).toEqual(['no faults, 0 warnings'])
-    // Who can create applications can make a key that reveals; of others nothing is said.
+    // A key that can create applications can make one that reveals; others are not listed.
     const listed =
       /^note: applications: applications that can make a key which reveals: ([0-9a-f-]{36})$/
     expect(note).toMatch(listed)

@@ -1,6 +1,6 @@
 /**
- * What becomes of the API keys and sessions of a backup that is restored: who is asked, what
- * `--revoke-keys` ends and what it leaves, and that no folder counts before its key was told.
+ * API keys and sessions of a restored backup: the question to the operator, what `--revoke-keys`
+ * ends and leaves, and that no folder counts before its key was told.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -20,7 +20,7 @@ let root: string
 let masterKey: string
 let manager: { key: string; application_id: string; tenant_id: string }
 let file: string
-/** Of an application that reveals, one of a shop, and their ids. */
+/** Keys of an application that reveals and of a shop, and their ids. */
 const keys = { reader: '', further: '', shop: '', session: '' }
 const ids = { reader: '', shop: '', token: '', passing: '' }
 /** When the token ends that had a deadline in the backup. */

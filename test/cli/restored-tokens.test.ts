@@ -1,6 +1,6 @@
 /**
- * What `restore --erase` makes of lists of erasures: which tokens of a backup are gone, which stay,
- * and which lists are refused.
+ * Lists of erasures in `restore --erase`: tokens of a backup that are gone, tokens that stay, and
+ * lists that are refused.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

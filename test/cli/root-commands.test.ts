@@ -23,7 +23,7 @@ import { temporaryFolder } from '../support/folders.ts'
 const isRoot = process.getuid?.() === 0
 const statsAt = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
-/** Of nobody. */
+/** The user nobody. */
 const otherUser = 65_534
 
 let root: string

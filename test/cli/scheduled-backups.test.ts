@@ -137,7 +137,7 @@ describe('a server that makes backups of itself', () => {
     const words = ['--data', data, '--master-key-file', masterKey, '--port', '0']
     const more = ['--workers', '2', '--backup-to', folder]
     const server = await startCoffer(['serve', ...words, ...more])
-    // What it is made in goes a moment after it is there, and an end may come in between.
+    // The working folder goes a moment after the backup is there; an end may come in between.
     await until(() => backupsIn(folder).length > 0 && readdirSync(folder).length === 1)
     const lines = await end(server)
     expect(lines.filter(({ event }) => event === 'backup_made').length).toBeLessThanOrEqual(1)
@@ -159,7 +159,7 @@ describe('a server that makes backups of itself', () => {
     const server = await serve(folder)
     await until(() => readdirSync(folder, { recursive: true }).length > 1)
     expect(await server.end('SIGKILL')).not.toBe(0)
-    // What was whole already counts; nothing else has the name of a backup.
+    // Backups that were whole already count; nothing else has the name of a backup.
     const whole = backupsIn(folder)
     for (const name of whole) await expectRestorable(join(folder, name))
     const next = await serve(folder, '--backup-every', '14d')

@@ -91,7 +91,7 @@ async function ask(method: string, path: string, by: string, body?: object) {
   return { status: answer.status, text: await answer.text() }
 }
 
-/** What all workers answer, by connections of their own. */
+/** Asks all workers, by connections of their own. */
 async function askAll(): Promise<{ statuses: readonly number[]; text: string }> {
   const answers = await Promise.all(
     Array.from({ length: asks }, () => ask('GET', `/tokens/${tokenId}`, key)),
@@ -138,7 +138,7 @@ async function isSealed(): Promise<boolean> {
   return told.sealed
 }
 
-/** Whatever the test before has left. */
+/** Seals the vault again, whatever the test before has left. */
 async function beSealed(): Promise<void> {
   if (!(await isSealed())) await done(onFolder('seal'))
   await done(onFolder('unseal', '--reset'))

@@ -196,7 +196,7 @@ describe('a server that is sealed', () => {
     const first = await unseal(some(3), '--json')
     expect(json(first)).toEqual({ sealed: true, shares: 1, threshold: 3 })
     expect(await send(shares[1] ?? '')).toEqual([200, { sealed: true, shares: 2, threshold: 3 }])
-    // What came by the listener counts there alone.
+    // Shares that came by the listener count there alone.
     const second = await unseal(some(2))
     expect(second.stdout).toBe('The vault is sealed: 2 of 3 shares came.\n')
     expect([await ask(), await ready()]).toEqual([503, [503, 'not ready: sealed\n']])

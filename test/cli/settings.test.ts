@@ -132,7 +132,7 @@ describe('variables of services whose names begin with coffer, and empty ones', 
     COFFER_VAULT_V2_SERVICE_PORT_WEB: '443',
     COFFER_VAULT_V2_PORT: 'tcp://10.0.0.2:443',
     COFFER_VAULT_V2_PORT_443_TCP_ADDR: '10.0.0.2',
-    // Of links of Docker.
+    // Docker's links set these.
     COFFER_NAME: '/web/coffer',
     COFFER_DB_NAME: '/web/coffer_db',
     COFFER_DB_ENV_POSTGRES_DB: 'coffer',

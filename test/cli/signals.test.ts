@@ -64,7 +64,7 @@ describe('SIGTERM', () => {
     const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json' }
     const text = requestText('POST', '/applications', headers, body)
     early.socket.write(text.slice(0, -10))
-    // What is answered after it on another connection was read after it.
+    // A request that is answered after it on another connection was read after it.
     const statusNow = async () => {
       const { socket, statuses } = await open(port)
       socket.write(own())

@@ -1,5 +1,5 @@
 /**
- * Who may speak to the Unix socket of a server.
+ * Users that may speak to the Unix socket of a server.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/folders.ts'
 
 let root: string
 let data: string
-/** Where others may reach a socket. */
+/** Folder in which others may reach a socket. */
 let open: string
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
-/** What somebody else is told, of that group and no other. */
+/** Returns the status that another user gets, with that group and no other. */
 async function statusAs(group: number, socket: string): Promise<string> {
   const who = ['setpriv', `--reuid=${nobody}`, `--regid=${group}`, '--clear-groups']
   const ask = ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', '--unix-socket', socket]

@@ -1,5 +1,5 @@
 /**
- * What a serving process says of its start, its end and its states, on each of its streams.
+ * Lines of a serving process about its start, its end and its states, on each of its streams.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

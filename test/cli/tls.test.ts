@@ -35,7 +35,7 @@ interface Told {
   readonly cause?: string
 }
 
-/** What a server that has ended told of TLS. */
+/** Returns the TLS events that a server told before it ended. */
 const tlsEventsOf = async ({ stderr }: Running): Promise<readonly Told[]> =>
   (await stderr)
     .split('\n')

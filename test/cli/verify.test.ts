@@ -24,7 +24,7 @@ const permissions = ['token:create', 'token:read', 'token:update']
 let root: string
 /** A stopped vault that tests copy and never change: the last two tokens are at version 1. */
 let made: string
-/** Of the first token, as it was before it was changed. */
+/** Row of the first token, as it was before it was changed. */
 let oldRow: Row
 
 const databaseOf = (data: string) => join(data, 'store', 'data.mdb')
@@ -337,7 +337,7 @@ describe('a page of zeros', () => {
 describe('a file that lost its end', () => {
   test.each([0.5, 0.75, 0.9, 0.999])('to %d of it: neither walked nor served', async share => {
     const data = copyOfMade(`cut-${share}`)
-    // What lies behind it is free, and a file without that is whole.
+    // The pages behind it are free, and a file without them is whole.
     truncateSync(databaseOf(data), Math.floor(usedBytesOf(join(made, 'store')) * share))
     const before = readFileSync(databaseOf(data))
     expect(expectDamage(await verify(data)).length).toBeGreaterThan(0)

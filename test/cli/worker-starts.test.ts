@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 // Each starts several processes, on machines that may be slow.
 setDefaultTimeout(300_000)
 
-/** Whatever has become of its test, none is left behind. */
+/** All are ended, even if their test failed. */
 const started: Running[] = []
 afterAll(async () => {
   await Promise.all(started.map(server => server.end('SIGKILL')))

@@ -59,7 +59,7 @@ export async function openServed(seed: number, settings: Partial<Settings> = {})
   return { vault, app, address, port: server.port ?? 0, keys, clientOf }
 }
 
-/** What becomes of a connection: all of it is passed on, or its answer is lost on the way. */
+/** Fate of a connection: all of it is passed on, or its answer is lost on the way. */
 export type Fate = 'passed' | 'answer lost'
 
 /** A wire to a port that does with each connection in turn what is said; the rest are passed. */

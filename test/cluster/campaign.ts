@@ -190,7 +190,7 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 console.info(`cluster campaign: ${size}, seed ${seed}`)
 const folder = mkdtempSync(join(tmpdir(), 'coffer-cluster-'))
 
-/** What nodes, proxies and vaults have said, for a person who looks for the cause. */
+/** Keeps the logs of nodes, proxies and vaults, for a person who looks for the cause. */
 function keepLogs(): void {
   const kept = join(import.meta.dir, '../../dist', `cluster-${seed}`)
   mkdirSync(kept, { recursive: true })

@@ -9,7 +9,7 @@ import { freePort } from '../crash/clients/server.ts'
 import { ownDataFolder, startProcess, type Owned } from './processes.ts'
 
 const postgresRoot = '/usr/lib/postgresql'
-/** Where `scripts/install-cluster-tools` puts it, and of which version. */
+/** `scripts/install-cluster-tools` puts this version here. */
 const patroni = '/var/cache/coffer/patroni-4.1.5/bin/patroni'
 const startMs = 90_000
 const userName = 'postgres'
@@ -26,7 +26,7 @@ export interface Node {
 export interface Cluster {
   readonly nodes: readonly Node[]
   readonly haproxy: number
-  /** Whether each write is on two nodes before it is answered. */
+  /** True if each write is on two nodes before it is answered. */
   readonly isCareful: boolean
   start(node: Node): void
 }
@@ -54,7 +54,7 @@ function binFolder(): string {
   return join(postgresRoot, version ?? '', 'bin')
 }
 
-/** Of a cluster that answers before a write is anywhere: the campaign has to find what it loses. */
+/** Settings that answer before a write is anywhere: the campaign has to find the losses. */
 const careless = { synchronous_commit: 'off', wal_writer_delay: '10s' }
 
 const exampleFolder = join(import.meta.dir, '../../examples/many-machines')
@@ -151,7 +151,9 @@ export async function findPrimary({ nodes }: Cluster): Promise<Node | undefined>
   return nodes.find((_, at) => are[at])
 }
 
-/** How many are sent its log: one that has more than that is a replica too, until it is rewound. */
+/**
+ * Counts the nodes that stream its log: a node ahead of it is a replica too, until it is rewound.
+ */
 async function countFollowers(primary: Node): Promise<number> {
   const sql = new SQL(`postgres://postgres@127.0.0.1:${primary.port}/postgres`, {
     password: databasePassword,
@@ -215,7 +217,7 @@ export async function startCluster(folder: string, isCareful: boolean): Promise<
     nodes.push({ ...node, patroni: run(node) })
   }
   writeFileSync(join(folder, 'haproxy.cfg'), haproxySettings(haproxy, nodes))
-  // Where Debian puts it, which is not on the path of everybody.
+  // Debian puts it here, which is not on every user's path.
   const proxy = ['/usr/sbin/haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]
   startProcess(proxy, join(folder, 'haproxy.log'))
   const cluster: Cluster = {

@@ -1,5 +1,5 @@
 /**
- * What the campaign does to the cluster, the vaults and the connections between them.
+ * Faults that the campaign makes in the cluster, the vaults and the connections between them.
  * @module
  */
 import { join } from 'node:path'

@@ -3,7 +3,7 @@
  *
  * A token whose write got no answer is left alone until the next check, which finds out what became
  * of it. A create under an idempotency key is sent again, through any vault, until it is answered.
- * What no fault of a database explains is a failure at once, as a 500 is.
+ * An answer that no fault of a database explains, such as a 500, is a failure at once.
  * @module
  */
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
@@ -57,7 +57,7 @@ const bodyOf = (load: Load, version: number): Readonly<Record<string, unknown>> 
   metadata: { client: load.name, version: String(version) },
 })
 
-/** What a database that is gone explains, and what a race of one key does. */
+/** Returns true for answers that a lost database, or a race of one key, explains. */
 function isExplained(method: string, { status, text }: Answer, isUnderKey: boolean): boolean {
   if (status < 300 || status === 503) return true
   // It was in the future when it was sent, and waited for a failover.

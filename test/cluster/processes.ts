@@ -38,7 +38,7 @@ export function ownDataFolder(folder: string): void {
 export const hasEnded = ({ child }: Owned): boolean =>
   child.exitCode !== null || child.signalCode !== null
 
-/** Of the server that runs on a data folder. */
+/** Returns the process id of the server that runs on a data folder. */
 export function postmasterOf(folder: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0])

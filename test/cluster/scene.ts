@@ -1,5 +1,5 @@
 /**
- * What a campaign runs on, how it waits until all is well again, and what it then checks.
+ * Scene of a campaign, the wait until all is well again, and the checks after it.
  * @module
  */
 import { SQL } from 'bun'
@@ -30,9 +30,9 @@ export interface Scene {
   readonly failures: string[]
   readonly figures: Map<string, number>
   readonly draw: Draw
-  /** The p99 that counts as usual: twice that of before any fault. */
-  /** The machine does other work as well: how long p99 takes is told, and fails nothing. */
+  /** True if the machine does other work too: a slow p99 is told, and fails nothing. */
   readonly isAnySpeed: boolean
+  /** The p99 that counts as usual: twice that of before any fault. */
   usualMs: number
 }
 
@@ -77,7 +77,7 @@ const p99Of = (samples: readonly Sample[]): number =>
     Math.ceil(samples.length * 0.99) - 1
   ] ?? Infinity
 
-/** How fast all answers come where nothing is broken. */
+/** Measures how fast all answers come while nothing is broken. */
 export async function measureUsual(scene: Scene): Promise<void> {
   await Bun.sleep(baselineMs / 2)
   for (const { samples } of scene.loads) samples.length = 0
@@ -100,7 +100,7 @@ function usualFrom({ loads, usualMs }: Scene, vault: number, sinceMs: number): n
   return undefined
 }
 
-/** How long after that until the p99 of each vault is as usual. */
+/** Measures how long it takes after that until the p99 of each vault is as usual. */
 export async function untilUsual(scene: Scene, sinceMs: number, fault: string): Promise<void> {
   for (const vault of scene.vaults.keys()) {
     let fromMs: number | undefined

@@ -32,7 +32,7 @@ const backendsOf = (node: Node): readonly number[] => {
 const sendersOf = (node: Node): readonly number[] =>
   backendsOf(node).filter(pid => titleOf(pid).includes('walsender'))
 
-/** Those that stand still send nothing, and nobody notices for a minute. */
+/** Stopped senders send nothing, and nobody notices for a minute. */
 function freezeSenders(node: Node): void {
   for (const pid of sendersOf(node)) signal(pid, 'SIGSTOP')
 }
@@ -66,7 +66,7 @@ const bySignal: Ending = async node => {
   // Else it tells the cluster that no standby is in step, so that none may take its place.
   signal(node.patroni.pid, 'SIGSTOP')
   signal(pid, 'SIGKILL')
-  // Those that stand still keep it from beginning anew for 5 s.
+  // Stopped senders keep it from beginning anew for 5 s.
   for (const sender of sendersOf(node)) signal(sender, 'SIGKILL')
   return 1
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => vault.stop())
 
-/** What a program prints that has a client of each. */
+/** Returns the output of a program that has a client of each. */
 async function run(code: string): Promise<string> {
   const env = {
     VAULT: vault.address.replace('127.0.0.1', 'localhost'),

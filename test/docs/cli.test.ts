@@ -63,7 +63,7 @@ async function beside(run: () => Promise<Ended>): Promise<Ended> {
   return ended
 }
 
-/** How each command is run so that it prints its shape. */
+/** Run of each command that prints the shape of its JSON. */
 const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   'config print': () => runCoffer(['config', 'print', '--data', data, '--json']),
   init: () => runCoffer(['init', '--data', join(root, 'another'), '--json']),
@@ -190,7 +190,7 @@ async function served(words: () => Promise<readonly string[]>): Promise<Ended> {
   }
 }
 
-/** Of a public application, at the server. */
+/** Creates a session of a public application, at the server. */
 async function newSession(): Promise<string> {
   const { stdout } = await runCoffer(['app', 'create', '--data', data, '--json'])
   const { key: manager } = JSON.parse(stdout) as { key: string }

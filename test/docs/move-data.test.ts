@@ -38,7 +38,7 @@ test('the commands of docs/move-data.md do what they are for, as they stand', as
   for (const block of blocks) {
     const child = Bun.spawn(['sh', '-ec', block], { cwd, env, stdout: 'pipe', stderr: 'pipe' })
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
-    // How far it is, which a busy machine is told.
+    // Progress lines, which come on a busy machine only.
     const said = stderr.replaceAll(/^\d+ (?:rows|tokens) .*\n/gm, '')
     expect([block, await child.exited, said]).toEqual([block, 0, ''])
     expect(stdout.length).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 /**
  * `docs/runbooks.md`: the blocks of each section are run as they stand, on a vault that is served,
- * and what they are for is so afterwards. What stands for systemd starts and stops a real server.
+ * and have their effect afterwards. A stand-in for systemd starts and stops a real server.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -90,7 +90,7 @@ async function onMachine(use: (machine: Machine) => Promise<void>): Promise<void
   }
 }
 
-/** What takes long, as it may where the machine is busy, tells how far it is. */
+/** Progress of long work, which a busy machine prints. */
 const progress = /^\d+ tokens so far\n/gm
 
 /** Runs the blocks of a section; each ends well and complains of nothing. */

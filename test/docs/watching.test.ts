@@ -1,7 +1,7 @@
 /**
  * `docs/grafana-dashboard.json` and `docs/prometheus-rules.yml`: a real Prometheus scrapes a vault
  * under a little load, one of three workers with TLS, and one over PostgreSQL, and has something to
- * draw in each panel and nothing to be told of. What these tell is what `docs/operations.md` names.
+ * draw in each panel and no alert. Their metrics are those that `docs/operations.md` names.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -32,7 +32,7 @@ const drawn = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
 )
 
-/** What Grafana puts in the place of its variables. */
+/** Fills in Grafana's variables. */
 const asked = (expression: string): string =>
   expression
     .replaceAll('$__rate_interval', '5s')
@@ -122,7 +122,7 @@ function startLoad(vault: string, management: string) {
   }
 }
 
-/** What is served, and where it tells of itself. */
+/** A served vault, and the address of its metrics. */
 interface Served {
   readonly running: Running
   readonly vault: string
@@ -145,7 +145,7 @@ async function make(data: string, ...more: readonly string[]): Promise<string> {
   return (JSON.parse(stdout) as { readonly key: string }).key
 }
 
-/** Where a vault puts backups of itself. */
+/** Returns a folder in which a vault keeps its own backups. */
 function placeBeside(data: string): string {
   const place = `${data}-backups`
   mkdirSync(place)
@@ -194,7 +194,9 @@ describe('what a vault tells', () => {
   const isOfDatabase = (name: string): boolean => name.startsWith('coffer_database_')
   const isToldHere = (name: string): boolean => isPostgresThere || !isOfDatabase(name)
 
-  /** Of all of them, once each has made its first backup and answered something. */
+  /**
+   * Returns the metric names of all vaults, after each has made a backup and answered something.
+   */
   async function toldNames(): Promise<ReadonlySet<string>> {
     for (;;) {
       const texts = await Promise.all(served.map(({ ops }) => scraperOf(ops).metrics()))

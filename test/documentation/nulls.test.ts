@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document says of null is what the vault does with it: each member of each body
- * is sent as null in a request that is taken otherwise.
+ * The vault treats null as the OpenAPI document says: each member of each body is sent as null in a
+ * request that is otherwise good.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
@@ -77,9 +77,9 @@ interface Sent {
   readonly body: () => Json | Promise<Json>
   /** Objects within the body whose members are tried as well. */
   readonly within?: readonly (readonly string[])[]
-  /** Of two members of which one has to be there. */
+  /** One of two members, of which one has to be there. */
   readonly only?: string
-  /** Whether it may be left out: null is then no body. */
+  /** True if it may be left out: null then means no body. */
   readonly isOptional?: boolean
 }
 
@@ -163,7 +163,7 @@ function withNull(value: unknown, [step, ...more]: readonly string[]): unknown {
 const objectAt = (body: unknown, path: readonly string[]): object =>
   path.reduce<unknown>((value, step) => (value as Json)[step], body) as object
 
-/** Where a body can be null, the whole of it among them. */
+/** Returns the places where a body can be null, the whole body among them. */
 const placesOf = (
   body: Json,
   { within = [], only, isOptional }: Sent,

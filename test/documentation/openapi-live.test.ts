@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document shows, tried: its requests are taken, and answers have exactly the
- * members that it names.
+ * Examples of the OpenAPI document, tried: their requests are accepted, and answers have exactly
+ * the members that it names.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'

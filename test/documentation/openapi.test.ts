@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document: valid, whole, and true. What it shows is sent to a vault, and what the
- * vault answers is held against it. Source: contract section 3.
+ * The OpenAPI document: valid, whole, and true. Its examples are sent to a vault, and the answers
+ * are checked against it. Source: contract section 3.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * How the frame makes a token: against a vault, over a wire that loses answers, and what it tells
- * of each answer.
+ * Tokenization by the frame: against a vault, over a wire that loses answers, and with the message
+ * for each answer.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

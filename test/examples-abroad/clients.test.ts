@@ -1,6 +1,6 @@
 /**
- * Published clients of this interface family in Python, unchanged, against the binary. What they
- * do stands in `clients/`; here each statement has its name.
+ * Published clients of this interface family in Python, unchanged, against the binary. Their
+ * programs stand in `clients/`; here each statement has its name.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -21,7 +21,7 @@ if (!hasGo) console.warn('the example in Go is not tested: see scripts/install-c
 if (!hasPytest) console.warn(`the example in Python is not tested: ${pytestMissing}`)
 if (binary === undefined) console.warn(`examples abroad are not tested: ${binaryMissing}`)
 
-/** Where nothing is compiled yet, the whole HTTP client of Go is. */
+/** Longest time for Go's first build, which compiles its whole HTTP client. */
 const goMsMax = 600_000
 
 describe.skipIf(!hasPytest || binary === undefined)('the example in Python', () => {

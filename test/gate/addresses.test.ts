@@ -1,6 +1,6 @@
 /**
- * Which address leads where: the target as it was sent, and nothing that was made of it.
- * Group A of docs/hostile-inputs.md; contract sections 1 and 2.
+ * Routes of addresses: the target counts as it was sent, and nothing that was made of it. Group A
+ * of docs/hostile-inputs.md; contract sections 1 and 2.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

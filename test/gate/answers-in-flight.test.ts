@@ -10,7 +10,7 @@ import { openTestVault, requestOf, type Ask, type TestVault } from '../support/v
 
 const dataChars = 500_000
 const tokens = 20
-/** Of the tokens that a caller without room still gets: none of its answers is long. */
+/** A token that a caller without room still gets: none of its answers is long. */
 const small = { type: 'token', data: 'small', id: 'small', containers: ['/small/'] }
 const permissions = ['read', 'create', 'update', 'use', 'search'].map(name => `token:${name}`)
 

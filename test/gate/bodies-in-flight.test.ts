@@ -80,7 +80,7 @@ describe('bodies of one credential that do not end', () => {
   // proves C2.22, E10.1
   test('E10.1: leave 503 for its next, before that is read, and others all they need', async () => {
     const senders = await fill(wire.key)
-    // Of this one no byte of the body was sent.
+    // No byte of this body was sent.
     const lines = { ...json(wire.key), 'Content-Length': String(bodyBytes) }
     const refused = await wire.send(requestText('POST', '/tokens', lines))
     expect(refused.answers.map(({ status }) => status)).toEqual([503])
@@ -89,7 +89,7 @@ describe('bodies of one credential that do not end', () => {
     expect(refused.isClosed).toBe(true)
     expect(JSON.parse(refused.answers[0]?.body ?? '')).toMatchObject({ status: 503 })
     expect(await createLong(otherKey)).toBe(201)
-    // Who shares the key is not shut out by it.
+    // Another caller with the same key is not shut out by it.
     expect(await createShort(wire.key)).toBe(201)
     const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
     expect(read.answers[0]?.status).toBe(200)

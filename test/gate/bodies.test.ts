@@ -1,6 +1,6 @@
 /**
- * Bodies over the wire: JSON that is none, text that is none, types that do not fit. What is taken
- * comes back as it went in. Group B of docs/hostile-inputs.md.
+ * Bodies over the wire: broken JSON, broken text, wrong types. Accepted values come back as they
+ * went in. Group B of docs/hostile-inputs.md.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

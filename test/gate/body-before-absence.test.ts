@@ -1,6 +1,6 @@
 /**
- * What is wrong with a body by itself is 400 also where what it would change is absent or out of
- * reach; what depends on what is stored is told after that. Source: contract section 2.
+ * Faults of a body by itself are 400 also if the target is absent or out of reach; faults that
+ * depend on stored data are told after that. Source: contract section 2.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

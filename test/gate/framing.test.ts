@@ -1,9 +1,8 @@
 /**
- * How requests are framed: lengths, chunks, lines, header blocks. Group A of
- * docs/hostile-inputs.md.
+ * Framing of requests: lengths, chunks, lines, header blocks. Group A of docs/hostile-inputs.md.
  *
- * What is wrong in the frame is refused by the server before the application sees it, with an
- * empty body: it cannot be given one. It is safe, because the connection ends with it.
+ * The server refuses a wrong frame before the application sees it; its answer cannot have a body.
+ * That is safe, because the connection ends with it.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -141,7 +140,7 @@ describe('a client that goes away', () => {
 
 const whole7 = `${chunked(token('framed'))}0\r\n\r\n`
 
-/** Whatever the server makes of it, it is refused or left waiting; nothing is made. */
+/** However the server reads it, it is refused or left waiting; nothing is made. */
 const refused: readonly (readonly [string, readonly string[], string, number])[] = [
   // proves H5
   ['H5: with a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '', 400],

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 let created = 0
 
-/** Whatever was refused: nothing of it is in the log, and a good request answers. */
+/** Nothing of a refused request is in the log, and a good request is answered. */
 afterEach(async () => {
   expect(vault.logged.join('\n')).not.toContain(canary)
   const good = await create(wide, { id: `good-${(created += 1)}` })

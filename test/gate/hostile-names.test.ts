@@ -2,8 +2,8 @@
  * Names and texts that collide in every table of the engine, whatever its seed, where a caller may
  * send them: they cost what ordinary ones cost, and are ordinary in every other way.
  *
- * What it costs is the processor's time of both, the least of some tries, and the bound is wide: by
- * colliding names it was a hundred times as much.
+ * The cost is the processor time of both, the least of some tries, and the bound is wide: colliding
+ * names made it a hundred times as much.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * What holds for every documented address: methods that it does not have, and a session that nobody
- * authorized. Hardening H15, H123.
+ * Hostile requests to every documented address: methods that it does not have, and a session that
+ * nobody authorized. Hardening H15, H123.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'

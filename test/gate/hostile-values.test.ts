@@ -31,7 +31,7 @@ async function seed(body: object): Promise<void> {
   expect((await vault.ask('POST', '/tokens', { key: keys['all'] ?? '', body })).status).toBe(201)
 }
 
-/** What holds after every row (hardening I1 and I3). */
+/** Expects the invariants that hold after every row (hardening I1 and I3). */
 async function expectUnharmed({ text, headers }: Answer): Promise<void> {
   const good = await vault.ask('GET', '/tokens/base', { key: keys['all'] ?? '' })
   expect([good.status, good.body['id'], good.body['data']]).toEqual([200, 'base', { a: 1 }])

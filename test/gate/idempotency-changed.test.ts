@@ -1,6 +1,6 @@
 /**
- * What a repetition is told of a token that others have changed since: as much as its caller may
- * read of it now. Contract section 1.
+ * Replay on a token that others have changed since: it shows as much as its caller may read of it
+ * now. Contract section 1.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * What is kept of a request with an idempotency key, and by which write: one for the claim, the
- * operation and what it has done. Contract section 1.
+ * Records of a request with an idempotency key, and the write that makes each: one for the claim,
+ * the operation and its effect. Contract section 1.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * What a repetition is told: what stands now of what was done, as its caller may see it now.
+ * Answer to a replay: the present state of what was done, as its caller may see it now.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -34,7 +34,7 @@ const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)
 const pairs = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
 
-/** What is bounded, the most of it, one more, and where the fault is. */
+/** Bound, largest value, one more, and the place of the fault. */
 const bounds: readonly (readonly [string, object, object, readonly string[]])[] = [
   [
     '512 KiB of data',

@@ -1,5 +1,5 @@
 /**
- * What was sent is in no refusal, in no header, in no line of the process and in no file: marks in
+ * Sent values are in no refusal, in no header, in no line of the process and in no file: marks in
  * every field of every operation, good and bad, sent to a process of its own; then every byte of
  * its data folder is searched, after `kill -9` and after SIGTERM.
  *
@@ -37,7 +37,7 @@ function takesText(schema: object): boolean {
   return !isNumber && description?.startsWith('Refused') !== true
 }
 
-/** What the members of a schema that hold texts are called, at any depth. */
+/** Yields the names of a schema's members that hold texts, at any depth. */
 function* namesOf(schema: unknown, schemas: Described['schemas']): Generator<string> {
   if (typeof schema !== 'object' || schema === null) return
   const each = schema as Readonly<Record<string, unknown>>
@@ -96,7 +96,7 @@ const needlesOf = ({ data, shownOnce }: LeakVault): Needles => {
   ])
 }
 
-/** What an answer must not hold: of a refusal nothing, of a success only its body and place may. */
+/** Returns the part that may hold no mark: all of a refusal, most headers of a success. */
 function hiddenPartOf({ answer, text }: Outcome): string {
   if (answer === undefined || answer.status >= 400) return text
   const free = ['location', 'access-control-allow-headers']
@@ -142,7 +142,7 @@ function leaksOnDisk(vault: LeakVault): readonly string[] {
   return findLeaks(files, needlesOf(vault))
 }
 
-/** What the log may hold of a request, and nothing else. */
+/** Members of a request that the log may hold, and nothing else. */
 const loggedMembers = [
   'time',
   'level',

@@ -1,6 +1,6 @@
 /**
- * Of a long token that no rule covers nothing is read or opened that takes longer the longer it is.
- * Counted, never timed: `scripts/timing.ts` does that. Source: contract section 2; hardening F16.
+ * Long tokens that no rule covers: no work on them grows with their length. Counted, never timed:
+ * `scripts/timing.ts` does that. Source: contract section 2; hardening F16.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Which content types a body may have, and which bodies do not matter. Contract section 1; group A
- * of docs/hostile-inputs.md.
+ * Content types that a body may have, and bodies that do not matter. Contract section 1; group A of
+ * docs/hostile-inputs.md.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

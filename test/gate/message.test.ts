@@ -1,6 +1,5 @@
 /**
- * What the header of any request must not say: two hosts, or that the body is coded. Contract
- * section 1.
+ * Headers that no request may have: two hosts, or a coded body. Contract section 1.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

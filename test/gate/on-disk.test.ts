@@ -1,5 +1,5 @@
 /**
- * What a thief of the data folder finds: nothing that was stored, in any usual encoding.
+ * A thief of the data folder finds nothing that was stored, in any usual encoding.
  * @module
  */
 import { expect, test } from 'bun:test'

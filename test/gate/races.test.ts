@@ -24,7 +24,7 @@ beforeAll(async () => {
 const race = <T>(ask: (index: number) => Promise<T>, count = racers): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
 
-/** How many answers had each status. */
+/** Counts the answers by status. */
 function countStatuses(answers: readonly Answer[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1

@@ -194,7 +194,7 @@ describe('the key of a session', () => {
     const key = await unsealSession(creator.key, {})
     await ask('DELETE', `/applications/${authorizers.at(-1)}`, { key: vault.managementKey })
     const { text } = await ask('GET', own)
-    // Of the digests one is the id of its creator's key, for the log.
+    // One of the digests is the id of its creator's key, for the log.
     const work: Work = { ...nothing, generation: 1, now: 3, find: 3, digests: 4, opened: 2 }
     expect(await ask('GET', own, { key })).toEqual({ status: 401, text, work })
   })
@@ -235,7 +235,7 @@ describe('a token', () => {
       expect((await ask('POST', '/tokens', { key: writer.key, body })).status).toBe(201)
     }
     vault.clock.advance(lifetimeMs)
-    // What is opened in place of an absent token is sealed once.
+    // The value that is opened in place of an absent token is sealed once.
     expect((await ask('GET', '/tokens/first', { key })).status).toBe(404)
   })
 

@@ -58,7 +58,7 @@ async function ask(route: string, by: Credential, change: Ask = {}, place: Place
   return send(method, path, by, { ...rest, ...change })
 }
 
-/** Who may do it, and who may not. */
+/** Returns a caller that may do it, beside those that may not. */
 const able = (route: string): Credential => {
   if (route === 'POST /sessions') return 'public'
   const isManaged = route.includes('/applications') || /GET \/sessions|\{id\}$/.test(route)
@@ -66,7 +66,7 @@ const able = (route: string): Credential => {
 }
 const unable = (route: string): Credential => (able(route) === 'plain' ? 'manage' : 'plain')
 
-/** Of two at once with one idempotency key, the one that came second. */
+/** Sends two at once with one idempotency key. @returns the answer of the second */
 async function askTwice(route: string): Promise<Answer> {
   const { request } = await operationOf(route).prepare(kit, 'in')
   const headers = { 'SVC-IDEMPOTENCY-KEY': crypto.randomUUID() }
@@ -95,7 +95,7 @@ async function authorizeTwice(): Promise<Answer> {
 const uuid = '00000000-0000-4000-8000-000000000000'
 const grants = { name: 'x', permissions: ['token:read'] }
 
-/** What reaches a status where the general ways below do not, or where there are better ones. */
+/** Ways to a status that the general ways below do not reach, or reach less well. */
 const special: Readonly<Record<string, () => Promise<Answer>>> = {
   'POST /tokens 409': createTwice,
   'GET /tokens 400': () => send('GET', '/tokens?page=0', 'plain'),

@@ -29,7 +29,7 @@ interface Sent {
   readonly method: string
   readonly path: string
   readonly question: Question
-  /** What of a body the checker compares, beside the status. */
+  /** Members of a body that the checker compares, beside the status. */
   readonly read?: (body: Body, status: number) => Omit<Output, 'status'>
 }
 

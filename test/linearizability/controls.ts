@@ -18,7 +18,7 @@ const answeredOf = (history: readonly Operation[], op: string): Answered[] =>
 
 const isBefore = (earlier: Answered, later: Operation): boolean => earlier.return < later.call
 
-/** Where no request of this kind may have happened before the end of an operation. */
+/** True if no request of this kind may have happened before the end of an operation. */
 const noneUntil = (history: readonly Operation[], of: Answered, ops: readonly string[]): boolean =>
   !history.some(({ part, op, call }) => part === of.part && ops.includes(op) && call <= of.return)
 
@@ -158,7 +158,7 @@ function oldKey(history: Operation[]): boolean {
   return true
 }
 
-/** What all grants allow is refused before they were ever changed. */
+/** A request that all grants allow is refused, although they were never changed. */
 function lostGrant(history: Operation[]): boolean {
   const ends = ['put', 'regenerate', 'delete']
   const use = answeredOf(history, 'use').find(

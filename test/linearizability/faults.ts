@@ -1,5 +1,5 @@
 /**
- * What happens to the server meanwhile: killed and started again, or stopped for a while.
+ * Faults of the server meanwhile: it is killed and started again, or stopped for a while.
  * @module
  */
 import { startServer, type Home, type Server } from '../crash/clients/server.ts'

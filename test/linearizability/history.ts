@@ -1,5 +1,6 @@
 /**
- * What clients did and saw: the history that the checker judges, one line of JSON an operation.
+ * Calls of clients and their answers: the history that the checker judges, one line of JSON an
+ * operation.
  *
  * All times are nanoseconds of one monotonic clock in one process, so that they compare. An
  * operation without an answer, or with one that promises nothing (5xx), stays open: it may have
@@ -8,7 +9,7 @@
  */
 import { writeFileSync } from 'node:fs'
 
-/** What was asked for; which members count depends on the operation. */
+/** Arguments of the call; which members count depends on the operation. */
 export interface Input {
   readonly id?: string
   readonly value?: string
@@ -29,7 +30,9 @@ export interface Output {
 /** As `checker/history.go` reads it. */
 export interface Operation {
   readonly client: number
-  /** What it is about. Parts do not touch each other, and are judged apart. */
+  /**
+   * Part of the history that it belongs to. Parts do not touch each other, and are judged apart.
+   */
   readonly part: string
   readonly op: string
   readonly in: Input

@@ -1,5 +1,5 @@
 /**
- * What each run of a campaign does, by its index: kinds, processes and faults in turn.
+ * Plan of a campaign: kind, processes and faults of each run by its index, in turn.
  * @module
  */
 import { kinds, type Kind } from './kinds.ts'

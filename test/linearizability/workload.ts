@@ -1,5 +1,5 @@
 /**
- * What a workload is: a scene that it sets up, and single steps that clients take in it at once.
+ * Workload: a scene that it sets up, and single steps that clients take in it at once.
  * @module
  */
 import type { Draw } from '../crash/draw.ts'
@@ -11,7 +11,7 @@ export interface World {
   readonly keys: Keys
   readonly history: Operation[]
   readonly draw: Draw
-  /** How many kills are planned. */
+  /** Number of planned kills. */
   readonly kills: number
   /** For what is no part of the history. */
   readonly setup: Client

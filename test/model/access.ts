@@ -1,5 +1,5 @@
 /**
- * Who a key is and what it may do, in the words of contract sections 2 and 11.
+ * Keys and their rights, in the words of contract sections 2 and 11.
  * @module
  */
 import {
@@ -54,9 +54,9 @@ export type CallerType = 'private' | 'public' | 'management' | 'session'
 
 export interface Caller extends Grants {
   readonly type: CallerType
-  /** Of a session: the public application that created it. */
+  /** Public application that created the session. */
   readonly applicationId: string
-  /** Of a session: the applications that created and authorized it. */
+  /** Applications that created and authorized the session. */
   readonly behind: readonly Grants[]
 }
 
@@ -107,7 +107,7 @@ export function decide(grants: Grants, permission: string, place: Place): Transf
   return permission === 'token:use' ? 'reveal' : 'mask'
 }
 
-/** What is answered: the whole body of a success, and of a failure its status alone. */
+/** Expected answer: the whole body of a success; of a failure the status alone. */
 export interface Expected {
   readonly status: number
   /** Another failure that is as right, where two are due and the contract ranks neither. */

@@ -1,5 +1,5 @@
 /**
- * What must be answered to operations on applications. Source: contract sections 2, 3, 11 and 13;
+ * Expected answers to operations on applications. Source: contract sections 2, 3, 11 and 13;
  * hardening H139 and H140 for what a management application may hand on.
  * @module
  */
@@ -48,7 +48,7 @@ const containerShape = /^\/(?:[A-Za-z0-9_-]+\/)*$/
 export const isContainer = (given: Json | undefined): given is string =>
   typeof given === 'string' && containerShape.test(given)
 
-/** What all rules must be, whatever they are scoped to. */
+/** Returns true for a well-formed rule, whatever its scope. */
 export const isRule = (type: keyof typeof permissionsOf, rule: Json): rule is JsonObject =>
   isObject(rule) &&
   Number.isInteger(rule['priority']) &&
@@ -108,8 +108,8 @@ const realOf = ({ permissions, rules }: Grants): RealGrants => ({
 })
 
 /**
- * Who may only update takes over no key that may see data, and widens no grants (section 11). What
- * can be proved to be no wider has laws of its own: property/grant-limit.
+ * A caller that may only update takes over no key that may see data, and widens no grants (section
+ * 11). Grants that are provably no wider have laws of their own: property/grant-limit.
  */
 const mayArm = (caller: Caller, type: ApplicationType) =>
   type === 'management' || caller.permissions.includes('application:create')
@@ -204,7 +204,7 @@ export function updateApplication(
   if (isRefused(caller)) return caller
   if (!isName(body['name'])) return failed(400)
   const standing = findApplication(model, id)
-  // Which grants are right depends on the type, and wrong ones of an absent one may be either.
+  // The type decides which grants are right; for an absent application wrong ones may be either.
   if (standing === undefined) return failed(404, 400)
   const { type } = standing
   const grants = readGrants(type, body, rule => isApplicationRule(type, rule))

@@ -33,7 +33,7 @@ const soon = fc.record({
   inMs: fc.constantFrom(1_000, minuteMs, 3 * minuteMs, 23 * hourMs),
 })
 const late = fc.record({ form: fc.constantFrom(...expiryForms), inMs: fc.constant(49 * hourMs) })
-/** Of these, some are past once they are written in seconds or days. */
+/** Some of these instants are past once they are written in seconds or days. */
 const close = fc.record({ form: fc.constantFrom(...expiryForms), inMs: fc.constantFrom(0, 1) })
 
 const expiries: fc.Arbitrary<ExpiryInput> = fc.oneof(

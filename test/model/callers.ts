@@ -1,5 +1,5 @@
 /**
- * Whose key a command sends: of a live application, of any that ever was, or none.
+ * Callers of a command: a live application, any application that ever was, or none.
  * @module
  */
 import fc from 'fast-check'

@@ -16,7 +16,7 @@ import type { ModelCommand } from './command.ts'
 import { expectAgreement, furnish } from './run.ts'
 import { addModelledTenant, openServer, type Server } from './server.ts'
 
-/** How often each comes, by how much there is to find in it. */
+/** Weights of commands, by how much there is to find in each. */
 const weighted: readonly (readonly [fc.Arbitrary<ModelCommand>, number])[] = [
   [tokens.createTokens, 10],
   [tokens.patchTokens, 8],
@@ -55,7 +55,7 @@ export interface Runs {
   readonly maxCommands: number
   /** No run begins after it: a busy machine does fewer of them. */
   readonly msMax?: number
-  /** Of a run that failed, to see it again: all three stand in its report. */
+  /** Seed of a failed run, to repeat it: all three stand in its report. */
   readonly seed?: number
   readonly path?: string
   readonly replayPath?: string

@@ -8,7 +8,7 @@ import { isObject, mergePatch, type Json, type JsonObject } from './json.ts'
 import { dataNow, lastingData, type Model, type ModelToken } from './state.ts'
 import { guardedNumber, modelTypeOf, type ModelType } from './token-types.ts'
 
-/** What a token is to be, before it is checked. */
+/** Wanted token, before it is checked. */
 interface Draft {
   readonly type: string
   readonly nowMs: number
@@ -95,7 +95,7 @@ const codeEndOf = ({ type, codeEndsMs, expiry }: Draft, data: Json): number | un
     ? Math.min(codeEndsMs, expiry?.ms ?? Infinity)
     : undefined
 
-/** What the fingerprint is taken of; `undefined` where it cannot be. */
+/** Returns the value that the fingerprint is taken of; `undefined` if there is none. */
 export const fingerprinted = ({
   fingerprintExpression,
   data,
@@ -190,8 +190,8 @@ const isListMember = (value: Json | undefined): boolean =>
   value === undefined || value === null || isTextList(value)
 
 /**
- * Whether a patch is one at all: what is wrong with its members' kinds is a 400 before any look-up.
- * What its values come to is judged with what they change.
+ * Returns true for a well-formed patch: members of the wrong kind are a 400 before any look-up. Its
+ * values are judged with what they change.
  */
 export const isPatch = (patch: JsonObject): boolean =>
   isFlag(patch['deduplicate_token']) &&

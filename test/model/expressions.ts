@@ -1,7 +1,7 @@
 /**
  * Expressions as the model knows them: the few that its runs use, read by one pattern.
  *
- * Source: contract section 6. What this pattern does not match is a mistake that must be refused.
+ * Source: contract section 6. A text that this pattern does not match must be refused.
  * @module
  */
 import { canonicalText, isObject, memberOf, type Json } from './json.ts'
@@ -25,17 +25,17 @@ const overText =
 
 const isGiven = (value: Json): boolean => value !== null
 
-/** What stands between the quotes. */
+/** Returns the text between the quotes. */
 const quoted = (argument = ''): string => argument.slice(1, -1)
 
-/** Of the phone numbers among the samples. Source: ITU-T E.164, annex D. */
+/** Country codes of the phone numbers among the samples. Source: ITU-T E.164, annex D. */
 const countryCodes = ['+1', '+49', '+354']
 
 /** One character, of a script without capitals. */
 const isWholeName = (word: string): boolean =>
   characters(word).length === 1 && word.toLowerCase() === word.toUpperCase()
 
-/** Those for personal data are asked of no other data here than that which their types take. */
+/** Filters for personal data are asked here only of data of their own types. */
 const filters: Readonly<Record<string, Filter>> = {
   last4: overText(text => characters(text).slice(-4).join('')),
   reveal_last: overText((text, argument) => {

@@ -1,5 +1,5 @@
 /**
- * What lists must hold: naive filters over all there is. Source: contract sections 4, 11 and 14.
+ * Expected lists: naive filters over all tokens. Source: contract sections 4, 11 and 14.
  * @module
  */
 import { admit, decide, failed, isRefused, type Caller, type Expected } from './access.ts'
@@ -28,7 +28,7 @@ interface Stretch {
 /** `undefined` for what is a 400. */
 export type Part = Page | Stretch | undefined
 
-/** What a list shows, by the order in which it was created. */
+/** Entry of a list, in the order of creation. */
 interface Shown {
   readonly order: number
   readonly json: unknown
@@ -98,7 +98,7 @@ export interface Visible {
   readonly transform: Transform
 }
 
-/** What of all tokens the caller's rules cover for that permission, newest first. */
+/** Returns the tokens that the caller's rules cover for that permission, newest first. */
 export const visibleTokens = (model: Model, caller: Caller, permission: string): Visible[] =>
   liveTokens(model).flatMap(token => {
     const transform = decide(caller, permission, token)

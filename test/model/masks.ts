@@ -1,5 +1,5 @@
 /**
- * Who may give a token which mask. Source: contract section 6, "Masks are guarded by default".
+ * Masks that a caller may give a token. Source: contract section 6, "Masks are guarded by default".
  *
  * Digits are told apart by letters in their places, which works for the filters that the model
  * knows: none of them looks at what it shows or hides.
@@ -21,7 +21,7 @@ const pathOf = (output: string): string => /data[A-Za-z_.]*/.exec(output)?.[0] ?
 
 const numberPath = (type: string): string => (type === 'card' ? 'data.number' : 'data')
 
-/** Those of a letter; `undefined` where an output reads of the number what it does not tell. */
+/** Returns the letters shown; `undefined` if an output depends on digits that it does not show. */
 function lettersShown(type: string, output: string, length: number): string[] | undefined {
   const path = pathOf(output)
   if (path !== numberPath(type) || output.includes('stringify')) return undefined
@@ -51,7 +51,7 @@ const isDefault = ({ type, mask }: Masked): boolean => isText(mask, modelTypes[t
 
 const isCard = ({ type, data }: Masked): boolean => guardedNumber(type, data) !== undefined
 
-/** What one card mask shows beside another, for a number of that length. */
+/** Returns true if a card mask shows no more than another, for a number of that length. */
 function isNarrower(type: string, next: Json, standing: Json | undefined, length: number): boolean {
   const shown = outputsOf(standing)
   const digits = shown.flatMap(output => lettersShown(type, output, length) ?? [])

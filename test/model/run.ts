@@ -62,7 +62,7 @@ const equals = (container: string) => ({
   conditions: [{ attribute: 'container', operator: 'equals', value: container }],
 })
 
-/** Of a session: it sees what is in these containers, and not what is below them. */
+/** Rules of a session: it sees the tokens in these containers, and none below them. */
 const sessionRules: readonly JsonObject[] = [
   { priority: 1, ...equals('/a/'), transform: 'reveal', permissions: tokenPermissions },
   { priority: 2, ...equals('/ab/'), transform: 'mask', permissions: tokenPermissions },

@@ -1,12 +1,12 @@
 /**
- * What the commands of a run are made of: few of each, so that everything meets everything.
+ * Parts of a run's commands: few of each, so that everything meets everything.
  * @module
  */
 import type { Json, JsonObject } from './json.ts'
 
 const cardNumbers = ['4242424242424242', '5555555555554444', '36227206271667']
 
-/** What no failure may repeat, wherever it was sent. */
+/** Secrets that no failure may repeat, wherever they were sent. */
 export const secrets: readonly string[] = [
   ...cardNumbers,
   '4242424242424241',
@@ -214,7 +214,7 @@ export const idExpressions = [
   '{{ data.number }}',
 ]
 export const ids = ['one', 'One', 'id two', 'tok-1', 'tok-2', 'naïve-€-😀', 'x'.repeat(400)]
-/** Of those, and of some random UUIDs. */
+/** Beginnings of those ids, and of some random UUIDs. */
 export const idBeginnings = [
   'o',
   'one',

@@ -87,7 +87,7 @@ function isWithin({ fromMs, toMs, isInclusive }: InstantClause, ms: number | und
 function isClauseTrue(model: Model, { token, transform }: Visible, clause: Clause): boolean {
   switch (clause.field) {
     case 'data':
-      // Who may not see any of the data must not find out about it either.
+      // A caller that may not see any of the data must not find out about it either.
       return (
         showsAnything(token, transform) &&
         indexValues(token).some(text => equalFolded(text, clause.value))

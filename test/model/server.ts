@@ -23,13 +23,13 @@ const seed = 1
 export interface Server {
   /** Another one after each restart. */
   vault: TestVault
-  /** Of a tenant that has nothing to do with the one of the run. */
+  /** Key of a tenant that has nothing to do with the one of the run. */
   readonly strangerKey: string
   readonly strangerManagementKey: string
 }
 
 export async function openServer(): Promise<Server> {
-  // What can be proved to be within other grants has laws of its own: property/grant-limit.
+  // Rules that are provably within other grants have laws of their own: property/grant-limit.
   const settings = { ...anyGuesses, sessionGrantsWithinAuthorizer: false }
   const vault = await openTestVault(seed, settings)
   const strangerKey = await vault.application({

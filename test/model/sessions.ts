@@ -1,5 +1,5 @@
 /**
- * What must be answered to operations on sessions. Source: contract sections 2, 3, 11 and 12.
+ * Expected answers to operations on sessions. Source: contract sections 2, 3, 11 and 12.
  * @module
  */
 import { callerOf, failed, holdsAnywhere, tokenPermissions, type Expected } from './access.ts'

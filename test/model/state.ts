@@ -1,7 +1,7 @@
 /**
- * What the model knows of one tenant: plain Maps that the predictions change.
+ * Model of one tenant: plain Maps that the predictions change.
  *
- * Nothing is ever taken out for its age: what has expired is looked over, as the contract says.
+ * Nothing is ever removed for its age: expired things are skipped, as the contract says.
  * @module
  */
 import type { Expiry, Instants } from './instants.ts'
@@ -30,7 +30,7 @@ export interface Grants {
   readonly rules: readonly Rule[]
 }
 
-/** Who made a thing and who changed it last. */
+/** Maker of a thing, and the last to change it. */
 export interface Marks {
   readonly createdBy: string | undefined
   readonly createdAtMs: number
@@ -48,9 +48,9 @@ export interface ModelToken extends Marks {
   readonly indexes: readonly string[]
   readonly fingerprintExpression: string
   readonly expiry: Expiry | undefined
-  /** Of the code in its data, which is there no more from then on. */
+  /** Time at which the code in its data ends; from then on it is gone. */
   readonly codeEndsMs: number | undefined
-  /** Whether deduplication is on; a create or an update turns it on and off. */
+  /** True if deduplication is on; a create or an update turns it on and off. */
   readonly deduplicates: boolean
   /** Grows with every creation: lists are by it, newest first. */
   readonly order: number
@@ -64,7 +64,7 @@ export interface ModelApplication extends Marks, Grants {
   readonly name: string
   readonly type: ApplicationType
   readonly expiry: Expiry | undefined
-  /** Of its key, where that ends before the application. */
+  /** End of its key, if that comes before the end of the application. */
   readonly keyEndsMs: number | undefined
   readonly order: number
 }
@@ -78,13 +78,13 @@ export interface ModelSession {
   readonly expiresAtMs: number
   /** `undefined` until it is authorized. */
   readonly grants: Grants | undefined
-  /** Who authorized it, and under which key. */
+  /** Application that authorized it, and the key that it used. */
   readonly authorizer?: { readonly id: string; readonly key: string | undefined }
 }
 
 interface Walk {
   readonly cursor: string
-  /** Of lists and searches, each with its whole text. */
+  /** Question of a list or search, with its whole text. */
   readonly question: string
   readonly below: number
 }
@@ -98,7 +98,7 @@ export interface Model {
   readonly sessions: Map<string, ModelSession>
   /** Every key that was ever shown, live or dead, in order; no key is shown twice. */
   readonly keys: string[]
-  /** What was fingerprinted, to the fingerprint that the server gave it. */
+  /** Server's fingerprint, by the fingerprinted text. */
   readonly fingerprints: Map<string, string>
   readonly instants: Instants
   /** Every cursor that was given: for which question, and what it comes after. */

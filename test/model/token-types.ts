@@ -93,7 +93,7 @@ function keepDay(data: Json, nowMs: number): Json | undefined {
   return isThere ? data : undefined
 }
 
-/** Of the countries of the samples. Source: the IBAN registry of SWIFT. */
+/** IBAN lengths of the samples' countries. Source: the IBAN registry of SWIFT. */
 const ibanLengths: Readonly<Record<string, number>> = { DE: 22, GB: 22, NO: 15 }
 
 /** ISO 13616: the first four characters go to the end, letters count from 10, mod 97 is 1. */

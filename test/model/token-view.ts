@@ -1,5 +1,5 @@
 /**
- * How a token must look to the caller. Source: spec, "Token object"; contract section 1.
+ * Expected look of a token to the caller. Source: spec, "Token object"; contract section 1.
  * @module
  */
 import { fingerprinted } from './compose-token.ts'
@@ -37,7 +37,7 @@ const isBlank = (value: Json | undefined): boolean => {
   return value === undefined || value === null || value === ''
 }
 
-/** Whether anything that depends on the data is shown. */
+/** Returns true if anything that depends on the data is shown. */
 export function showsAnything(token: ModelToken, transform: Transform): boolean {
   if (transform === 'reveal') return true
   const data = lastingData(token)

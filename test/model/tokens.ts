@@ -1,7 +1,7 @@
 /**
- * What must be answered to operations on one token. Source: contract sections 2, 3, 7 to 11.
+ * Expected answers to operations on one token. Source: contract sections 2, 3, 7 to 11.
  *
- * Of an answer, the predictions read only what the server alone may choose: ids and fingerprints.
+ * The predictions read only the server's own choices from an answer: ids and fingerprints.
  * @module
  */
 import { admit, decide, failed, isRefused, type Caller, type Expected } from './access.ts'
@@ -62,7 +62,7 @@ function idOf(given: unknown, { type, data }: Composed): string | undefined {
   return isId(id) && !isToldBy ? id : undefined
 }
 
-/** What may be told of: where the caller may create, and what it may read or has created. */
+/** True if the caller may create there, and may read the token or has created it. */
 const isInReach = (caller: Caller, token: ModelToken): boolean =>
   decide(caller, 'token:create', token) !== undefined &&
   (decide(caller, 'token:read', token) !== undefined || token.createdBy === caller.applicationId)
@@ -144,7 +144,7 @@ const plainToken: ModelToken = {
   order: 0,
 }
 
-/** Whether the answer tells of an equal token, and whether it must leave out the content for it. */
+/** Tells if the answer names an equal token, and if it must leave out the content for it. */
 function equalityOf(model: Model, caller: Caller, token: ModelToken) {
   if (!token.deduplicates) return { extras: undefined, hides: false }
   const equals = equalTokens(model, caller, token)
@@ -154,7 +154,7 @@ function equalityOf(model: Model, caller: Caller, token: ModelToken) {
 
 const ranks = [undefined, 'redact', 'mask', 'reveal']
 
-/** Whether these grants see more, by any permission, of a token that moves. */
+/** Returns true if these grants see more, by any permission, of a token that moves. */
 const seesMore = (grants: Grants, from: ModelToken, to: ModelToken): boolean =>
   ['token:read', 'token:search', 'token:use', 'token:update'].some(permission => {
     const [before, after] = [from, to].map(at => ranks.indexOf(decide(grants, permission, at)))
@@ -177,12 +177,12 @@ export function patchToken(
   if (!isPatch(patch)) return failed(400)
   const standing = findToken(model, id)
   const transform = standing && decide(caller, 'token:update', standing)
-  // What is wrong with a patch by itself is told first; what is wrong for one token alone is not.
+  // Faults of the patch itself are told first; faults for one token alone are not.
   if (transform === undefined || standing === undefined) {
     return failed(404, composeChanged(model, plainToken, patch) === undefined ? 400 : 404)
   }
   const composed = composeChanged(model, standing, patch, transform === 'redact')
-  // Who sees nothing is refused other expressions before any is evaluated on the data.
+  // A caller that sees nothing is refused other expressions before any is evaluated on the data.
   if (composed === undefined) return failed(400, transform === 'redact' ? 403 : 400)
   const token: ModelToken = {
     ...standing,
@@ -210,7 +210,7 @@ export function deleteToken(model: Model, key: string | undefined, id: string): 
 }
 
 /**
- * One reference in a list of one. What may not be used is a mistake of the request.
+ * One reference in a list of one. A token that may not be used is a mistake of the request.
  * decision: blanks around the id of a reference are not part of it.
  */
 export function useToken(model: Model, key: string | undefined, id: string): Expected {

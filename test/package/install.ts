@@ -14,7 +14,7 @@ export const installMsMax = 300_000
 
 const archivePath = (name: string): string => join(root, 'dist', archiveOf(name))
 
-/** What the binary of this project is called is no setting of a vault. */
+/** The name of this project's binary is no setting of a vault. */
 const { COFFER_BINARY: _, ...env } = process.env
 
 export async function runBy(
@@ -35,7 +35,7 @@ export async function runBy(
 
 interface Application {
   readonly folder: string
-  /** What npm said. */
+  /** Output of npm. */
   readonly told: string
 }
 

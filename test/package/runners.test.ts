@@ -40,7 +40,7 @@ const [vitestBlock = '', jestBlock = '', nodeBlock = ''] = blocksOf(
 interface Runner {
   readonly name: string
   readonly words: readonly string[]
-  /** Of the file with its test. */
+  /** Path of the file with its test. */
   readonly file: string
   /** The test, and that of the page. */
   readonly tests: readonly [story: string, page: string]

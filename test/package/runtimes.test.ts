@@ -1,6 +1,6 @@
 /**
  * The typed client as it is published, in every runtime that it is made for: one story, told in
- * each against a vault of its own. What is told stands in `runtimes/story.ts`.
+ * each against a vault of its own. The story stands in `runtimes/story.ts`.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

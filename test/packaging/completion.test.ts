@@ -87,7 +87,7 @@ describe.each(Object.keys(interactive))('%s', shell => {
 })
 
 describe.skipIf(Bun.which('fish') === null)('fish', () => {
-  /** What it offers behind a line, without the descriptions. */
+  /** Returns the completions of a line, without their descriptions. */
   function offers(line: string): string[] {
     const script = `source ${scriptOf('fish')}; complete -C '${line}'`
     const { stdout, stderr } = Bun.spawnSync(['fish', '--no-config', '-c', script], {

@@ -74,7 +74,7 @@ describe.skipIf(
     expect(sumsIn(folder)).toMatch(sums)
   })
 
-  // Of a small program: it takes long to compress the one of before.
+  // A small program: the real one takes long to compress.
   test(
     'are the same when they are made again, and others of another program',
     () => {

@@ -20,7 +20,7 @@ const own = `${process.platform}-${process.arch}`
 const releaseMsMax = 900_000
 const name = `coffer-${version}-${own}`
 
-/** What the build reads, in another folder; packages come from Bun's cache. */
+/** Copies the files that the build reads to another folder; packages come from Bun's cache. */
 function copyCheckout(): string {
   const copy = join(temporaryFolder(), 'somewhere', 'else')
   for (const part of ['src', 'scripts', 'package.json', 'bun.lock', 'tsconfig.json']) {

@@ -1,5 +1,5 @@
 /**
- * What a thief of the database finds: nothing that was stored, in any usual encoding.
+ * A thief of the database finds nothing that was stored, in any usual encoding.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * What `coffer doctor` says of the database that a vault is in.
+ * Findings of `coffer doctor` on the database of a vault.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -158,7 +158,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     readonly lines: readonly string[]
   }
 
-  /** What it says of the database, its clock and the folder. */
+  /** Returns the doctor's findings on the database, its clock and the folder. */
   async function doctor(...words: string[]): Promise<Told> {
     const { exitCode, stdout } = await runCoffer(['doctor', ...words])
     expect(stdout).not.toMatch(/postgres:\/\/|hunter2|[0-9a-f]{32}/)

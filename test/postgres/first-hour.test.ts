@@ -1,6 +1,6 @@
 /**
- * What an operator meets in the first hour of a vault in PostgreSQL: each mistake is one line that
- * says what to do.
+ * Mistakes of an operator in the first hour of a vault in PostgreSQL: each is one line that says
+ * what to do.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

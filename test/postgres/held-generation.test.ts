@@ -1,5 +1,5 @@
 /**
- * What the administrator of a database gains by holding the generation still, and for how long.
+ * Gain of a database administrator who holds the generation still, and for how long it lasts.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -258,7 +258,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await cutOff(back(data), isAt(-2))).toBe(true)
       expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 1 })
       expect(await cutOff(back(data), isAt(-3))).toBe(true)
-      // What fails leaves the vault in the database, also where another run has shut all out.
+      // A failed move leaves the vault in the database, also if another run has shut out everyone.
       const foreign = join(temporaryFolder(), 'foreign')
       await runCoffer(['init', '--data', foreign])
       const wrong = ['--master-key-file', join(foreign, 'master.key')]

@@ -1,5 +1,5 @@
 /**
- * What the administrator of a database can put back, and what ends that.
+ * Rows that a database administrator can put back, and the events that end that.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * How a command refuses a database: in one line that repeats no address, password or value.
+ * Refusal of a database by a command: one line that repeats no address, password or value.
  * @module
  */
 import { expect } from 'bun:test'
@@ -10,7 +10,7 @@ export function expectRefused({ exitCode, stdout, stderr }: Ended, says: string,
   expect([exitCode, stdout]).toEqual([code, ''])
   expect(said).toContain(says)
   expect(said.trim().split('\n')).toHaveLength(1)
-  // What is expected is said with this example.
+  // The refusal shows the expected form by this example.
   const own = said.replace('postgres://user@host/name', '')
   expect(own).not.toMatch(/postgres:\/\/|hunter2|[0-9a-f]{16}| at .*:\d+:\d+/)
 }

@@ -1,6 +1,6 @@
 /**
  * Requests that wait for a database for longer than a connection may idle: they are under way, and
- * get their answer. What idles, or reads no answer, is ended as ever.
+ * get their answer. A connection that idles, or reads no answer, is ended as ever.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -110,7 +110,7 @@ describe.skipIf(!isPostgresThere)('while the database keeps writes waiting', () 
     expect(await Promise.all(asked)).toEqual(expected as never)
   }, 300_000)
 
-  /** What came until the connection ended: the status, if any. */
+  /** Returns the status that came until the connection ended, if any. */
   function endedBy(where: NetConnectOpts, text: string): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>()
     let answer = ''

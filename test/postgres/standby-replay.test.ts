@@ -1,6 +1,6 @@
 /**
- * What was done under an idempotency key, and never answered since no synchronous standby had it,
- * is told again no earlier than that.
+ * An operation under an idempotency key that was never answered, since no synchronous standby had
+ * it, is replayed no earlier than that.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -54,7 +54,7 @@ test.skipIf(!isPostgresThere)(
     await standby.stop()
     while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
 
-    /** What cancels each wait, so that the row stands on the primary alone. */
+    /** Cancels each wait, so that the row stands on the primary alone. */
     const cancelled = async <T>(asked: Promise<T>): Promise<T> => {
       let isOver = false
       void asked.catch(() => {}).finally(() => (isOver = true))

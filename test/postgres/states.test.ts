@@ -1,5 +1,5 @@
 /**
- * What is logged of a database that goes and comes back, by one process and by three.
+ * Log of a database that goes and comes back, by one process and by three.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -135,7 +135,7 @@ AND relation = '${schema}.${table}'::regclass`
     const { statuses, ended } = flood(served, count, '/tokens/search', search)
     await waitedFor(served, 'chunks')
     const asked = askOnce(target, 'POST', '/tokens/search', { key: other, body: search })
-    // What needs no page, or is nobody's, has nothing to wait for.
+    // A request that needs no page, or has no live key, has nothing to wait for.
     const read = await readOf(target, `/tokens/${id}`, other)
     const stranger = await askOnce(target, 'POST', '/tokens/search', { key: 'no', body: search })
     expect([read.status, stranger.status]).toEqual([200, 401])
@@ -143,7 +143,7 @@ AND relation = '${schema}.${table}'::regclass`
     const { status } = await asked
     const before = statuses.filter(each => each === 200).length
     await ended
-    // Those of the other may have waited for too long.
+    // Requests of the other caller may have waited for too long.
     expect(statuses.filter(each => each !== 200 && each !== 503)).toEqual([])
     return { status, before }
   }

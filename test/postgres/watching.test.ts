@@ -1,5 +1,5 @@
 /**
- * What is told to anyone who watches a vault in PostgreSQL, also while there is no database.
+ * Metrics and states of a vault in PostgreSQL, also while there is no database.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

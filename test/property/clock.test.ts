@@ -167,7 +167,7 @@ const jump = fc.record({
   restartsWithin: fc.boolean(),
   restartsAfter: fc.boolean(),
   isClean: fc.boolean(),
-  /** Of what it may last. */
+  /** Share of the allowed duration. */
   lasts: fc.double({ min: 0, max: 0.9, noNaN: true }),
   rightMs: spans,
 })

@@ -103,7 +103,7 @@ const opensTo = (by: RowSealer, row: NewRow, index: number): string | undefined 
 
 const isSame = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, other, true)
 
-/** What the place of a value is made of: all of it is bound to the value. */
+/** Parts of a value's place: all of it is bound to the value. */
 const placeOf = (by: RowSealer, row: NewRow, part: number) => [
   by.scope.name,
   by.collection,

@@ -281,7 +281,7 @@ const secret = fc.string({
 
 const count = fc.integer({ min: 0, max: 45 })
 
-/** How many characters of the secret stand where they stood, of those that are not preserved. */
+/** Counts the secret's characters that still stand in their places, without preserved ones. */
 const countShown = (shown: unknown, whole: string, preserved: string): number => {
   const characters = [...String(shown)]
   const own = [...whole]

@@ -38,7 +38,7 @@ const nativeTakes = (text: string): boolean => {
   }
 }
 
-/** How many values there are, and how many levels around the deepest. */
+/** Counts the values, and the levels around the deepest one. */
 const sizeOf = (value: Json): { readonly values: number; readonly depth: number } => {
   const inner = isJsonArray(value) ? value : isJsonObject(value) ? [...value.values()] : undefined
   const sizes = (inner ?? []).map(sizeOf)

@@ -8,8 +8,8 @@
  *   and `["ab"]` are alike. As a number it is 0; JavaScript reads `[5]` as 5.
  * - A character is a code point for `size`, `first`, `last`, `split: ''` and `replace: ''` too, as
  *   it is in Liquid for `slice` and `truncate` alone, so that no half of a pair comes out.
- * - null stays null under `slice`, and `first` and `last` of what has none are null; Liquid gives
- *   [] or ''. Rendered they are all empty.
+ * - null stays null under `slice`, and absent `first` and `last` are null; Liquid gives [] or ''.
+ *   Rendered they are all empty.
  * - A result that is not finite is an error, since JSON cannot hold it, and -0 is 0. A number that
  *   no double holds is refused by arithmetic; Liquid has no such numbers.
  * - `date` takes what is surely a date and known conversions alone, in UTC and the C locale; else
@@ -82,7 +82,7 @@ const text = fc.oneof(
   }),
 )
 
-/** Where a code point is a UTF-16 unit. */
+/** Texts in which a code point is a UTF-16 unit. */
 const plainText = fc.string({
   unit: fc.constantFrom('a', 'B', ' ', ',', '-', 'é', '日'),
   maxLength: 12,

@@ -33,7 +33,7 @@ const cardHead = (lengths: readonly number[]) =>
       const left = length - 1 - start.length
       return digits(left, left).map(rest => start + rest)
     })
-    // Of 13 digits those up to the year 2100 are epoch times.
+    // Such 13 digits, up to the year 2100, are epoch times.
     .filter(head => head.length !== 12 || head > '413500000000')
 
 const lengths = [13, 14, 15, 16, 17, 19]

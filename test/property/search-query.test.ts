@@ -77,7 +77,7 @@ const pieces = fc.constantFrom(
   ' ',
 )
 
-/** How many clauses there are, and how many levels are around the deepest. */
+/** Counts the clauses, and the levels around the deepest one. */
 function sizeOf(tree: SearchTree): { readonly clauses: number; readonly levels: number } {
   if ('field' in tree) return { clauses: 1, levels: 0 }
   const parts = ('not' in tree ? [tree.not] : 'all' in tree ? tree.all : tree.any).map(sizeOf)

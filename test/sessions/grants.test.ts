@@ -1,6 +1,6 @@
 /**
- * What sessions may see and do by their rules, and grants that are bound to the authorizer.
- * Source: contract sections 11 and 12.
+ * Rules of sessions, and grants that are bound to the authorizer. Source: contract sections 11 and
+ * 12.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

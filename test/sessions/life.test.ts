@@ -1,5 +1,5 @@
 /**
- * How long a session lives, and what ends it. Source: contract sections 10, 12 and 13.
+ * Lifetime of a session, and the events that end it. Source: contract sections 10, 12 and 13.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * How long a served connection waits for its next request, and how long for the rest of one.
+ * Time that a served connection waits for its next request, and for the rest of one.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'

@@ -17,7 +17,7 @@ const addedAtOnce = 1_000
 const removedAtOnce = 60
 const writes = 1_300
 const longBytesEnd = 100_000
-/** Of the size of a chunk of an index: pages that must lie side by side. */
+/** Size of a chunk of an index: its pages must lie side by side. */
 const chunkBytes = 8_200
 const chunks = 11
 const seed = 12_345

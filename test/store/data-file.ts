@@ -20,12 +20,12 @@ export const bigPart = new Uint8Array(9_000).fill(7)
 
 export interface DataPages {
   readonly meta: MetaPage
-  /** Of the newer meta page within the file. */
+  /** Offset of the newer meta page within the file. */
   readonly metaAt: number
   readonly bytes: Buffer
-  /** Where a page begins. */
+  /** Returns the offset of a page. */
   at(page: number): number
-  /** Where the node of that index begins, in a branch or a leaf. */
+  /** Returns the offset of the node of that index, in a branch or a leaf. */
   nodeAt(page: number, index: number): number
   save(): void
 }
@@ -47,7 +47,7 @@ export function readPages(folder: string): DataPages {
   }
 }
 
-/** Where the record of a table begins: name, then the record, in a leaf of the tree of tables. */
+/** Returns the offset of a table's record, behind its name in a leaf of the tree of tables. */
 export function tableRecordAt({ bytes, meta, at }: DataPages, name: string): number {
   const from = at(meta.tables.root ?? 0)
   const found = bytes.indexOf(`${name}\0`, from, 'latin1')

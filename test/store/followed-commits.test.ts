@@ -1,5 +1,5 @@
 /**
- * What a process keeps of its own commits, beside what a reader who has seen none of them reads.
+ * State that a process keeps of its own commits, against a reader that has seen none of them.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -54,7 +54,7 @@ test('uniques that were folded era by era leave pages more than half full', asyn
     const digest = createHash('sha256').update(String(number)).digest()
     return Buffer.concat([digest.subarray(0, 1), era, digest.subarray(1, 28)])
   }
-  // Of four first bytes alone: their ranges then have several pages each.
+  // Ids with one of four first bytes: their ranges then have several pages each.
   const uniques = Array.from({ length: 40_000 }, (_, number) => inEra(number))
   for (const unique of uniques) unique[0] = (unique[0] ?? 0) & 3
   for (let from = 0; from < uniques.length; from += 500) {
@@ -126,7 +126,7 @@ describe('the LMDB engine and its disk', () => {
     await root.close()
   })
 
-  /** What a second process would find if this one ended now. */
+  /** Copies the file as a second process would find it if this one ended now. */
   async function copyOf(path: string) {
     const copy = temporaryFolder()
     copyFileSync(join(path, 'data.mdb'), join(copy, 'data.mdb'))

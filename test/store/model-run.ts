@@ -27,7 +27,7 @@ const sketches = fc.record({
 
 const steps = fc.record({
   kind: fc.constantFrom('insert', 'insert', 'replace', 'remove', 'reseal', 'require', 'bump'),
-  /** Of the rows that stood before the batch, newest first; one too far is absent. */
+  /** Row to change, counted back from the newest before the batch; one too far is absent. */
   pick: fc.nat({ max: 6 }),
   isStale: fc.boolean(),
   isChecked: fc.boolean(),

@@ -10,7 +10,7 @@ const folds = fc.record({
   putsPerDigest: fc.constant(0),
 })
 
-/** Of so many stores the reserves would fill a disk. */
+/** The reserves of so many stores would fill a disk. */
 const withoutReserve = { freeBytes: () => Infinity, allocate: () => false }
 
 testModel(

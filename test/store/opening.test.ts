@@ -1,5 +1,5 @@
 /**
- * What is looked at before the engine opens a file, and what is refused.
+ * Checks before the engine opens a file, and files that are refused.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

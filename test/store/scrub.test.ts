@@ -16,7 +16,7 @@ import { seededBytes } from '../support/seeded.ts'
 import { inserted } from './rows.ts'
 
 const pieceBytes = 16
-/** What no piece is in; a few bytes of it again and again, which are soon made. */
+/** Bytes in which no piece stands: a few bytes repeated, which are soon made. */
 const filler = (bytes: number): Buffer => Buffer.alloc(bytes, seededBytes(2)(4_099))
 const nobodyWrites = async (task: () => void): Promise<void> => task()
 

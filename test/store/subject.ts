@@ -1,5 +1,5 @@
 /**
- * What a suite of tests of a store works on.
+ * Subject of a suite of store tests.
  *
  * @module
  */

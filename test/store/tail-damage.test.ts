@@ -47,7 +47,7 @@ const requireOne = (store: Store): Promise<unknown> => store.write([{ require: 1
 
 interface Damage {
   readonly says: string
-  /** Of what else leads to the second row. */
+  /** True if the damage hides the second row. */
   readonly hidesTwo?: true
   readonly change: (environment: LmdbEnvironment) => void
   readonly breaks: readonly ((store: Store) => Promise<unknown>)[]

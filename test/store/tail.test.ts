@@ -140,7 +140,7 @@ describe('a fold', () => {
       const { nextOrdinal, foldedTo } = store.state()
       most = Math.max(most, nextOrdinal - foldedTo)
     }
-    // Of 3,200 digests at most, 500 in a row, and what came while the first fold was to begin.
+    // Rows of 3,200 digests at most, 500 each, and those that came before the first fold began.
     expect(most).toBeLessThan(30)
     expect(await store.integrity()).toEqual([])
     await store.close()

@@ -202,7 +202,7 @@ describe('a store that was changed behind its back', () => {
     const store = await openLmdbStore({ path })
     for (const call of damage.breaks) await expectFault(call(store), 'storage_corrupt')
     expect(await store.integrity()).toEqual(damage.finds)
-    // What is damaged stops nothing else.
+    // A damaged row stops nothing else.
     await inserted(store, { uniques: [9], terms: [9] })
     expect((await store.find(uniqueOf(2)))?.ordinal).toBe(2)
     await store.close()

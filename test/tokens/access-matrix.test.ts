@@ -68,7 +68,7 @@ const shown: Readonly<Record<string, (text: string) => void>> = {
   },
 }
 
-/** What a success must show of the token, and what it must not. */
+/** Expects the members that a success must show of the token, and none that it must not. */
 function expectShown(answer: Answer, cell: string, id: string | undefined): void {
   if (cell === 'ok' || cell === '-') return expectNothingOf(answer, id)
   expect(answer.text).toContain(`"id":"${id}"`)
@@ -117,7 +117,7 @@ describe('the table of access', () => {
   })
 })
 
-/** Who may do it in full, for the refusals beside its success. */
+/** Returns a caller that may do it in full, for the refusals beside its success. */
 const ableOf = (route: string): Credential => {
   const able = rows.find(row => row.route === route)
   const found = liveCredentials.find(by => !/^[0-9-]+$/.test(able?.cells[by] ?? '403'))

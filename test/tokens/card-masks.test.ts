@@ -14,7 +14,7 @@ const writing = ['token:create', 'token:update']
 const all = [...writing, 'token:read']
 
 let vault: TestVault
-/** Of a browser: it may create and update. */
+/** Key of a browser: it may create and update. */
 let open: string
 /** Sees tokens masked. */
 let reader: string

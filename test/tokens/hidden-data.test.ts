@@ -177,7 +177,7 @@ describe('E11: a token whose mask shows nothing', () => {
 })
 
 describe('E11: a change by one who sees nothing', () => {
-  /** Whether data with this many hidden bytes takes a patch that adds so many. */
+  /** Returns true if data with this many hidden bytes takes a patch that adds so many. */
   const takes = async (hiddenBytes: number, addedBytes: number): Promise<boolean> => {
     const id = `size-${hiddenBytes}-${addedBytes}`
     await create({ id, data: { a: 'x'.repeat(hiddenBytes - '{"a":""}'.length) } })

@@ -141,7 +141,7 @@ describe('an id expression that gives a protected number away is refused', () =>
       { type: 'card', data: withCode, id: 'sizes {{ data.number | size }} {{ data.cvc | size }}' },
       { type: 'social_security_number', data: '123-45-6789', id: 'ssn-{{ data | last4 }}' },
       { type: 'us_bank_account_number', data: '12345', id: '{{ data | alias_preserve_format }}' },
-      // Of one digit there are no two to hide.
+      // A number of one digit has no two digits to hide.
       { type: 'bank', data: { ...bank, account_number: '7' }, id: 'r-{{ data.routing_number }}' },
     ]
     for (const body of taken) expect([body.id, (await create(body)).status]).toEqual([body.id, 201])

@@ -1,6 +1,6 @@
 /**
- * What a mask shows is kept beside the record: a masked read opens no data, and shows the same as
- * one that evaluates the mask.
+ * The output of a mask is kept beside the record: a masked read opens no data, and shows the same
+ * as one that evaluates the mask.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

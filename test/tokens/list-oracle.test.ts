@@ -49,7 +49,7 @@ async function openSide(hasHidden: boolean): Promise<Side> {
   return { vault, writer, scoped }
 }
 
-/** What an answer tells, without what is new in each. */
+/** Returns the answer, without what is new in each. */
 function told({ status, text, headers }: Answer): unknown {
   const known = text.replace(/urn:[^"]*/, 'urn').replace(/"next":"[^"]*"/, '"next":""')
   const { 'svc-trace-id': _, ...rest } = Object.fromEntries(headers)

@@ -24,7 +24,7 @@ interface Stored {
   readonly containers: readonly string[]
 }
 
-/** What came back of a token that was created so; `undefined` when it was refused with 400. */
+/** Returns the token as it came back; `undefined` if its creation was refused with 400. */
 async function roundTrip(body: object): Promise<Stored | undefined> {
   const made = await vault.ask('POST', '/tokens', { key, body })
   if (made.status === 400) return undefined

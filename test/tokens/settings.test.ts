@@ -1,6 +1,6 @@
 /**
- * What an operator may turn on and off for tokens: strict masks, the mask guard, the guard against
- * card numbers where none belongs. Source: contract sections 6 and 7; hardening finding 9, T20.
+ * Token settings of an operator: strict masks, the mask guard, the guard against card numbers where
+ * none belongs. Source: contract sections 6 and 7; hardening finding 9, T20.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

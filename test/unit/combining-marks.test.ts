@@ -5,7 +5,7 @@ import { foldMetadata } from '../../src/rules/clear-text.ts'
 const isMark = (character: string): boolean => /\p{M}/u.test(character)
 const from = (first: number, last: number): string[] =>
   Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at))
-/** Of the planes that have marks but variation selectors, with those that have no class. */
+/** Marks of the planes that have any, without variation selectors, with those without a class. */
 const marks = [...from(0x3_00, 0xd7_ff), ...from(0xe0_00, 0x1_ff_ff)].filter(isMark)
 
 /** All of them, in an order of which each is far from the one before. */

@@ -1,5 +1,5 @@
 /**
- * What becomes of a call that comes while the same work is under way.
+ * Calls that come while the same work is under way.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -38,7 +38,7 @@ test('a caller who brings many works has one piece for each of the others', asyn
   expect(order).toEqual([1, 1, 2, 3, 1, 2, 1, 1, 1])
 })
 
-/** What happens after a piece that took `ms`: the next one, or a timer of half its rest. */
+/** Returns the step after a piece that took `ms`: the next one, or a timer of half its rest. */
 async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece' | 'timer'> {
   let nowMs = 0
   const turns = makeScheduler(() => nowMs)

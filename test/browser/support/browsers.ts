@@ -1,7 +1,7 @@
 /**
  * Real browsers: Debian's Chromium and Firefox, driven without a window.
  *
- * `scripts/install-browsers` installs them. Where one is missing, tests fail.
+ * `scripts/install-browsers` installs them. Tests fail if one is missing.
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ export const browserNames: readonly BrowserName[] = ['chrome', 'firefox']
 
 const programs = { chrome: 'chromium', firefox: 'firefox-esr' } as const
 
-/** What a browser keeps from frames of other sites. */
+/** Storage that a browser grants to frames of other sites. */
 export type Storage = 'usual' | 'blocked'
 
 function programOf(name: BrowserName): string {
@@ -37,7 +37,7 @@ function chromeProfile(storage: Storage): string {
   return folder
 }
 
-/** Of a start, a page and each call: it catches what hangs, and not a machine that is busy. */
+/** Longest wait for a start, a page or a call: it catches what hangs, not a busy machine. */
 const waitMsMax = 300_000
 const patience = { timeout: waitMsMax, protocolTimeout: waitMsMax }
 
@@ -79,7 +79,7 @@ function launchOnce(name: BrowserName, storage: Storage): Promise<Browser> {
 export async function openPage(name: BrowserName, storage: Storage = 'usual'): Promise<Page> {
   const browser = await launchOnce(name, storage)
   const pages = await browser.pages()
-  // Of tests that have ended: no test opens so many.
+  // These pages belong to tests that have ended: no test opens so many.
   for (const page of pages.slice(0, -pagesMax)) await page.close()
   const page = await browser.newPage()
   page.setDefaultTimeout(waitMsMax)

@@ -19,7 +19,7 @@ export interface Facts {
 
 export type Made = Partial<CardToken> & Partial<Facts>
 
-/** What the script of the shop (`shop.ts`) has put into its page. */
+/** Values that the shop's script (`shop.ts`) has put into its page. */
 export interface ShopPage {
   readonly told: (readonly [string, unknown])[]
   readonly mount: (options: object) => Promise<'ready' | Facts>
@@ -30,12 +30,12 @@ export interface ShopPage {
 
 export interface Checkout {
   readonly page: Page
-  /** What became of the fields. */
+  /** Outcome of mounting the fields. */
   readonly mounted: 'ready' | Facts
   readonly frame: Frame
   /** Types, from the first field on; Tab goes from one to the next. */
   readonly fill: (number: string, expiry: string, cvc: string) => Promise<void>
-  /** What stands in the fields. */
+  /** Returns the texts that stand in the fields. */
   readonly values: () => Promise<readonly string[]>
   readonly errors: () => Promise<readonly string[]>
   readonly tokenize: (request?: object) => Promise<Made>

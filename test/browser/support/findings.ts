@@ -1,5 +1,5 @@
 /**
- * What axe finds wrong for people who do not see a page, or not all of its colours.
+ * Faults that axe finds for people who do not see a page, or not all of its colours.
  * @module
  */
 import { expect } from 'bun:test'
@@ -39,11 +39,11 @@ async function violationsIn(page: Page, seen: string): Promise<readonly Violatio
   return violations
 }
 
-/** What axe finds in a page that holds card fields, and in them, by the names of its rules. */
+/** Returns the names of the axe rules that a page with card fields, or the fields, break. */
 export const findingsIn = async (page: Page): Promise<readonly string[]> =>
   (await violationsIn(page, '#cvc')).map(({ id }) => id)
 
-/** What axe finds in a page that keeps somebody out, with the first place of each. */
+/** Returns the serious faults that axe finds in a page, with the first place of each. */
 export const seriousIn = async (page: Page, seen: string): Promise<readonly string[]> =>
   (await violationsIn(page, seen))
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,6 +1,6 @@
 /**
- * Where the focus is, in a page and in the frame of the vault: between two processes of a browser
- * it takes a moment, and keys that come before it go.
+ * Focus in a page and in the frame of the vault: it takes a moment to move between two processes of
+ * a browser, and keys that come before it are lost.
  * @module
  */
 import { expect } from 'bun:test'
@@ -8,7 +8,7 @@ import type { Frame, Page } from 'puppeteer-core'
 
 type Place = Pick<Page, 'evaluate'>
 
-/** What has the focus, by its id. */
+/** Returns the id of the focused element. */
 export const focused = (where: Place) =>
   where.evaluate(() => {
     const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }

@@ -57,7 +57,7 @@ export interface Shop {
 }
 
 export interface ShopOptions {
-  /** Of its pages. */
+  /** Headers of the shop's pages. */
   readonly headers?: Readonly<Record<string, string>>
   readonly html?: string
   readonly host?: string

@@ -30,7 +30,7 @@ const start = (words: readonly string[], env: Readonly<Record<string, string>>) 
     stderr: 'pipe',
   })
 
-/** What stands before the vault, and is told of each request before that is passed on. */
+/** Proxy in front of the vault, which is told of each request before it is passed on. */
 function startFront(seen: (method: string, path: string) => Promise<unknown>) {
   const server = Bun.serve({
     hostname: '127.0.0.1',

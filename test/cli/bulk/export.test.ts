@@ -43,7 +43,7 @@ const requests = [
   `{"id":"hidden","type":"card_number","data":"${number}","mask":null}`,
 ]
 
-/** What is of the vault that a token is in, and what stays behind. */
+/** Leaves out what belongs to the vault that a token is in, and stays behind there. */
 const comparable = (text: string): string =>
   text
     .replace('"cvc":"123",', '')

@@ -1,6 +1,6 @@
 /**
- * What stands where a command on many tokens is to write: it is neither followed nor overwritten,
- * and is told before anything is done.
+ * Files where a command on many tokens is to write: they are neither followed nor overwritten, and
+ * are told before anything is done.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -97,7 +97,7 @@ describe('a mistake is told with what to do, and nothing is stored or written', 
   })
 })
 
-/** What somebody else may serve at an address: JSON of all kinds, in answers that succeed. */
+/** JSON that another server may send at an address, in answers that succeed. */
 const wrongs: readonly (readonly [string, unknown])[] = [
   ['null', null],
   ['numbers', { results: [1], data: [1], pagination: {} }],

@@ -31,7 +31,7 @@ const envOf = ({ key = vault.keys.private, address = vault.address }: Where) => 
 const run = (words: readonly string[], where: Where = {}) =>
   runCoffer(['token', 'reindex', ...words], { env: envOf(where), input: where.input ?? '' })
 
-/** What it did, by its counts. */
+/** Runs a reindex. @returns its exit code, stderr and counts */
 async function counts(words: readonly string[], where?: Where) {
   const { exitCode, stdout, stderr } = await run([...words, '--json'], where)
   const told = stdout === '' ? {} : (JSON.parse(stdout) as Record<string, unknown>)
@@ -253,10 +253,10 @@ describe('coffer token reindex', () => {
     const left = (await vault.client().tokens.searchPage({ query: 'data:old' })).pagination
     expect(left.total_items).toBeGreaterThanOrEqual(count - 100)
     expect(left.total_items).toBeLessThan(count)
-    // What was changed is not found by the query any more.
+    // The query no longer finds a token that was changed.
     const again = (await counts(words)) as { found?: number }
     expect(again).toMatchObject({ exitCode: 0, changed: again.found, gone: 0, refused: [] })
-    // Those that were under way when it was killed may have landed since.
+    // Writes that were under way when it was killed may have landed since.
     expect(again.found).toBeWithin(count - 100, left.total_items + 1)
     for (const at of [0, 150, count - 1]) expect(await find(`data:"old ${at}"`)).not.toBe('')
     expect(await find('data:old')).toBe('')

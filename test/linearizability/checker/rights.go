@@ -31,7 +31,7 @@ func stepRights(state rightsState, op *operation) (bool, rightsState) {
 	case "put":
 		next.grants = op.In.Value
 	case "regenerate":
-		// Where no answer came, nobody knows the key.
+		// Nobody knows the key if no answer came.
 		next.key = "unknown"
 		if !op.isOpen() {
 			next.key = op.Out.Key

@@ -18,7 +18,7 @@ interface Slot {
   readonly name: string
   readonly credential: string
   used: number
-  /** What was answered for it last. */
+  /** Id in its last answer. */
   id?: string
 }
 

@@ -14,7 +14,7 @@ const shared = 'shared'
 interface Application {
   readonly name: string
   readonly id: string
-  /** Those that were answered, by their labels; the last is the newest. */
+  /** Keys that were answered, by their labels; the last is the newest. */
   readonly keys: { readonly label: string; readonly key: string }[]
   regenerated: number
   isEnding: boolean

@@ -39,7 +39,7 @@ interface Family {
   readonly name: string
   readonly creator: Application
   readonly authorizer: Application
-  /** Of the session, which not every vault tells. */
+  /** Id of the session, which not every vault tells. */
   readonly id: string | undefined
   readonly key: string
   readonly nonce: string

@@ -10,7 +10,7 @@ import { pickWeighted, type OpenWorkload } from '../workload.ts'
 const tags = ['t0', 't1', 't2', 't3']
 const pageSize = 100
 
-/** What of a page the checker compares. */
+/** Reads the members of a page that the checker compares. */
 export function readPage(body: Body, status: number) {
   if (status !== 200) return {}
   const { pagination, data } = body as {

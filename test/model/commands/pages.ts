@@ -1,5 +1,5 @@
 /**
- * Which page is asked for: mostly one of the first, in small sizes, so that there are many.
+ * Pages that are asked for: mostly one of the first, in small sizes, so that there are many.
  * @module
  */
 import fc from 'fast-check'

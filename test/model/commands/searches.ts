@@ -117,7 +117,7 @@ function rangesIn(tree: SearchTree): number {
   return parts.reduce((sum, part) => sum + rangesIn(part), 0)
 }
 
-/** How many values a range stands for is the vault's to say; one alone is never too many. */
+/** The vault decides how many values a range may stand for; one alone is never too many. */
 const isTooWide = (asked: SearchTree, { status, text }: Answer): boolean =>
   status === 400 && text.includes('fewer or shorter ranges of time') && rangesIn(asked) > 1
 
@@ -150,7 +150,7 @@ export const searches = commandsOf({
   },
 })
 
-/** What is true of every token, in the grammar of the model. */
+/** A query that is true of every token, in the grammar of the model. */
 const everything: SearchTree = { not: { field: 'id', value: '' }, sign: 'NOT ' }
 
 export const searchesForAll = commandsOf({

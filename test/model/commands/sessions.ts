@@ -30,7 +30,7 @@ function nonceOf(model: Model, pick: number): string {
 const isUnused = (model: Model, session: ModelSession): boolean =>
   session.grants === undefined && isStanding(model, session)
 
-/** Where no session waits for its authorization, one is created first. */
+/** Creates a session if none waits for its authorization. */
 async function provideSession(model: Model, server: Server): Promise<void> {
   if ([...model.sessions.values()].some(one => isUnused(model, one))) return
   const key = keyOf(model, { kind: 'public', pick: 0 })

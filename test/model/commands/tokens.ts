@@ -24,7 +24,7 @@ export const targetOf = (model: Model, { luck, pick }: Target): string =>
 
 const pathOf = (id: string): string => `/tokens/${encodeURIComponent(id)}`
 
-/** What the server chose, also where the answer leaves the fingerprint out. */
+/** Returns the server's choices, also if the answer leaves the fingerprint out. */
 async function chosenIn({ vault }: Server, { tenantId }: Model, { status, body }: Answer) {
   if (status >= 300 || 'fingerprint' in body) return body
   const { keys, store } = vault.deps

@@ -27,7 +27,7 @@ export function startOf(model: Model, question: string, { how, pick }: WalkInput
 
 const nextOf = ({ body }: Answer): unknown => Object(body['pagination'])['next']
 
-/** What the cursor stands for, with the next cursor taken from the answer: it can be any text. */
+/** Finds the stretch of a cursor; the next cursor is taken from the answer and can be any text. */
 export function stretchOf(
   model: Model,
   question: string,

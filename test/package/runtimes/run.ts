@@ -94,7 +94,7 @@ export async function tellInPage(name: BrowserName, { scene, publish }: Stage): 
   return page.evaluate('tell()')
 }
 
-/** What the page of docs/client.md shows, with the package `@coffer/client`. */
+/** Shows the page of docs/client.md, with the package `@coffer/client`. */
 export async function showPage(name: BrowserName, { scene, publish }: Stage): Promise<unknown> {
   const { folder } = await installInto(['@coffer/client'], ['--offline'])
   const [block = ''] = blocksOf(readPage('docs/client.md'), 'html')

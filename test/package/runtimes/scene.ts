@@ -1,5 +1,5 @@
 /**
- * What the client meets in every runtime: a real vault, and servers that are none or play foul.
+ * Servers that the client meets in every runtime: a real vault, and absent or foul ones.
  * @module
  */
 import { createServer, type AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export const busySeconds = 30
 export interface Scene {
   readonly address: string
   readonly keys: Readonly<Record<KeyKind, string>>
-  /** Where nobody listens. */
+  /** Address at which nobody listens. */
   readonly nobody: string
   /** Takes connections, and never answers. */
   readonly silent: string
@@ -105,7 +105,7 @@ function openFoul(): Foul {
   return { address: server.url.origin, caught: () => caught, publish }
 }
 
-/** Of one runtime, which it ends with the process of the tests. */
+/** Sets the stage of one runtime, which ends with the process of the tests. */
 export async function setStage(): Promise<Stage> {
   const { address, caught, publish } = openFoul()
   const vault = await startVault({ settings: { corsOrigins: [address] } })

@@ -1,5 +1,5 @@
 /**
- * What a program does with the client, the same in every runtime: it uses nothing else of them.
+ * Program that uses the client, the same in every runtime: it uses nothing else of them.
  * @module
  */
 import { CofferError, createClient, type Client, type ClientOptions } from 'coffer/client'
@@ -9,7 +9,7 @@ const number = '4242424242424242'
 const longMs = 20_000
 const shortMs = 200
 
-/** What a call fails with, as far as a program looks at it. */
+/** Returns the members of a call's failure that a program looks at. */
 async function failureOf(call: Promise<unknown>) {
   try {
     await call
@@ -70,7 +70,7 @@ async function refuse(scene: Scene, { tokens }: Client) {
   }
 }
 
-/** What became of a call that is ended after a moment, and whether that was at once. */
+/** Returns the outcome of a call that is aborted after a moment, and whether it ended at once. */
 async function endedIn(address: string, key: string) {
   const controller = new AbortController()
   const { tokens } = createClient({ address, key, timeoutMs: longMs })

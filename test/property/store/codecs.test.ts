@@ -30,7 +30,7 @@ const instants = upTo(deadlineMsMax)
 const chunks = upTo(2 ** 32 - 1)
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 
-/** What a comparison of keys must say of what they stand for. */
+/** Returns the order that keys must have, by the numbers that they stand for. */
 const orderOf = (a: number, b: number): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0)
 
 describe('keys', () => {

@@ -1,5 +1,5 @@
 /**
- * What a store in a database counts of itself, where it goes wrong as well.
+ * Counters of a store in a database, also for work that fails.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

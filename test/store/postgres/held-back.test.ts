@@ -103,7 +103,7 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
     const { store, waiting, close } = await openOn(server, schema)
     await inserted(waiting, { uniques: [0] })
     const holding = await server.sql.reserve()
-    // What the test does itself may take a busy machine longer.
+    // The test's own statement may take a busy machine longer.
     await holding.unsafe('SET statement_timeout = 0')
     await set(`SET statement_timeout = '50ms'`, holding)
     await holding.unsafe('BEGIN')
@@ -179,7 +179,7 @@ WHERE usename = 'limited'`)
   }, 300_000)
 })
 
-/** Of its own, where it can be mounted: as root, and not in every container. */
+/** Mounts a small disk of its own, if it can: as root, and not in every container. */
 function smallDisk(): Disk | undefined {
   try {
     return mountDisk('tmpfs', temporaryFolder(), 5_000)

@@ -1,5 +1,5 @@
 /**
- * What a vault that leaves its database shuts out, and what a folder has of it then.
+ * A vault that leaves its database: the processes that it shuts out, and what the folder has then.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } from '../rows.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
-/** Of a store that gives up. */
+/** Timeouts of a store that gives up soon. */
 const hasty: Partial<DatabaseTimeouts> = {
   readMs: 2_000,
   writeMs: 4_000,
@@ -29,7 +29,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
   })
   afterAll(() => proxy.stop())
 
-  /** Of a store whose connections go through the proxy, and of one whose do not. */
+  /** Opens a store whose connections go through the proxy, and one whose connections do not. */
   async function openBoth(): Promise<{
     store: PostgresStore
     count: (table: string) => Promise<number>

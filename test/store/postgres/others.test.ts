@@ -1,5 +1,5 @@
 /**
- * What goes wrong for one is no trouble of others: a connection that is waited for, an answer that
+ * Trouble of one caller is no trouble of others: a connection that is waited for, an answer that
  * never comes, a chunk that is damaged, a state that is away for a moment.
  * @module
  */

@@ -11,7 +11,7 @@ import { openAt, tablesAt } from './subject.ts'
 
 const rows = 300
 
-/** Of an index, how many of its entries were read; sessions tell it at the latest as they end. */
+/** Returns the rows read of each table; sessions report them at the latest as they end. */
 async function readsOf(schema: string): Promise<Readonly<Record<string, number>>> {
   const pool = openPool((await sharedPostgres()).address('public'), 1)
   const text = `SELECT relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0)

@@ -20,7 +20,7 @@ import {
 import { expectFault, insertOf, uniqueOf } from '../rows.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
-/** Of a store that gives up. */
+/** Timeouts of a store that gives up soon. */
 const hasty = { readMs: 2_000, writeMs: 4_000, tryMs: 1_500, connectMs: 1_000 }
 const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
 const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
@@ -103,7 +103,7 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
     300_000,
   )
 
-  /** Of clients, ours aside. */
+  /** Query for the busy connections of clients, except ours. */
   const busy = `SELECT pid FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`
 

@@ -23,7 +23,7 @@ const opened: PostgresStore[] = []
 /** Times 9 connections of each: fewer than the 500 of the server. */
 const openMax = 40
 
-/** Of a store that has to answer, however busy the machine is. */
+/** Timeouts of a store that has to answer, however busy the machine is. */
 export const patient: DatabaseTimeouts = {
   ...defaultTimeouts,
   connectMs: 60_000,
@@ -62,7 +62,7 @@ export async function makeTablesIn(address: DatabaseAddress): Promise<Pool> {
   return pool
 }
 
-/** Of the store that stands for a folder. */
+/** Returns the tables of the store that stands for a folder. */
 export const tablesAt = (folder: string) => tablesIn(schemas.get(folder) ?? '')
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the process that watches over workers keeps. Source: src/cli/serve-together.ts.
+ * State that the process watching over workers keeps. Source: src/cli/serve-together.ts.
  * @module
  */
 import { expect, test } from 'bun:test'

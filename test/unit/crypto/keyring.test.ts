@@ -146,7 +146,7 @@ describe('another keyring of the same installation', () => {
     expect([copyOf(after.recordKey(1)), copyOf(after.indexKey)]).toEqual([record, index])
     expect(after.recordKey(2)).toEqual(makeKeys(withKeys(1, 2)).tenant('a').recordKey(2))
     expect(after.recordKey(1)).toBe(own)
-    // What was begun before may meet a value that was sealed since.
+    // An operation that began before may meet a value that was sealed since.
     expect(before.recordKey(2)).toEqual(after.recordKey(2))
   })
 

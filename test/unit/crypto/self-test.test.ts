@@ -25,7 +25,7 @@ const fail = (): never => {
 
 const { encrypt, decrypt, keyedHash, deriveKey, uniqueDigest } = shipped
 
-/** What the AEAD gives without looking at the tag, whatever the tag is. */
+/** Returns the AEAD's plaintext without a check of the tag, whatever the tag is. */
 const openUnchecked: Tested['decrypt'] = (key, nonce, sealed, aad) => {
   const opened = decrypt(key, nonce, sealed, aad)
   return opened ?? sealed.subarray(0, -16)

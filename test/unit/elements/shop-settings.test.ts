@@ -1,5 +1,5 @@
 /**
- * What a shop may set of the card fields: styles, labels, and what is said beside the card.
+ * Settings of the card fields by a shop: styles, labels, and messages beside the card.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * What requests that are not admitted may take of one turn of the loop. Hardening H126.
+ * Share of one turn of the loop that requests without admission may take. Hardening H126.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * How a body comes in: within its bounds, once, and in time. Contract sections 1 and 16.
+ * Intake of a body: within its bounds, once, and in time. Contract sections 1 and 16.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -79,7 +79,7 @@ describe('the body of a request', () => {
     await Bun.sleep(0)
     const second = open(posted(whole.length, whole), budget)
     expect((await second.read()).length).toBe(whole.length)
-    // What is declared is refused before it is read, where there is no room for it by now.
+    // A declared length without room is refused before the body is read.
     const third = open(posted(whole.length, whole), budget)
     await expect(third.read()).rejects.toMatchObject({ kind: 'overloaded' })
     second.hold.release()

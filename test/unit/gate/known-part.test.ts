@@ -62,7 +62,7 @@ describe('what a schema knows of a body', () => {
 const namesFor = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `"x${at}":1`)
 
-/** How many names were compared with known ones: each is brought to lower case for it. */
+/** Counts the names that were compared with known ones: each is brought to lower case for it. */
 function comparedIn(task: () => void): number {
   const lowered = spyOn(String.prototype, 'toLowerCase')
   try {

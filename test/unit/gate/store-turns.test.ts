@@ -39,7 +39,7 @@ test('no more begin than the store takes, and others begin at once', async () =>
   ask(2, 'b0')
   await turn()
   expect(begun).toEqual([...many('a', 4), 'b0'])
-  // What else that one brings waits, and nothing more begins while the room is taken.
+  // Further requests of that caller wait, and nothing more begins while the room is taken.
   ask(2, 'b1')
   await leave(2)
   expect(begun).toEqual([...many('a', 4), 'b0'])
@@ -113,7 +113,7 @@ test('pages have a room of their own', async () => {
     if (beginsOf(turns, 1, write)) begun += 1
     if (i % storeBeginsPerTurn === 0) await turn()
   }
-  // Those that waited at the end of a turn have begun in the next one.
+  // Requests that waited at the end of a turn have begun in the next one.
   expect(begun).toBeLessThanOrEqual(storeWorkMax)
 })
 

@@ -43,7 +43,7 @@ describe('listLeaves', () => {
     expectRefusal(() => listLeaves(frames(bulkFramesMax), none, 0), ['body'])
     const objects = Array.from({ length: bulkFramesMax }, () => new Map())
     expectRefusal(() => listLeaves(objects, none, 0), ['body'])
-    // What is a leaf as a whole is counted as one alone.
+    // A value that is a leaf as a whole is counted as one.
     const leaf = new Map([['data', frames(bulkFramesMax)]])
     expect(listLeaves(leaf, withData, 1)).toHaveLength(1)
   })

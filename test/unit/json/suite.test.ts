@@ -9,7 +9,7 @@ const parseBytes = (bytes: Uint8Array) => parseJson(decodeUtf8(bytes))
 /** Strict texts that our own rules refuse: contract section 1, duplicate keys. */
 const refusedByRule = ['y_object_duplicated_key.json', 'y_object_duplicated_key_and_value.json']
 
-/** What the suite leaves open and we keep; every other `i_` file is refused. */
+/** Texts that the suite leaves open and we keep; every other `i_` file is refused. */
 const keptTexts: Readonly<Record<string, string>> = {
   'i_number_double_huge_neg_exp.json': '[123.456e-789]',
   'i_number_real_underflow.json': '[123e-10000000]',

@@ -1,5 +1,5 @@
 /**
- * What of a caller's text may stand in a log.
+ * Parts of a caller's text that may stand in a log.
  * @module
  */
 import { expect, test } from 'bun:test'

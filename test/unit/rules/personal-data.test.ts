@@ -1,5 +1,5 @@
 /**
- * What counts as personal data of each type, and what does not. Source: contract section 5.
+ * Personal data of each type, and values that are none. Source: contract section 5.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

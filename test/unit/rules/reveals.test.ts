@@ -1,5 +1,5 @@
 /**
- * Whether all that a caller may ask about is revealed to it.
+ * Tells whether all that a caller may ask about is revealed to it.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * What `npm run pack` says of the packages that it made.
+ * Lines that `npm run pack` prints of the packages that it made.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -17,7 +17,7 @@ function setUp(lock: string) {
   copyFileSync(join(root, 'scripts/setup'), join(folder, 'scripts/setup'))
   writeFileSync(join(folder, 'bun.lock'), lock)
   const { exitCode, stderr } = Bun.spawnSync(['sh', join(folder, 'scripts/setup')], {
-    // What installs is not there: it is the next thing that would be asked for.
+    // The installer is not there: it is the next program that would be asked for.
     env: { PATH: '/usr/bin:/bin', npm_execpath: join(folder, 'bun') },
   })
   return { exitCode, stderr: stderr.toString(), made: existsSync(join(folder, 'node_modules')) }

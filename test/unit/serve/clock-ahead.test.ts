@@ -1,6 +1,6 @@
 /**
- * What is told of a clock that is ahead of its wall, and what ends that.
- * Source: src/server/process/clock.ts.
+ * Reports of a clock that is ahead of its wall, and the events that end them. Source:
+ * src/server/process/clock.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -245,7 +245,7 @@ describe('a clock that starts again', () => {
     const again = machine.start()
     machine.step(yearsMs)
     passLooking(machine, again, clockHoldMs - 1_000)
-    // What was downtime is passed by too: it is told apart from the jump no more.
+    // The downtime is skipped too: it can no longer be told apart from the jump.
     expect(again.settled()).toBeLessThan(machine.right())
   })
 

@@ -31,7 +31,7 @@ test.skipIf(process.platform !== 'linux')(
 
 test('what was dropped is told in full, behind a line that was written again', async () => {
   const path = join(temporaryFolder(), 'log')
-  // Of another number each time, so that the first is closed and the second is there.
+  // This descriptor is closed; the next open gets its number.
   const file = openSync(path, 'w')
   closeSync(file)
   const writer = makeLineWriter(file, batchBytes, told)

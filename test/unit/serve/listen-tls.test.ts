@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/folders.ts'
 import { shakeHands } from '../../support/tls-server.ts'
 import { until } from '../../support/until.ts'
 
-/** What the polls of this process watch. Source: proc(5), `/proc/PID/fdinfo`. */
+/** Counts the files that the polls of this process watch. Source: proc(5), `/proc/PID/fdinfo`. */
 function watchedFiles(): number {
   let count = 0
   for (const file of readdirSync('/proc/self/fdinfo')) {

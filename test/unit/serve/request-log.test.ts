@@ -10,7 +10,7 @@ import { defaultLogSettings } from '../../../src/settings/serving-settings.ts'
 interface Told {
   readonly seen?: Partial<AnswerEvent>
   readonly more?: Partial<SeenMore>
-  /** What its line has beside what all have. */
+  /** Members of its line beside those of every line. */
   readonly members: Readonly<Record<string, unknown>>
 }
 

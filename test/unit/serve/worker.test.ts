@@ -1,5 +1,5 @@
 /**
- * What a worker takes from its order. Source: src/server/process/worker.ts.
+ * Order that a worker takes. Source: src/server/process/worker.ts.
  * @module
  */
 import { expect, test } from 'bun:test'

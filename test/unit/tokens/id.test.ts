@@ -74,7 +74,7 @@ describe('an id that nobody chose', () => {
     const digits = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(8, '0'))
     const uniques = digits.map(end => tokenUnique(keys, tenant, beginning + end))
     expect(new Set(uniques.map(unique => hex(unique.subarray(5)))).size).toBe(256)
-    // Of 256 random bytes some 162 differ; the seed is fixed.
+    // Some 162 of 256 random bytes differ; the seed is fixed.
     expect(new Set(uniques.map(([first]) => first)).size).toBeGreaterThan(120)
   })
 

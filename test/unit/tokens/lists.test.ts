@@ -1,6 +1,6 @@
 /**
- * What a list costs, and what it opens: the store is watched, and data that is opened where it must
- * not be does not open.
+ * Cost of a list, and the data that it opens: the store is watched, and data that must stay closed
+ * does not open.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

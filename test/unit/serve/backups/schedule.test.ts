@@ -28,7 +28,7 @@ async function pass(ms: number): Promise<void> {
   await settle()
 }
 
-/** What each turn says; the last one is said for ever. */
+/** Begins with the outcome of each turn; the last one is repeated for ever. */
 async function begin(...says: BackupTurn[]): Promise<void> {
   told = says
   schedule = startSchedule({

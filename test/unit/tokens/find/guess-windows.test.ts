@@ -82,7 +82,7 @@ describe('a budget of guesses', () => {
     expect(isFree(10)).toBe(true)
     for (let other = 2; other < guessersMax + 11; other += 1) isFree(1, other)
     expect(isFree(1)).toBe(false)
-    // Those that come then share one budget.
+    // Guesses that come then share one budget.
     expect([isFree(1, -1), isFree(1, -2)]).toEqual([false, false])
     clock.advance(minute)
     expect([isFree(10, -1), isFree(10, -2), isFree(10)]).toEqual([true, true, true])

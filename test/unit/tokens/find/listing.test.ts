@@ -59,7 +59,7 @@ beforeAll(async () => {
   await fill(tenantId, 2 * testStepRows + 1, '1')
 })
 
-/** How often others had their turn while the task ran, where each look at the time takes `ms`. */
+/** Counts the turns of others while the task ran, if each look at the time takes `ms`. */
 async function turnsDuring(ms: number, task: (slow: Deps) => Promise<unknown>): Promise<number> {
   let nowMs = 0
   let turns = 0

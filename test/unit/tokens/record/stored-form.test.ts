@@ -10,7 +10,7 @@ import { decodeRecord, encodeRecord } from '../../../../src/tokens/stored-form.t
 
 const base = { id: 'a-b', fingerprint: 'f', createdBy: 'c', createdAtMs: 5 }
 
-/** What a token with nothing but defaults stands for, in this form for ever. */
+/** Record of a token with nothing but defaults, in this form for ever. */
 const defaults: Readonly<Record<string, Partial<TokenRecord>>> = {
   token: { containers: ['/general/high/'], fingerprintExpression: '{{ data | stringify }}' },
   card: {

@@ -8,7 +8,7 @@ import { printCanonicalJson, printJson } from '../../../../src/lib/json/json.ts'
 import { jsonTurnChars } from '../../../../src/limits/work-limits.ts'
 import { mergeData, parseStanding } from '../../../../src/tokens/write/patch.ts'
 
-/** What a change makes of data, and how often others were let in. */
+/** Changes data. @returns the new data, and how often others were let in */
 async function change(dataText: string, patch: string | undefined) {
   let turns = 0
   const pause = async () => {

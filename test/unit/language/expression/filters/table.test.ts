@@ -1,5 +1,5 @@
 /**
- * Which filters there are. Source: contract section 6, its table.
+ * Table of filters. Source: contract section 6, its table.
  * @module
  */
 import { expect, test } from 'bun:test'

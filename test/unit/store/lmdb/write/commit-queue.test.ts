@@ -209,7 +209,7 @@ describe('the commit queue whose commit does not end', () => {
     for (let turns = 0; turns < 50; turns += 1) await Promise.resolve()
   }
 
-  /** How long after the write it gives up, in milliseconds. */
+  /** Returns how many milliseconds after the write it gives up. */
   async function findEnd(commitGroup: CommitGroup, processes?: number): Promise<number> {
     jest.useFakeTimers()
     try {
