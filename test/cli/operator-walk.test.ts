@@ -89,6 +89,8 @@ describe('backups', () => {
       const ended = await run('backup', data, '--to', join(disk, 'one'))
       expectFailure(ended, 1, /too little space is free for a backup on the disk of .*\/disk: /)
       expect(ended.stderr).toMatch(/: \d+ MiB are needed, 8 MiB are free\n$/)
+      const made = await run('init', join(disk, 'vault'))
+      expectFailure(made, 1, /too little space is free for a new vault on the disk of /)
       expect(readdirSync(disk)).toEqual([])
     } finally {
       Bun.spawnSync(['umount', disk])

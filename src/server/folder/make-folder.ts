@@ -7,9 +7,11 @@ import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '../../lib/errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../../lib/files.ts'
 import type { Store } from '../../store/contract.ts'
+import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { openLmdbStore } from '../../store/lmdb/lmdb-store.ts'
 import { createVault, type NewVault } from '../../vault/vault.ts'
 import { claimFolder, ownNamesIn } from './claim-folder.ts'
+import { assertRoom } from './disk-space.ts'
 import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
 import { rejoinDatabase, openDatabase, prepareDatabase, writeDatabase } from './folder-database.ts'
 import { CommandFailure } from '../process/failure.ts'
@@ -104,10 +106,15 @@ async function makeFolder(data: string, fill: () => Promise<void>): Promise<void
  * @param announce shows the operator the key; if it throws, no vault is made
  * @throws CommandFailure
  */
-export const createDataFolder = (
+export async function createDataFolder(
   options: FolderOptions,
   announce: (made: NewVault) => void,
-): Promise<void> => makeFolder(options.data, () => makeVaultIn(options, announce))
+): Promise<void> {
+  // On a full disk the engine would end the process.
+  const room = { folder: resolve(options.data), bytes: freeSpaceBytesMin, what: 'a new vault' }
+  if (options.store === undefined) assertRoom(room)
+  return makeFolder(options.data, () => makeVaultIn(options, announce))
+}
 
 /**
  * Creates a data folder on this machine for a vault that is already in a database, with its master
