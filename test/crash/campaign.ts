@@ -2,8 +2,8 @@
  * The crash campaign: `bun run test:crash [--short] [--seed N] [--but part …] [part …]`.
  *
  * Runs its parts one after the other, prints a table of figures for `docs/evidence/campaigns.md`
- * and the counts that CI adds up. The same seed draws the same kills, faults and damages; what the
- * operating system then makes of them differs from run to run.
+ * and the counts that CI adds up. The same seed draws the same kills, faults and damages; their
+ * effects depend on the operating system and differ from run to run.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { parts } from './parts/index.ts'
 
 const seedLimit = 2 ** 31
 
-/** So few that folds begin, go on and end all the time; what measures has those of everybody. */
+/** Few, so that folds start, run and end all the time; measuring parts use the default. */
 const foldRows = '20'
 const measuring: readonly string[] = [
   'hostile-load',
@@ -80,7 +80,7 @@ const results = new Map<string, PartResult>()
 for (const [name, part] of Object.entries(parts)) {
   if (!names.includes(name)) continue
   const result = await runPart(name, part, seed, size)
-  // At once, since the others may take hours.
+  // Printed at once, since the other parts may take hours.
   for (const failure of result.failures) console.info(`${name}: failed: ${failure}`)
   results.set(name, result)
 }

@@ -1,10 +1,10 @@
 /**
- * Repeatable choices for the crash campaign: the same seed draws the same ones.
+ * Repeatable random choices for the crash campaign: the same seed gives the same choices.
  * @module
  */
 import { seededBytes } from '../support/seeded.ts'
 
-/** A whole number from 0 to below the bound, which is at most 2^32. */
+/** Draws a whole number from 0 to below the bound, which is at most 2^32. */
 export type Draw = (below: number) => number
 
 export function drawFrom(seed: number): Draw {
@@ -17,7 +17,7 @@ export function drawFrom(seed: number): Draw {
 
 export const pick = <T>(draw: Draw, items: readonly T[]): T | undefined => items[draw(items.length)]
 
-/** Takes an item out of a list whose order is nobody's business. */
+/** Takes a random item out of a list whose order does not matter. */
 export function takeAny<T>(draw: Draw, items: T[]): T | undefined {
   if (items.length === 0) return undefined
   const at = draw(items.length)

@@ -1,5 +1,5 @@
 /**
- * A commit that the disk refuses: no answer claims it, the process ends by itself, and what was
+ * A commit that the disk refuses: no answer claims it, the process ends by itself, and everything
  * answered before is there after the next start.
  * @module
  */
@@ -9,7 +9,7 @@ import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
 
-/** In blocks of 512 bytes: larger than the folder that `init` makes, and soon full. */
+/** In blocks of 512 bytes: more than the folder that `init` makes, but soon full. */
 const fileBlocksMax = 2_048
 
 interface Vault {
@@ -23,7 +23,7 @@ const send = async (vault: Vault, method: string, path: string, key: string, bod
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** Creates tokens until one is not answered with 201; gives the ids of those that were. */
+/** Creates tokens until one is not answered with 201; returns the ids of the others. */
 async function fill(vault: Vault, key: string): Promise<{ ids: string[]; last: number }> {
   const ids: string[] = []
   for (;;) {

@@ -1,7 +1,6 @@
 /**
- * `kill -9` amid creates under idempotency keys, again and again on one data folder: anyone who
- * sends the same once more gets the one token of that key, or makes it now, and is never told to
- * wait.
+ * `kill -9` amid creates under idempotency keys, again and again on one data folder: a client that
+ * repeats a create gets the one token of that key, or makes it now, and is never told to wait.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -13,7 +12,7 @@ import { requestOf } from '../support/vault.ts'
 
 const rounds = 20
 const writers = 16
-/** A kill comes after some of them, however slow the machine is. */
+/** The kill comes after at most so many answers, however slow the machine is. */
 const answersPerRoundMax = 64
 const seed = Number(process.env['SEED'] ?? Math.floor(performance.now() * 1_000))
 
@@ -21,7 +20,7 @@ interface Token {
   readonly id: string
 }
 
-/** Keys that were sent, and the token that an answer named. */
+/** Keys that were sent, each with the token in its answer, if one came. */
 type Sent = Map<string, string | undefined>
 
 interface Target {
@@ -60,7 +59,7 @@ async function makeFolder(data: string, socket: string): Promise<string> {
   return key
 }
 
-/** All keys once more: one token each, the one that was named. */
+/** Sends all keys again: each has one token, the acknowledged one if there is one. */
 async function askAgain(target: Target, sent: Sent): Promise<string[]> {
   const breaches: string[] = []
   for (const [name, id] of sent) {

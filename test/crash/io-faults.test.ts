@@ -1,5 +1,5 @@
 /**
- * How the harness reads a trace: which answers it takes for early ones.
+ * Reading of a trace by the harness: which answers count as early.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -19,7 +19,7 @@ import { breach, record, type Ledger } from './ledger.ts'
 
 const rounds = 50
 const writers = 64
-/** A kill comes after some of them in its round, however slow the machine is. */
+/** A round's kill comes after at most so many acknowledged writes, however slow the machine is. */
 const acknowledgedPerRoundMax = 64
 const seed = Number(process.env['SEED'] ?? Math.floor(performance.now() * 1_000))
 
@@ -30,7 +30,7 @@ interface Target {
   readonly key: string
 }
 
-/** Creates, changes and now and then deletes tokens of its own until the server is gone. */
+/** Creates, changes and sometimes deletes its own tokens until the server is gone. */
 async function write(target: Target, ledger: Ledger, prefix: string): Promise<void> {
   const send = (method: string, path: string, body?: unknown) => async () => {
     const request = requestOf(method, path, {
@@ -50,7 +50,7 @@ async function write(target: Target, ledger: Ledger, prefix: string): Promise<vo
   }
 }
 
-/** What the folder holds, read through the application, and what its own check says. */
+/** Returns the contents of the folder, read through the application, and its integrity findings. */
 async function inspect(data: string, key: string, ids: Iterable<string>) {
   const store = await openLmdbStore({ path: join(data, 'store') })
   const keys = await openVaultKeys(store, readMasterKey(join(data, 'master.key')))
@@ -112,7 +112,7 @@ test(`loses no acknowledged write over ${rounds} kills under ${writers} writers`
     await Bun.sleep((random(1)[0] ?? 0) % 4)
     await server.end('SIGKILL')
     for (const outcome of await work) {
-      // A refused operation is a finding; a broken connection is what a kill looks like.
+      // A refused operation is a finding; a broken connection is the effect of a kill.
       const reason = outcome.status === 'rejected' ? String(outcome.reason) : 'never ended'
       if (/expected \d+, got/.test(reason))
         throw new Error(`seed ${seed}, round ${round}: ${reason}`)

@@ -1,23 +1,23 @@
 /**
- * What clients were promised: the oracle of the crash tests, kept by the client, not the server.
+ * Promises to the clients: the oracle of the crash tests, kept by the client, not the server.
  *
- * An operation begins before it is sent and is acknowledged after its last byte. Acknowledged must
- * hold; begun but not acknowledged may have happened or not, but wholly.
+ * An operation begins before it is sent and is acknowledged after the last byte of its answer. If
+ * it was acknowledged it must hold; if only begun, it may have happened or not, but never in part.
  * @module
  */
 
-/** The value that a token holds; `undefined` is absent. */
+/** Value of a token; `undefined` means absent. */
 export type State = number | undefined
 
 export interface Entry {
   acknowledged: State
-  /** What an operation that got no answer would have made of it. */
+  /** State that an unanswered operation would have left. */
   pending: { readonly state: State } | undefined
 }
 
 export interface Ledger {
   readonly entries: Map<string, Entry>
-  /** Operations that were acknowledged so far. */
+  /** Number of acknowledged operations so far. */
   acknowledged: number
 }
 
@@ -40,7 +40,7 @@ export async function record(
   entry.pending = undefined
 }
 
-/** How an observed state breaks the promise; `undefined` when it does not. */
+/** Describes how an observed state breaks the promise; `undefined` if it does not. */
 export function breach(entry: Entry, observed: State): string | undefined {
   if (observed === entry.acknowledged) return undefined
   if (entry.pending !== undefined && observed === entry.pending.state) return undefined

@@ -1,9 +1,9 @@
 /**
- * What a part of the crash campaign is: a function of a seed and a size, and what it found.
+ * A part of the crash campaign: a function of a seed and a size, and its result.
  * @module
  */
 
-/** How much of a campaign is run: the figures of a release, or a sample for every change. */
+/** Extent of a campaign: the figures of a release, or a sample for every change. */
 export type Size = 'full' | 'short'
 
 export interface PartOptions {
@@ -11,16 +11,16 @@ export interface PartOptions {
   readonly size: Size
   /** An empty folder on a disk, for this part alone; its owner removes it. */
   readonly folder: string
-  /** Tells the person how far it is. */
+  /** Tells the person its progress. */
   readonly say: (line: string) => void
 }
 
 export interface PartResult {
-  /** Rows of the table, in order: what was counted and how much of it. */
+  /** Rows of the table, in order: name and count. */
   readonly figures: Readonly<Record<string, number | string>>
-  /** Each is a promise that was broken; none is a pass. */
+  /** Broken promises; the part passes if there are none. */
   readonly failures: readonly string[]
-  /** Why the part could not run here, such as a tool that is not installed. */
+  /** Reason why the part could not run here, such as a tool that is not installed. */
   readonly skipped?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The power-cut harness itself: what it takes a disk to be, which states it builds, which of them
- * it calls bad, and that the recorder misses nothing.
+ * Tests the power-cut harness itself: its model of a disk, the states that it builds and calls bad,
+ * and that its recorder misses nothing.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -37,7 +37,7 @@ function diskAfter(...events: Event[]): Disk {
   return disk
 }
 
-/** The first byte of each sector up to the length of the image. */
+/** First byte of each sector, up to the length of the image. */
 function sectorsAfter(disk: Disk, loss: Loss): number[] {
   const { bytes, length } = buildImage(disk, loss, new Uint8Array(4 * pageBytes))
   return Array.from({ length: length / 512 }, (_, sector) => bytes[sector * 512] ?? 0)
@@ -89,7 +89,7 @@ const events: readonly Event[] = [
   { is: 'sync_done', id: 0 },
 ]
 
-/** Built one by one: a state is only valid until the next one. */
+/** Copies each state at once: it is only valid until the next one. */
 const imagesOf = (count: number, seed: number): string[] =>
   Array.from(walkStates(events, { seed, count }), ({ disk, loss }) =>
     sectorsAfter(disk, loss).join(''),

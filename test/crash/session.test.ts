@@ -1,5 +1,5 @@
 /**
- * `kill -9` right after a session was authorized or a key was replaced: it stays so.
+ * `kill -9` right after a session was authorized or a key was replaced: the change must survive.
  * Source: hardening H124, H157.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Whether applications, keys, sessions and kept replies are what they were promised to be.
+ * Checks applications, keys, sessions and kept replies against what was promised.
  * @module
  */
 import { parseBody, send, type Client } from './client.ts'
@@ -23,7 +23,7 @@ async function statusOfKey({ connection }: Client, key: string): Promise<number>
   return (await connection.ask('GET', '/applications/key', { key })).status
 }
 
-/** An answered key lives; one that was replaced, or whose application is gone, is dead. */
+/** An acknowledged key works; a replaced key, or the key of a deleted application, does not. */
 async function checkKeys(client: Client, application: Application, stands: boolean): Promise<void> {
   const { ledger } = client
   const { id, key, oldKeys } = application
@@ -36,7 +36,7 @@ async function checkKeys(client: Client, application: Application, stands: boole
   const status = await statusOfKey(client, key)
   ledger.checked += 1
   if (status === (stands ? 200 : 401)) return
-  // A regeneration without an answer may have happened: the new key is nobody's.
+  // An unanswered regeneration may have happened: nobody knows the new key.
   if (stands && application.isRekeying && status === 401) application.key = undefined
   else report(ledger, stands ? 'lost' : 'ghost', `the key of application ${id}: ${status}`)
 }
@@ -59,7 +59,7 @@ export async function checkApplication(client: Client, application: Application)
   ;(stands ? ledger.freeApplications : ledger.goneApplications).push(application)
 }
 
-/** Every application that stands is listed, and none that was never begun. */
+/** Every existing application is listed, and no application that was never begun. */
 export async function checkApplications(client: Client): Promise<void> {
   const { ledger, keys, connection } = client
   const { management: key } = keys
@@ -84,7 +84,7 @@ export async function checkApplications(client: Client): Promise<void> {
   for (const id of standing) report(ledger, 'lost', `application ${id} is in no list`)
 }
 
-/** What the key and the nonce say must agree: authorized and used, or neither. */
+/** Key and nonce must agree: session authorized and nonce used, or neither. */
 async function observeSession(client: Client, session: Session): Promise<Version | 'mixed'> {
   const { keys, connection } = client
   const { status } = await connection.ask('GET', absentToken, { key: session.key })
@@ -103,12 +103,12 @@ async function checkOver(client: Client, session: Session): Promise<void> {
   if (status !== 401) report(ledger, 'ghost', `a session that is over: ${status}`)
 }
 
-/** One whose end is near is left alone; one that is over is dead. */
+/** A session about to expire is skipped; an expired one must be dead. */
 export async function checkSession(client: Client, session: Session): Promise<void> {
   const { ledger } = client
   const { register, expiresAtMs } = session
   const leftMs = expiresAtMs - Date.now()
-  // What had no answer may have kept the end that it had before.
+  // A session with an unanswered write may still have its earlier expiry.
   if (leftMs < 0 && register.pending.length === 0) return checkOver(client, session)
   if (leftMs < sessionMarginMs) return
   const observed = await observeSession(client, session)
@@ -116,6 +116,6 @@ export async function checkSession(client: Client, session: Session): Promise<vo
   if (observed === 'mixed') return report(ledger, 'half-applied', 'a session and its nonce')
   const verdict = judge(register, observed)
   if (verdict !== undefined) report(ledger, verdict, `a session: ${register.acknowledged}`)
-  // One that was not authorized is now, by this check.
+  // If the session was not authorized before, this check has authorized it.
   settle(register, 1)
 }

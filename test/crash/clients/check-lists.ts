@@ -1,5 +1,5 @@
 /**
- * Whether lists and searches agree with the tokens, and hold nothing that was never begun.
+ * Checks that lists and searches agree with the tokens, and show nothing that was never begun.
  * @module
  */
 import { pick } from '../draw.ts'
@@ -24,7 +24,7 @@ async function readList(client: Client, query: string): Promise<List> {
   return parseBody<List>(await connection.ask('GET', `/tokens?${query}`, { key: keys.private }))
 }
 
-/** What is shown is a token of the ledger, at the version that stands. */
+/** Each listed token is in the ledger, at its current version. */
 function checkShown(ledger: Ledger, shown: Shown): void {
   const token = ledger.tokens.get(shown.id)
   if (token !== undefined) observe(ledger, token, shown)
@@ -42,7 +42,7 @@ async function expectTotal(client: Client, query: string, expected: number): Pro
   for (const shown of data) checkShown(ledger, shown)
 }
 
-/** The tokens that a round made or changed last, by metadata, then by type as well. */
+/** Lists the tokens that a round made or changed last by metadata, then by type as well. */
 export async function checkRound(
   client: Client,
   round: number,
@@ -55,7 +55,7 @@ export async function checkRound(
   await expectTotal(client, query, standing.filter(token => token.type === type).length)
 }
 
-/** By id: exactly those that stand. */
+/** Lists tokens by id: exactly the existing ones come back. */
 export async function checkIds(client: Client, touched: readonly Token[]): Promise<void> {
   const asked = touched.filter(token => token.expiresAtMs === undefined).slice(0, idsPerList)
   if (asked.length === 0) return
@@ -63,7 +63,7 @@ export async function checkIds(client: Client, touched: readonly Token[]): Promi
   await expectTotal(client, query, asked.filter(isLive).length)
 }
 
-/** By a search index: the one token that holds this operation. */
+/** Searches by an index: finds the one token that holds this operation. */
 export async function checkSearch(client: Client, touched: readonly Token[]): Promise<void> {
   const { ledger, keys, connection, draw } = client
   const indexed = touched.filter(token => token.type === 'token' && isLive(token))
@@ -78,7 +78,7 @@ export async function checkSearch(client: Client, touched: readonly Token[]): Pr
   report(ledger, 'wrong answer', `the search for token ${token.id} finds ${ids.length}`)
 }
 
-/** All tokens, page by page: what stands is there, and nothing else is. */
+/** Walks all tokens, page by page: every existing token is there, and nothing else. */
 export async function walkAll(client: Client): Promise<void> {
   const { ledger } = client
   const standing = new Set(ledger.live.map(({ id }) => id))

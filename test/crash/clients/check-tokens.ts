@@ -1,6 +1,6 @@
 /**
- * Whether tokens are what they were promised to be. Runs after a restart, before anything is
- * written: what is found is what there is from then on.
+ * Checks tokens against what was promised. Runs after a restart, before anything is written: the
+ * ledger takes over each state that it finds.
  * @module
  */
 import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
@@ -20,7 +20,7 @@ import { readWritten, types, type Shown } from './values.ts'
 import { equalBody } from './work-shared.ts'
 import { onceQuestion } from './work-tokens.ts'
 
-/** A value stays for so many rounds; then its token is deleted. */
+/** Rounds that a value stays before its token is deleted. */
 const equalRoundsMax = 3
 
 interface List {
@@ -28,13 +28,12 @@ interface List {
   readonly data: readonly Shown[]
 }
 
-/** Notes a comparison. */
 function expectThat(ledger: Ledger, holds: boolean, what: string): void {
   ledger.checked += 1
   if (!holds) report(ledger, 'wrong answer', what)
 }
 
-/** Compares what was found with the ledger, and from then on knows it. */
+/** Compares the found token with the ledger, which takes over its state. */
 export function observe(ledger: Ledger, token: Token, shown: Shown | undefined): void {
   const { id, register, type } = token
   ledger.checked += 1
@@ -54,14 +53,14 @@ export function observe(ledger: Ledger, token: Token, shown: Shown | undefined):
   if (written !== undefined) token.round = written.round
 }
 
-/** One that is over is gone, whatever was acknowledged. */
+/** An expired token is gone, whatever was acknowledged. */
 function expire(token: Token): void {
   settle(token.register, undefined)
   token.expiresAtMs = undefined
 }
 
 /**
- * A token that expires while it is asked for may be shown or not; and so may one that expires
+ * A token that expires during the request may be shown or not. The same holds for one that expires
  * within the lease of the server's clock, which a kill moves ahead.
  */
 export async function checkToken(client: Client, token: Token): Promise<void> {
@@ -79,7 +78,7 @@ export async function checkToken(client: Client, token: Token): Promise<void> {
   if (token.isHeld) releaseToken(ledger, token)
 }
 
-/** Those that are over since the last check are looked for once more. */
+/** Takes the tokens that have expired since the last check, to look for them once more. */
 export function takeOver(ledger: Ledger): Token[] {
   const nowMs = Date.now()
   const isOver = ({ expiresAtMs = Infinity }: Token): boolean => expiresAtMs <= nowMs
@@ -90,7 +89,7 @@ export function takeOver(ledger: Ledger): Token[] {
   return over
 }
 
-/** After its tokens were checked, one group is there as a whole or not at all. */
+/** Once its tokens are checked, each group exists as a whole or not at all. */
 export function checkGroups(ledger: Ledger): void {
   for (const group of ledger.groups) {
     const standing = group.filter(({ register }) => register.acknowledged !== undefined).length
@@ -101,7 +100,7 @@ export function checkGroups(ledger: Ledger): void {
   ledger.groups.clear()
 }
 
-/** A create whose answer was lost may have made a token, whose id is learnt here. */
+/** A create whose answer was lost may have made a token; its id is learnt here. */
 export async function checkNameless(client: Client, op: number): Promise<void> {
   const { ledger, keys, connection } = client
   ledger.nameless.delete(op)
@@ -117,7 +116,7 @@ export async function checkNameless(client: Client, op: number): Promise<void> {
   }
 }
 
-/** Both members of a writer are of one operation: its last one, or one that had no answer. */
+/** Both members of a writer come from one operation: its last one, or an unanswered one. */
 export async function checkShared(client: Client, { id, writers }: SharedToken): Promise<void> {
   const { ledger, keys, connection } = client
   const answer = await connection.ask('GET', `/tokens/${id}`, { key: keys.private })
@@ -137,7 +136,7 @@ export async function checkShared(client: Client, { id, writers }: SharedToken):
   }
 }
 
-/** The same value once more gives the same token, and there is one of it. */
+/** Creating the same value again returns the same token, and only one exists. */
 export async function checkEqual(client: Client, equal: EqualValue): Promise<void> {
   const { ledger, keys, connection } = client
   const { private: key } = keys
@@ -165,7 +164,7 @@ export async function checkEqual(client: Client, equal: EqualValue): Promise<voi
   await send(client, { ...token, method: 'GET', status: 404 })
 }
 
-/** A create that is sent again names the token of the first try, and makes no second one. */
+/** A create sent again returns the token of the first try, and makes no second one. */
 export async function checkReplay(client: Client, replay: Replay): Promise<void> {
   const { ledger, keys, connection } = client
   const { op, id } = replay

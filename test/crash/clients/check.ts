@@ -1,5 +1,5 @@
 /**
- * The check after a restart: all that was touched since the last one and a sample of the rest; at
+ * The check after a restart: everything touched since the last one and a sample of the rest; at
  * the end everything.
  * @module
  */
@@ -21,7 +21,7 @@ import type { Ledger, Session } from './ledger.ts'
 const sample = 10
 const credentialSample = 2
 
-/** One item after the other by each of the clients, until none is left. */
+/** The clients take items one by one until none is left. */
 async function share<T>(
   clients: readonly Client[],
   items: readonly T[],
@@ -74,7 +74,7 @@ async function checkApplicationsAll(clients: readonly Client[], ledger: Ledger, 
   await checkApplications(first)
 }
 
-/** Sessions that are over are looked at once, and forgotten. */
+/** Checks expired sessions once, then forgets them. */
 async function checkSessions(clients: readonly Client[], ledger: Ledger, all: boolean) {
   const nowMs = Date.now()
   const over = ledger.sessions.filter(({ expiresAtMs }) => expiresAtMs < nowMs)
@@ -88,7 +88,7 @@ async function checkSessions(clients: readonly Client[], ledger: Ledger, all: bo
   ledger.touchedSessions.clear()
 }
 
-/** Some of what was done under a key is asked for again, with and without an answer. */
+/** Repeats some creates under an idempotency key, answered and unanswered ones. */
 async function checkReplays(clients: readonly Client[], ledger: Ledger, all: boolean) {
   const [first] = clients
   if (first === undefined) return
@@ -98,7 +98,7 @@ async function checkReplays(clients: readonly Client[], ledger: Ledger, all: boo
   await share(clients, due, checkReplay)
 }
 
-/** @param all everything, not only what was touched, and a walk over all tokens */
+/** @param all checks everything, not only touched items, and walks all tokens */
 export async function checkLedger(
   clients: readonly Client[],
   ledger: Ledger,

@@ -1,5 +1,5 @@
 /**
- * How a client of the campaign sends a request and notes what it was promised.
+ * A client of the campaign: sends requests and notes what it was promised.
  * @module
  */
 import type { Answer, Connection, Question } from '../../support/connection.ts'
@@ -9,9 +9,9 @@ import { acknowledge, begin, refuse, type Register, type Version } from './regis
 
 export interface Keys {
   readonly management: string
-  /** Of a private application that sees and does everything with tokens. */
+  /** Key of a private application with every token permission. */
   readonly private: string
-  /** Of a public application, which makes sessions. */
+  /** Key of a public application, which makes sessions. */
   readonly public: string
 }
 
@@ -20,25 +20,25 @@ export interface Client {
   readonly keys: Keys
   readonly draw: Draw
   readonly connection: Connection
-  /** Among those of its round. */
+  /** Position among the clients of its round. */
   readonly index: number
   /** Statuses that any write may be answered with instead, such as 507 while a disk is full. */
   readonly tolerated?: readonly number[]
 }
 
-/** What is sent, and the status that it must be answered with. */
+/** A request and the status that must answer it. */
 export interface Request {
   readonly method: string
   readonly path: string
   readonly question: Question
   readonly status: number
-  /** Whether another answer is right, too, by what became of it meanwhile. */
+  /** True if another status is right too, given what has happened meanwhile. */
   readonly isExcused?: (status: number) => boolean
 }
 
-/** What a write does, should it happen. */
+/** Effect of a write, should it happen. */
 export interface Effect {
-  /** What it is counted as. */
+  /** Name under which it is counted. */
   readonly kind: string
   readonly register: Register
   readonly version: Version
@@ -49,11 +49,11 @@ export const parseBody = <T>({ text }: Answer): T => JSON.parse(text) as T
 export const unavailable = 503
 export const storageFull = 507
 
-/** What is answered so must not have happened. */
+/** True for a status that promises that the write did not happen. */
 export const isRefusal = (status: number): boolean =>
   (status >= 400 && status < 500) || status === storageFull
 
-/** Answers of another status are breaches: the ledger knows what must be. */
+/** Reports any other status as a breach: the ledger knows the right one. */
 export async function send(client: Client, request: Request): Promise<Answer> {
   const { ledger, connection, tolerated = [] } = client
   const { method, path, question, status, isExcused } = request
@@ -72,7 +72,7 @@ export async function send(client: Client, request: Request): Promise<Answer> {
 
 /**
  * Sends one write. Throws when no answer came, and leaves it pending.
- * @returns the answer, where it acknowledged
+ * @returns the answer, if it acknowledged the write
  */
 export async function write(
   client: Client,

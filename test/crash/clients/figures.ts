@@ -1,5 +1,5 @@
 /**
- * What a ledger says at the end of a part.
+ * Figures of a ledger at the end of a part.
  * @module
  */
 import type { PartResult } from '../part.ts'
@@ -7,11 +7,11 @@ import { totalOf, type Ledger } from './ledger.ts'
 
 const bulk = 'items in bulk'
 
-/** Writes that an answer of their own acknowledged. */
+/** Writes that were each acknowledged by an answer of their own. */
 export const countSingle = ({ acknowledged }: Ledger): number =>
   totalOf(acknowledged) - (acknowledged.get(bulk) ?? 0)
 
-/** What was acknowledged, by what it did, and how it was kept. */
+/** Counts of acknowledged writes by kind, and of breaches. */
 export function ledgerFigures(ledger: Ledger): PartResult['figures'] {
   const { acknowledged, breaches } = ledger
   const count = (kind: string): number => breaches.filter(breach => breach.kind === kind).length
@@ -29,7 +29,7 @@ export function ledgerFigures(ledger: Ledger): PartResult['figures'] {
 
 export const breachesOf = ({ breaches }: Ledger): string[] => breaches.map(({ what }) => what)
 
-/** Starts that came after an end of any kind. */
+/** Median and longest time to ready, whatever ended the server before. */
 export function readyFigures(readyMs: readonly number[]): PartResult['figures'] {
   const sorted = readyMs.toSorted((a, b) => a - b)
   return {

@@ -1,5 +1,5 @@
 /**
- * Everything that the clients were promised, kept by them through all kills.
+ * Everything that the clients were promised, which they remember through all kills.
  * @module
  */
 import type { Draw } from '../draw.ts'
@@ -11,36 +11,36 @@ export interface Token {
   readonly id: string
   readonly type: TokenType
   readonly register: Register
-  /** Of the acknowledged version, as its metadata has it. */
+  /** Round of the acknowledged version, as in its metadata. */
   round: number
-  /** From this instant of the wall clock on nobody may see it. */
+  /** Wall-clock instant from which nobody may see it. */
   expiresAtMs: number | undefined
-  /** A writer has it, or had it when the server was killed. */
+  /** True while a writer has it, or if one had it when the server was killed. */
   isHeld: boolean
 }
 
-/** Its `data` and `metadata` have a member for each writer, who alone changes it. */
+/** Its `data` and `metadata` have one member per writer; no other writer changes that member. */
 export interface SharedToken {
   readonly id: string
   readonly writers: Map<string, Register>
 }
 
-/** A value that many create at once with deduplication on; there must be one token of it. */
+/** A value that many clients create at once with deduplication; only one token may result. */
 export interface EqualValue {
   readonly value: number
   readonly round: number
-  /** Of the token that the first answer named. */
+  /** Id of the token in the first answer. */
   id?: string
 }
 
 export interface Application {
   readonly id: string
-  /** Its name holds the operation that gave it. */
+  /** The version is the operation that gave the application its name. */
   readonly register: Register
-  /** `undefined` once a regeneration had no answer and the old key is dead. */
+  /** `undefined` if a regeneration got no answer and the old key is dead. */
   key: string | undefined
   readonly oldKeys: string[]
-  /** A regeneration began and was not answered. */
+  /** True while a regeneration is begun and not answered. */
   isRekeying: boolean
   isHeld: boolean
 }
@@ -48,15 +48,15 @@ export interface Application {
 export interface Session {
   readonly key: string
   readonly nonce: string
-  /** 1 is authorized. */
+  /** Version 1 is authorized. */
   readonly register: Register
   expiresAtMs: number
 }
 
-/** A create under an idempotency key, answered or not, to be sent again. */
+/** A create under an idempotency key, answered or not, that is sent again later. */
 export interface Replay {
   readonly op: number
-  /** Of the token that an answer named. */
+  /** Id of the token, if an answer named it. */
   id?: string
 }
 
@@ -69,30 +69,30 @@ interface Breach {
 
 export interface Ledger {
   nextOp: number
-  /** Ends with a kill; the first one is 1. */
+  /** Ends with a kill; the first round is 1. */
   round: number
-  /** The last round of which everything was checked. */
+  /** Last round in which everything was checked. */
   checkedRound: number
-  /** Observations that were compared with what was promised. */
+  /** Number of observations compared with the promises. */
   checked: number
-  /** Answers to writes by their status. */
+  /** Number of answers to writes, by status. */
   readonly answered: Map<number, number>
-  /** Acknowledged writes by what they did. */
+  /** Number of acknowledged writes, by kind. */
   readonly acknowledged: Map<string, number>
   readonly breaches: Breach[]
 
   readonly tokens: Map<string, Token>
-  /** Stand, and nobody works on them. */
+  /** Existing tokens that no client works on. */
   readonly live: Token[]
-  /** Have an end, and nobody works on them. */
+  /** Tokens with an expiry that no client works on. */
   readonly brief: Token[]
-  /** Are gone for ever, or until their id is used once more. */
+  /** Tokens that are gone, until their id is used again. */
   readonly gone: Token[]
-  /** Since the last check. */
+  /** Tokens touched since the last check. */
   readonly touched: Set<Token>
-  /** Tokens of one request that had no answer: all of them were made, or none. */
+  /** Tokens of one unanswered request: all of them were made, or none. */
   readonly groups: Set<readonly Token[]>
-  /** Creates without an id that had no answer: their operations. */
+  /** Operations of unanswered creates that left the id to the vault. */
   readonly nameless: Set<number>
 
   readonly shared: SharedToken[]
@@ -103,14 +103,14 @@ export interface Ledger {
   readonly freeApplications: Application[]
   readonly touchedApplications: Set<Application>
   readonly goneApplications: Application[]
-  /** Creates that had no answer: the names that may exist. */
+  /** Names of applications whose create got no answer: these may exist. */
   readonly namelessApplications: Set<string>
 
   readonly sessions: Session[]
   readonly touchedSessions: Set<Session>
 }
 
-/** Ids are made of operations, and may not be too short. */
+/** Ids contain the operation number, and ids have a minimum length. */
 const firstOp = 100
 
 export const openLedger = (): Ledger => ({
@@ -157,7 +157,7 @@ export function report(ledger: Ledger, kind: BreachKind, what: string): void {
   ledger.breaches.push({ kind, what: `${kind} in round ${ledger.round}: ${what}` })
 }
 
-/** A token that is not yet there, in the hands of its writer. */
+/** Adds a token that does not exist yet, held by its writer. */
 export function addToken(ledger: Ledger, id: string, type: TokenType): Token {
   const { round } = ledger
   const register = emptyRegister()
@@ -167,7 +167,7 @@ export function addToken(ledger: Ledger, id: string, type: TokenType): Token {
   return token
 }
 
-/** Takes a token that stands, for one writer alone. */
+/** Takes an existing token for one writer alone. */
 export function takeToken(ledger: Ledger, draw: Draw, from: Token[]): Token | undefined {
   const token = takeAny(draw, from)
   if (token === undefined) return undefined
@@ -176,7 +176,7 @@ export function takeToken(ledger: Ledger, draw: Draw, from: Token[]): Token | un
   return token
 }
 
-/** Where a token belongs whose state is known. */
+/** Puts a token of known state into the list that fits it. */
 export function releaseToken(ledger: Ledger, token: Token): void {
   token.isHeld = false
   if (token.register.acknowledged === undefined) ledger.gone.push(token)

@@ -1,5 +1,5 @@
 /**
- * The oracle of the crash campaign, in small: what it lets pass, and what it must not.
+ * The oracle of the crash campaign, tested by itself: what it accepts and what it must report.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,17 +1,17 @@
 /**
- * What a client may say of one thing that it changes: the oracle, in small.
+ * The promises about one thing that a client changes: the core of the oracle.
  *
- * An operation begins before it is sent. Acknowledged, it must hold; refused, it must not have
- * happened; without an answer it may have happened or not, but wholly.
+ * An operation begins before it is sent. If it is acknowledged, it must hold; if it is refused, it
+ * must not have happened; without an answer it may have happened or not, but never in part.
  * @module
  */
 
-/** The number of the operation that made a thing what it is; `undefined` while it is absent. */
+/** Operation number of the current version; `undefined` while the thing is absent. */
 export type Version = number | undefined
 
 export interface Register {
   acknowledged: Version
-  /** Begun since, and never answered. */
+  /** Operations begun since then that got no answer. */
   pending: Version[]
 }
 
@@ -21,7 +21,7 @@ export function begin(register: Register, version: Version): void {
   register.pending.push(version)
 }
 
-/** What began before it cannot come after it: one writer writes one thing at a time. */
+/** Earlier operations cannot take effect later: one writer writes one thing at a time. */
 export function acknowledge(register: Register, version: Version): void {
   register.acknowledged = version
   register.pending = []
@@ -32,7 +32,7 @@ export function refuse(register: Register, version: Version): void {
   if (at >= 0) register.pending.splice(at, 1)
 }
 
-/** How an observed version breaks the promise; `undefined` when it does not. */
+/** Broken promise that an observed version shows; `undefined` if it breaks none. */
 export type Verdict = 'lost' | 'ghost' | undefined
 
 export function judge({ acknowledged, pending }: Register, observed: Version): Verdict {
@@ -41,7 +41,7 @@ export function judge({ acknowledged, pending }: Register, observed: Version): V
   return isOlder ? 'lost' : 'ghost'
 }
 
-/** After a restart nothing is under way: what was observed is what there is, from then on. */
+/** After a restart nothing is under way, so the observed version is the acknowledged one. */
 export function settle(register: Register, observed: Version): void {
   register.acknowledged = observed
   register.pending = []

@@ -1,5 +1,5 @@
 /**
- * A vault with its clients and their ledger: put under load, ended, started again and checked.
+ * A vault with its clients and their ledger: put under load, ended, restarted and checked.
  * @module
  */
 import { drawFrom, type Draw } from '../draw.ts'
@@ -23,9 +23,9 @@ export interface Scene {
   readonly keys: Keys
   readonly ledger: Ledger
   readonly draw: Draw
-  /** Of every start that was not ended before. */
+  /** Start-up times of the starts that became ready. */
   readonly readyMs: number[]
-  /** The latest one, running or not. */
+  /** Latest server, running or not. */
   server: Server | undefined
 }
 
@@ -34,8 +34,8 @@ const connectionsMax = 64
 const checkers = 16
 
 /**
- * @param folder for all that is not the data folder
- * @param shared where workers are wanted
+ * @param folder for everything outside the data folder
+ * @param shared given if the server is to have several workers
  */
 export async function openScene(
   seed: number,
@@ -61,7 +61,7 @@ async function howServerFares({ server }: Scene): Promise<string> {
   return ended === undefined ? 'the server still runs' : `the server: ${JSON.stringify(ended)}`
 }
 
-/** Ends the server, whatever it was in the middle of. @throws Error that also says how it fared */
+/** Runs a task, then kills the server. @throws Error that also says how the server fared */
 export async function useScene<T>(scene: Scene, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
@@ -75,13 +75,13 @@ export async function useScene<T>(scene: Scene, run: () => Promise<T>): Promise<
   }
 }
 
-/** A start that is not yet ready. */
+/** Starts a server without waiting until it is ready. */
 export function start(scene: Scene): Server {
   scene.server = startServer(scene.home)
   return scene.server
 }
 
-/** @throws Error when the server ends by itself before */
+/** @throws Error if the server ends by itself first */
 export async function startToReady(scene: Scene): Promise<Server> {
   const server = start(scene)
   await server.isReady
@@ -89,7 +89,7 @@ export async function startToReady(scene: Scene): Promise<Server> {
   return server
 }
 
-/** @param tolerated statuses that any request may be answered with */
+/** @param tolerated statuses that any request may get */
 export async function connectClients(
   scene: Scene,
   count: number,
@@ -106,33 +106,33 @@ const closeAll = (clients: readonly Client[]): void => {
   for (const { connection } of clients) connection.close()
 }
 
-/** Compares the vault with what was promised until now. @param all everything, else a sample */
+/** Compares the vault with all promises so far. @param all everything, else a sample */
 export async function check(scene: Scene, all: boolean): Promise<void> {
   const clients = await connectClients(scene, checkers)
   await checkLedger(clients, scene.ledger, all)
   closeAll(clients)
 }
 
-/** Until about so many more writes are acknowledged. */
+/** Waits until about so many more writes are acknowledged. */
 export async function untilAcknowledged({ ledger }: Scene, writes: number): Promise<void> {
   const enough = totalOf(ledger.acknowledged) + writes
   while (totalOf(ledger.acknowledged) < enough) await Bun.sleep(1)
 }
 
 export interface Round {
-  /** The load goes on until this is done, or the server is gone. */
+  /** The load goes on until this resolves or the server is gone. */
   readonly ends: () => Promise<unknown>
-  /** Then this, while the load goes on; it may end the server. */
+  /** Runs after `ends` while the load goes on; it may end the server. */
   readonly stop?: () => Promise<unknown>
-  /** Statuses that any request may be answered with. */
+  /** Statuses that any request may get. */
   readonly tolerated?: readonly number[]
-  /** The longest pause of a client between two steps; none where it is left out. */
+  /** Longest pause of a client between two steps; no pause by default. */
   readonly restMsMax?: number
 }
 
 /**
- * One round of load on a running server.
- * @returns when every request was answered, or never will be
+ * Runs one round of load on a running server.
+ * @returns once every request was answered, or never will be
  */
 export async function load(scene: Scene, round: Round): Promise<void> {
   const { ends, stop, tolerated, restMsMax = 0 } = round

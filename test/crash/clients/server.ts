@@ -13,9 +13,9 @@ const probeMs = 10
 export interface Home {
   readonly data: string
   readonly socket: string
-  /** Where the binary unpacks what it loads; a kill may come amid that as well. */
+  /** Folder into which the binary unpacks its libraries; a kill may hit that moment too. */
   readonly temporary: string
-  /** Several workers on a port, in place of one process on the socket. */
+  /** Several workers on a port, instead of one process on the socket. */
   readonly shared?: Shared | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Shared {
 }
 
 export interface Ended {
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly exitCode: number | null
   readonly signal: string | null
   readonly stderr: string
@@ -33,20 +33,20 @@ export interface Ended {
 
 export interface Server {
   readonly pid: number
-  /** `false` when it was killed before. @throws Error when it ended by itself */
+  /** `false` if it was killed first. @throws Error if it ended by itself */
   readonly isReady: Promise<boolean>
-  /** From its start; known once it is ready. */
+  /** Time from start to ready; known once it is ready. */
   readyMs(): number | undefined
-  /** @throws Error when it had ended by itself */
+  /** @throws Error if it had ended by itself */
   kill(): Promise<void>
-  /** Ends it by a signal and tells how it ended. */
+  /** Ends it with a signal and returns how it ended. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
   readonly ended: Promise<Ended>
 }
 
 /**
- * @param data the data folder, where it is on a disk of its own
- * @param shared where workers are wanted
+ * @param data the data folder, if it is on a disk of its own
+ * @param shared given if the server is to have several workers
  */
 export function openHome(folder: string, data = join(folder, 'data'), shared?: Shared): Home {
   const temporary = join(folder, 'tmp')
@@ -54,7 +54,7 @@ export function openHome(folder: string, data = join(folder, 'data'), shared?: S
   return { data, socket: join(folder, 'socket'), temporary, shared }
 }
 
-/** Any free one: nothing else on the machine should want it in between. */
+/** Returns a free port, which nothing else on the machine should take in the meantime. */
 export async function freePort(): Promise<number> {
   const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const { port = 0 } = probe
@@ -62,13 +62,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Forgets what the binary has unpacked, so that it does so once more. */
+/** Deletes the unpacked libraries, so that the binary unpacks them again. */
 export function clearTemporary({ temporary }: Home): void {
   rmSync(temporary, { recursive: true })
   mkdirSync(temporary, { mode: 0o700 })
 }
 
-/** Closes what it would say that it is ready with, and tries until it answers. */
+/** Closes stdout, so that nobody can read the ready line, and connects until it succeeds. */
 async function canConnect(unix: string, child: Bun.ReadableSubprocess): Promise<boolean> {
   await child.stdout.cancel()
   while (child.exitCode === null && child.signalCode === null) {
@@ -85,7 +85,7 @@ const addressOptions = ({ socket, shared }: Home): readonly string[] =>
     ? ['--socket', socket]
     : ['--port', String(shared.port), '--workers', String(shared.workers)]
 
-/** @param heeds whether its lines on stdout are read; if not, nobody ever does */
+/** @param heeds true to read its lines on stdout; if false, they are never read */
 export function startServer(home: Home, heeds = true): Server {
   const { data, socket, temporary } = home
   const startedMs = performance.now()
@@ -132,7 +132,6 @@ export function startServer(home: Home, heeds = true): Server {
   }
 }
 
-/** Where a home is served. */
 export const targetOf = ({ socket, shared }: Home): Target =>
   shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
 
@@ -145,7 +144,7 @@ const tokenPermissions = ['create', 'read', 'update', 'delete', 'search', 'use']
   name => `token:${name}`,
 )
 
-/** A vault with an application of each kind. */
+/** Makes a vault with an application of each kind. */
 export async function makeVault(home: Home): Promise<Keys> {
   const made = await runCoffer(['init', '--data', home.data, '--json'])
   const { key: management } = JSON.parse(made.stdout) as { key: string }

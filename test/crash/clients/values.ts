@@ -1,13 +1,13 @@
 /**
- * What tokens hold: all of it follows from an id, the number of an operation and a round, so that
- * a wrong, an older or a mixed value is told from the one that was written.
+ * Contents of tokens: all of it follows from an id, an operation number and a round, so that a
+ * wrong, an older or a mixed value can be told from the one that was written.
  * @module
  */
-/** Most are `token`, which alone has search indexes here. */
+/** Most are `token`, the only type with search indexes here. */
 export const types = ['token', 'token', 'token', 'card_number', 'us_bank_account_number'] as const
 export type TokenType = (typeof types)[number]
 
-/** What was written by one operation. */
+/** Facts that determine the content of a token. */
 export interface Written {
   readonly id: string
   readonly type: TokenType
@@ -15,7 +15,7 @@ export interface Written {
   readonly round: number
 }
 
-/** A token as the vault shows it, of what is looked at here. */
+/** Members of a token in an answer that are checked here. */
 export interface Shown {
   readonly id: string
   readonly data?: unknown
@@ -27,7 +27,7 @@ const hugeEvery = 397
 
 const sumOf = ({ id, op, round }: Written): string => Bun.hash(`${id}|${op}|${round}`).toString(36)
 
-/** Most fit into a page of the engine with others; some need several pages of their own. */
+/** Most share a page of the engine with others; some need several pages of their own. */
 function padLength(op: number): number {
   if (op % hugeEvery === 0) return 60_000
   return op % largeEvery === 0 ? 6_000 : op % 200
@@ -57,11 +57,11 @@ export const metadataOf = (written: Written): Readonly<Record<string, string>> =
   sum: sumOf(written),
 })
 
-/** What a shown token is whole of; `undefined` when it is mixed, or of another token. */
+/** Returns the one write that a shown token holds in full; `undefined` if there is none. */
 export function readWritten(type: TokenType, { id, data, metadata }: Shown): Written | undefined {
   const op = Number(metadata?.['op'])
   const round = Number(metadata?.['round'])
-  // Anyone who lets the vault choose the id writes before it is known.
+  // A client that lets the vault choose the id does not know it when it writes.
   return [id, '']
     .map(of => ({ id: of, type, op, round }))
     .find(

@@ -1,5 +1,5 @@
 /**
- * What clients do with applications and sessions.
+ * Work of clients with applications and sessions.
  * @module
  */
 import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
@@ -12,15 +12,15 @@ import { createAs } from './work-tokens.ts'
 const applicationsMax = 40
 const sessionMsDefault = 3 * 60 * 1_000
 const authorizedMs = 20_000
-/** Longer than any request lasts, and the clock may be ahead: what expires sooner is left alone. */
+/** Longer than any request plus the clock's lead: sessions that expire sooner are left alone. */
 export const sessionMarginMs = clockLeaseMs + 2_750
 
 const namePrefix = 'app-'
 
-/** The name of an application says which operation it is of. */
+/** The name of an application contains its operation. */
 const nameOf = (op: number): string => `${namePrefix}${op}`
 
-/** `undefined` for the name of an application that the clients did not make. */
+/** `undefined` for an application that the clients did not make. */
 export const opOf = (name: string): number | undefined =>
   name.startsWith(namePrefix) ? Number(name.slice(namePrefix.length)) : undefined
 
@@ -64,7 +64,7 @@ async function renameApplication(client: Client, application: Application): Prom
   await write(client, { kind: 'application update', register, version: op }, request)
 }
 
-/** The old key is dead from the answer on, also without a kill. */
+/** The old key is dead from the answer on, even without a kill. */
 async function regenerateKey(client: Client, application: Application): Promise<void> {
   const { ledger, keys } = client
   const path = `/applications/${application.id}/regenerate`
@@ -103,17 +103,17 @@ export async function useApplication(client: Client): Promise<void> {
   releaseApplication(client, application)
 }
 
-/** What is asked for, until when. */
+/** Body that authorizes a session until an instant. */
 export const authorizeBody = ({ nonce }: Session, expiresAtMs: number) => ({
   nonce,
   permissions: ['token:create', 'token:read'],
   expires_at: new Date(expiresAtMs).toISOString(),
 })
 
-/** On a busy machine: it may be over before another request is answered. */
+/** On a busy machine the session may expire before another request is answered. */
 const isLate = ({ expiresAtMs }: Session): boolean => expiresAtMs - Date.now() < authorizedMs / 2
 
-/** Uses up the nonce. Until it is answered, the earlier of two ends counts. */
+/** Uses up the nonce. Until the answer comes, the earlier of the two expiries counts. */
 async function authorize(client: Client, session: Session): Promise<void> {
   session.expiresAtMs = Date.now() + authorizedMs
   const { register } = session

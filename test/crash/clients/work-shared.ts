@@ -1,5 +1,5 @@
 /**
- * What many clients do to one thing at once: patches of one token, creates of one value.
+ * Work of many clients on one thing at once: patches of one token, creates of one value.
  * @module
  */
 import { pick } from '../draw.ts'
@@ -11,7 +11,7 @@ import type { Shown } from './values.ts'
 const sharedCount = 8
 /** A token has room for the metadata of half of the writers. */
 const writerGroups = 2
-/** Values of a round that are created with deduplication. */
+/** Values per round that are created with deduplication. */
 const valuesPerRound = 6
 
 /** Makes the tokens that all writers share. */
@@ -26,7 +26,7 @@ export async function createShared(client: Client): Promise<void> {
   }
 }
 
-/** No update of another writer may be lost, so each has a member of its own. */
+/** Each writer has its own member, so that a lost update of any writer shows. */
 export async function patchShared(client: Client): Promise<void> {
   const { ledger, keys, draw, index } = client
   const mine = ledger.shared.filter((_, at) => at % writerGroups === index % writerGroups)
@@ -49,7 +49,7 @@ export const equalBody = ({ value }: EqualValue) => ({
   deduplicate_token: true,
 })
 
-/** Several clients create the same value; every answer names the same token. */
+/** Several clients create the same value; every answer must return the same token. */
 export async function createEqual(client: Client): Promise<void> {
   const { ledger, keys, draw } = client
   const { round } = ledger

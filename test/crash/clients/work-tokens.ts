@@ -1,5 +1,5 @@
 /**
- * What clients do with tokens of their own: each is in the hands of one client at a time.
+ * Work of clients with tokens of their own: one client at a time holds each.
  * @module
  */
 import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
@@ -20,17 +20,17 @@ import { acknowledge, begin, refuse } from './register.ts'
 import { dataOf, metadataOf, readWritten, types, type Shown, type TokenType } from './values.ts'
 
 const groupSize = 20
-/** Ids of tokens that are gone are used again once in so many creates. */
+/** One in so many creates uses the id of a token that is gone. */
 const reuseEvery = 10
-/** Of tokens that expire, so that those of a round can be counted without them. */
+/** Round of tokens that expire, so that the others of a round can be counted without them. */
 const noRound = 0
-/** After a kill the clock of the server may be ahead by its lease. */
+/** After a kill the server's clock may be ahead by its lease. */
 const briefMsMin = clockLeaseMs + 2_250
 const briefMsMax = briefMsMin + 2_500
 
 const drawType = ({ draw }: Client): TokenType => pick(draw, types) ?? 'token'
 
-/** The create of one version of a token. */
+/** Body of the create of one version of a token. */
 export function bodyOf(token: Pick<Token, 'id' | 'type'>, op: number, round: number) {
   const { id, type } = token
   const written = { id, type, op, round }
@@ -38,7 +38,7 @@ export function bodyOf(token: Pick<Token, 'id' | 'type'>, op: number, round: num
   return { id, type, data: dataOf(written), metadata: metadataOf(written), ...search }
 }
 
-/** A token to create: of a new id mostly, of one that was deleted or refused else. */
+/** Returns a token to create: mostly a new one, else one that was deleted or refused. */
 function newToken(client: Client): Token {
   const { ledger, draw } = client
   const again = draw(reuseEvery) === 0 ? takeToken(ledger, draw, ledger.gone) : undefined
@@ -47,7 +47,7 @@ function newToken(client: Client): Token {
   return again
 }
 
-/** @param more members of the body @param key of who creates it */
+/** @param more members of the body @param key of the caller */
 async function create(
   client: Client,
   token: Token,
@@ -57,7 +57,7 @@ async function create(
   const op = takeOp(ledger)
   const round = token.expiresAtMs === undefined ? ledger.round : noRound
   const question = { key, body: { ...bodyOf(token, op, round), ...more } }
-  // On a busy machine one may come when it has expired already, and is refused then.
+  // On a busy machine the request may arrive after the expiry, and is then refused.
   const isExcused = (status: number) =>
     status === 400 && token.expiresAtMs !== undefined && Date.now() >= token.expiresAtMs
   const request = { method: 'POST', path: '/tokens', question, status: 201, isExcused }
@@ -68,11 +68,11 @@ async function create(
 
 export const createToken = (client: Client): Promise<void> => create(client, newToken(client), {})
 
-/** Anyone who has a session's key makes a token with it. */
+/** Creates a token with the key of a session. */
 export const createAs = (client: Client, key: string): Promise<void> =>
   create(client, newToken(client), { key, kind: 'create by a session' })
 
-/** One that expires soon, so that kills hit sweeps. */
+/** Creates a token that expires soon, so that kills hit sweeps. */
 export async function createBrief(client: Client): Promise<void> {
   const token = addToken(client.ledger, `b${takeOp(client.ledger)}`, drawType(client))
   const ms = briefMsMin + client.draw(briefMsMax - briefMsMin)
@@ -87,7 +87,7 @@ export const onceQuestion = ({ keys }: Client, { op }: Replay): Question => ({
   body: { type: 'token', data: { once: op }, metadata: { once: String(op) } },
 })
 
-/** Whether it is answered or not, the checks send the request once more. */
+/** The checks send the request again, whether it was answered or not. */
 export async function createOnce(client: Client): Promise<void> {
   const { ledger } = client
   const replay: Replay = { op: takeOp(ledger) }
@@ -99,13 +99,13 @@ export async function createOnce(client: Client): Promise<void> {
   replay.id = parseBody<Shown>(answer).id
 }
 
-/** The vault chooses the id, which nobody learns when the answer is lost. */
+/** The vault chooses the id, which nobody learns if the answer is lost. */
 export async function createNameless(client: Client): Promise<void> {
   const { ledger, keys } = client
   const type = drawType(client)
   const op = takeOp(ledger)
   const { round } = ledger
-  // The checksum is over an id, and there is none yet.
+  // The checksum covers the id, and there is none yet.
   const { id: _, ...body } = bodyOf({ id: '', type }, op, round)
   ledger.nameless.add(op)
   const question = { key: keys.private, body }
@@ -118,7 +118,7 @@ export async function createNameless(client: Client): Promise<void> {
   releaseToken(ledger, token)
 }
 
-/** One request that makes all of its tokens or none. */
+/** Sends one request that makes all of its tokens or none. */
 export async function createGroup(client: Client): Promise<void> {
   const { ledger, keys } = client
   const group = Array.from({ length: groupSize }, () =>
@@ -174,7 +174,7 @@ export async function deleteToken(client: Client): Promise<void> {
   releaseToken(ledger, token)
 }
 
-/** What was answered is read by the next request, also while others write. */
+/** The next request reads an acknowledged write, even while others write. */
 export async function readToken(client: Client): Promise<void> {
   const { ledger, draw, keys } = client
   const token = takeToken(ledger, draw, ledger.live)
@@ -193,7 +193,7 @@ export async function readToken(client: Client): Promise<void> {
   releaseToken(ledger, token)
 }
 
-/** Each refusal would be seen, had it happened all the same. */
+/** Each of these would leave a visible change if it were not refused. */
 const refusals = [
   { pool: 'live', method: 'POST', status: 409, spoil: {} },
   { pool: 'live', method: 'PATCH', status: 400, spoil: { data: null } },

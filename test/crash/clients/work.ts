@@ -1,5 +1,5 @@
 /**
- * The mix of what clients do, until the server is gone.
+ * The mix of client work, until the server is gone.
  * @module
  */
 import type { Client } from './client.ts'
@@ -19,15 +19,15 @@ import {
 
 type Step = (client: Client) => Promise<void>
 
-/** So many tokens stand in the vault, give or take a round. */
+/** Number of tokens in the vault, give or take a round. */
 const liveMax = 3_000
 
-/** While there is room, and once there is none: what is created is deleted as fast. */
+/** Share of creates while the vault grows and once it is full, when as many are deleted. */
 const growing = 38
 const full = 10
 const deletions = 46
 
-/** How often each is drawn. */
+/** Steps with their weights. */
 const stepsOf = (creates: number): readonly (readonly [number, Step])[] => [
   [creates, createToken],
   [deletions - creates, deleteToken],
@@ -44,7 +44,7 @@ const stepsOf = (creates: number): readonly (readonly [number, Step])[] => [
   [4, beRefused],
 ]
 
-/** Each step as often as its weight says, so that drawing one is looking it up. */
+/** Repeats each step by its weight, so that drawing a step is one lookup. */
 const tableOf = (creates: number): readonly Step[] =>
   stepsOf(creates).flatMap(([weight, step]) => Array.from({ length: weight * 10 }, () => step))
 
@@ -52,8 +52,8 @@ const growingSteps = tableOf(growing)
 const fullSteps = tableOf(full)
 
 /**
- * Works until the server is gone or it is over: every request is answered, or never will be.
- * @param restMsMax the longest pause between two steps
+ * Works until the time is over or the server is gone: no request is left waiting.
+ * @param restMsMax longest pause between two steps
  */
 export async function work(
   client: Client,
@@ -68,7 +68,7 @@ export async function work(
       await step(client)
       if (restMsMax > 0) await Bun.sleep(draw(restMsMax))
     } catch (error) {
-      // A connection that broke is what a kill looks like from here.
+      // A broken connection is all that a client sees of a kill.
       if (connection.isOpen()) throw error
       return
     }

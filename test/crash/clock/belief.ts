@@ -1,21 +1,21 @@
 /**
- * What a serving process may and must believe the time to be, from all walls that it was shown:
- * the oracle of the clock part. It knows nothing of how the clock under test works.
+ * Bounds of the time that a serving process may and must assume, given every wall clock that it
+ * was shown: the oracle of the clock part. It knows nothing of how the clock under test works.
  * @module
  */
 
-/** Wall and monotonic clock are read one after the other, here and there. */
+/** The test and the server each read wall and monotonic clock one after the other. */
 const readingMs = 50
-/** Killed processes leave a clock that is a few leases of 2 seconds ahead. */
+/** A killed process leaves its clock ahead by a few leases of 2 seconds. */
 const leasesMs = 10_000
 
 export interface Belief {
-  /** How far the wall is ahead of the right one. */
+  /** Lead of the wall clock over the right one. */
   wallAheadMs: number
-  /** The most that this process could see it ahead, and the most with which it has answered. */
+  /** Largest lead that this process could see, and largest with which it has answered. */
   seenAheadMs: number
   toldAheadMs: number
-  /** Time without a process while the wall was wrong: no clock has counted it. */
+  /** Time without a process while the wall clock was wrong: no clock has counted it. */
   missedMs: number
 }
 
@@ -31,13 +31,13 @@ export function moveWall(belief: Belief, aheadMs: number): void {
   belief.seenAheadMs = Math.max(belief.seenAheadMs, aheadMs)
 }
 
-/** A request was answered since the wall was moved. */
+/** Notes that a request was answered since the wall clock was moved. */
 export function noteAnswer(belief: Belief): void {
   belief.toldAheadMs = Math.max(belief.toldAheadMs, belief.wallAheadMs)
   if (belief.wallAheadMs === 0) belief.missedMs = 0
 }
 
-/** @param downMs from the last answer of one process to the readiness of the next */
+/** @param downMs from the last answer of one process until the next is ready */
 export function noteRestart(belief: Belief, downMs: number): void {
   if (belief.wallAheadMs !== 0) belief.missedMs += downMs
   belief.seenAheadMs = Math.max(0, belief.wallAheadMs)
@@ -45,14 +45,14 @@ export function noteRestart(belief: Belief, downMs: number): void {
 }
 
 export interface Span {
-  /** From before the request to after its answer, by the right clock. */
+  /** From before the request until after its answer, by the right clock. */
   readonly fromMs: number
   readonly toMs: number
 }
 
 export type Verdict = 'there' | 'gone' | 'either'
 
-/** What a row with this deadline must look like in an answer within that span. */
+/** Says whether an answer within that span must show a row with this deadline. */
 export function judge(belief: Belief, deadlineMs: number | undefined, span: Span): Verdict {
   if (deadlineMs === undefined) return 'there'
   const toldAheadMs = Math.max(belief.toldAheadMs, -belief.missedMs)

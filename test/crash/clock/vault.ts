@@ -1,6 +1,6 @@
 /**
- * The vault under the wrong clocks: a serving process that is ended and started anew, the tokens
- * that it acknowledged, and whether it shows of them what it must.
+ * The vault under wrong clocks: a serving process that is ended and restarted, the tokens that it
+ * acknowledged, and the check that it shows them exactly as it must.
  * @module
  */
 import { join } from 'node:path'
@@ -30,10 +30,10 @@ export interface ClockVault {
   readonly data: string
   readonly tokens: Token[]
   readonly failures: string[]
-  /** What the processes wrote to their log, by event. */
+  /** Number of log lines of all processes, by event. */
   readonly events: Map<string, number>
   readonly counts: { reads: number; hidden: number; starts: number }
-  /** What stands on the disk, seen beside the process. */
+  /** Rows on the disk, read beside the process. */
   readonly store: LmdbStore
   server: Running
   key: string
@@ -56,7 +56,7 @@ async function ask(vault: ClockVault, method: string, path: string, body?: unkno
   return { status: response.status, answer, span: { fromMs, toMs: vault.lastAnswerMs } }
 }
 
-/** Under a right clock. @param folder an empty one */
+/** Opens it under a right clock. @param folder an empty one */
 export async function openClockVault(folder: string): Promise<ClockVault> {
   const data = join(folder, 'data')
   const wall = fakeTime(folder)
@@ -111,7 +111,7 @@ export async function restartVault(vault: ClockVault, signal: NodeJS.Signals): P
   await startVault(vault)
 }
 
-/** Makes a token, or is refused because its end has come by the clock of the server. */
+/** Makes a token, or is refused because it has already expired by the server's clock. */
 export async function addToken(vault: ClockVault, lifetimeMs?: number): Promise<void> {
   const { belief, tokens, failures } = vault
   const id = `token-${tokens.length}`

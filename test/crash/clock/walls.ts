@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Of the processes, so that there are days with 23 and with 25 hours. */
+/** Time zone of the processes, which has days of 23 and of 25 hours. */
 export const zone = 'Europe/Berlin'
 
 const hourMs = 60 * 60 * 1_000
@@ -11,13 +11,13 @@ const yearMs = 365.25 * 24 * hourMs
 
 export interface Wall {
   readonly name: string
-  /** How far such a wall is ahead of the right one, in milliseconds, at that right instant. */
+  /** Lead of this wall clock over the right one, in milliseconds, at that right instant. */
   aheadMs(rightMs: number): number
 }
 
 const shifted = (name: string, aheadMs: number): Wall => ({ name, aheadMs: () => aheadMs })
 
-/** The instant comes within two seconds. In whole seconds, so that the wall is so to the digit. */
+/** Reaches the instant within two seconds. Whole seconds keep the fake clock's offset exact. */
 const shortlyBefore = (name: string, atMs: number): Wall => ({
   name,
   aheadMs: rightMs => Math.floor((atMs - 1_000 - rightMs) / 1_000) * 1_000,

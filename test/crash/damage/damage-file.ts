@@ -1,5 +1,5 @@
 /**
- * What a disk does to a file, or a copy that went wrong.
+ * Damages a file as a disk, or a copy that went wrong, would.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Draw } from '../draw.ts'
 
 const pageBytes = 4_096
 const sectorBytes = 512
-/** One in so many damages is of a meta page, which else would be met too rarely. */
+/** One damage in so many hits a meta page, which would otherwise be hit too rarely. */
 const metaEvery = 20
 
 export const damageKinds = ['flipped bit', 'zeroed sector', 'random page', 'swapped pages'] as const
@@ -16,7 +16,7 @@ export type DamageKind = (typeof damageKinds)[number] | 'hole'
 const drawPage = (draw: Draw, pages: number): number =>
   draw(metaEvery) === 0 ? draw(2) : draw(pages)
 
-/** @param from bytes of a whole number of pages; @returns a damaged copy of them */
+/** @param from a whole number of pages @returns a damaged copy of them */
 export function damageBytes(from: Uint8Array, kind: DamageKind, draw: Draw): Uint8Array {
   const bytes = Uint8Array.from(from)
   const pages = bytes.length / pageBytes

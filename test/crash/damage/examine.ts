@@ -1,6 +1,6 @@
 /**
- * What becomes of a copy of a vault: what `coffer verify` says of it, and what a server that is
- * started on it answers, held against what the vault answered.
+ * Examines a copy of a vault: runs `coffer verify` on it, starts a server on it, and compares its
+ * answers with those of the vault.
  *
  * @module
  */
@@ -11,22 +11,22 @@ import { ask, elementsOf, serveArguments, type Question, type StoredVault } from
 
 const askedAtOnce = 25
 const writes = 20
-/** A start, or a walk, that takes longer hangs. */
+/** A start or a walk that takes longer counts as hung. */
 const startMsMax = 60_000
 
 export interface Examined {
-  /** By exit code and text of `verify`: 0, 1 with a line that says so, anything else. */
+  /** `clean`: exit code 0; `damaged`: 1 with a line that says so; `died`: anything else. */
   readonly verify: 'clean' | 'damaged' | 'died'
-  /** By what became of the server: it ends with a line that says why, or without. */
+  /** `refused`: it ended with a line that gives the reason; `died`: without one. */
   readonly server: 'served' | 'refused' | 'died'
-  /** Tokens that are answered with 404, and those with another failure. */
+  /** Tokens answered with 404, then those that failed in another way. */
   readonly missing: number
   readonly unreadable: number
-  /** Lists that lack tokens, or are not answered. */
+  /** Lists that lack tokens or failed. */
   readonly shortLists: number
-  /** Answers with anything that was not stored so. */
+  /** Answers that differ from the stored contents. */
   readonly wrong: readonly string[]
-  /** Of the processes, for a person to read. */
+  /** Standard error of the processes, for a person to read. */
   readonly stderr: string
 }
 
@@ -53,7 +53,7 @@ async function observe(vault: StoredVault, socket: string, question: Question): 
   const { isList } = question
   if (status !== 200) return isList ? 'short' : status === 404 ? 'missing' : 'unreadable'
   if (text === question.text) return 'right'
-  // Where some are missing, others move up to their page.
+  // If some tokens are missing, others move up to their page.
   return isList && elementsOf(text).every(token => vault.elements.has(token)) ? 'short' : 'wrong'
 }
 
@@ -66,7 +66,7 @@ async function observeAll(vault: StoredVault, socket: string) {
       found: await observe(vault, socket, question),
     }))
     observed.push(...(await Promise.all(answers)))
-    // A vault that is gone answers nothing more.
+    // A vault that broke answers nothing more.
     if (observed.at(-1)?.found === 'broken') break
   }
   return observed
@@ -117,7 +117,7 @@ async function verifyCopy(data: string): Promise<Ended> {
   return runCoffer(['verify', '--data', data], { prefix })
 }
 
-/** The walk first, on the copy as it is: a server may change it. */
+/** Walks first, while the copy is untouched: a server may change it. */
 export async function examine(vault: StoredVault, data: string): Promise<Examined> {
   const verified = await verifyCopy(data)
   const served = await serve(vault, data)
@@ -125,11 +125,11 @@ export async function examine(vault: StoredVault, data: string): Promise<Examine
   return { ...served, verify: verdictOf(verified), stderr }
 }
 
-/** Whether everything is answered as it was. */
+/** True if every answer is the original one. */
 export const isUnharmed = ({ server, missing, unreadable, shortLists, wrong }: Examined): boolean =>
   server === 'served' && missing + unreadable + shortLists + wrong.length === 0
 
-/** Promises that a copy broke, whatever was done to it: none may. */
+/** Promises that a copy broke; no damage excuses one. */
 export function breachesOf(examined: Examined): string[] {
   const { verify, server, wrong, stderr } = examined
   const breaches = wrong.map(path => `wrong answer: ${path}`)
@@ -140,8 +140,8 @@ export function breachesOf(examined: Examined): string[] {
 }
 
 /**
- * Writes into a copy that is said to be whole, and looks again.
- * @returns what was refused or damaged by that
+ * Writes into a copy that is said to be whole, and examines it again.
+ * @returns refused writes and damage, each as a text
  */
 export async function writeInto(vault: StoredVault, data: string): Promise<string[]> {
   const socket = `${data}.sock`

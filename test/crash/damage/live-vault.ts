@@ -1,6 +1,6 @@
 /**
- * A served vault under writers that can be let loose and held, so that copies are taken while it
- * changes and looked at while it rests.
+ * A served vault with writers that can be started and paused, so that copies are taken while it
+ * changes and examined while it rests.
  * @module
  */
 import { cpSync } from 'node:fs'
@@ -15,13 +15,13 @@ import {
 } from './stored-vault.ts'
 
 const writers = 6
-/** So long they write before a copy is begun. */
+/** Time that writers get before a copy begins. */
 const headStartMs = 30
 
 export interface LiveVault {
   /** The folder of the database. */
   readonly store: string
-  /** Tokens that were acknowledged and are not changed until the next time. */
+  /** Acknowledged tokens that stay unchanged until the next task. */
   readonly kept: Question[]
   readonly target: Target
   readonly server: Running
@@ -35,7 +35,7 @@ async function send(live: LiveVault, method: string, path: string, body?: unknow
   return text
 }
 
-/** One token that stays, and one that is changed and leaves: so pages are freed and taken. */
+/** Writes one token that stays, and one that is changed and deleted, so that pages are reused. */
 async function writeOnce(live: LiveVault): Promise<void> {
   const id = `live-${(live.made += 1)}`
   const path = `/tokens/${id}`
@@ -54,7 +54,7 @@ async function clear(live: LiveVault): Promise<void> {
   await Promise.all(old.map(({ path }) => send(live, 'DELETE', path)))
 }
 
-/** @returns what the task gives; it runs while writers write */
+/** Runs the task while writers write. @returns its result */
 export async function underLoad<T>(live: LiveVault, task: () => Promise<T>): Promise<T> {
   await clear(live)
   let isOver = false

@@ -1,6 +1,5 @@
 /**
- * A vault with tokens of several kinds, stopped, and what it answers: what a damaged copy of it is
- * held against.
+ * A stopped vault with tokens of several kinds, and its answers: the reference for damaged copies.
  * @module
  */
 import { join } from 'node:path'
@@ -8,14 +7,14 @@ import { runCoffer, startCoffer } from '../../support/coffer-process.ts'
 
 const tokens = 300
 const bulkTokens = 100
-/** Room that is free in the end, as in any vault that is used. */
+/** These leave free pages, as in any vault in use. */
 const deletedTokens = 60
 const changedTokens = 40
-/** Longer than any load here makes an answer: a server that hangs, hangs for ever. */
+/** Longer than any answer takes under the load here: a server that takes longer hangs. */
 const answerMsMax = 30_000
 const permissions = ['create', 'read', 'search', 'update', 'delete'].map(what => `token:${what}`)
 
-/** One request, and the text that it was answered with. */
+/** One request and its expected answer text. */
 export interface Question {
   readonly method: string
   readonly path: string
@@ -26,10 +25,10 @@ export interface Question {
 
 export interface StoredVault {
   readonly data: string
-  /** Of an application that may do everything with tokens. */
+  /** Key of an application with every token permission. */
   readonly key: string
   readonly questions: readonly Question[]
-  /** Each token as lists show it. */
+  /** Each token as it appears in lists. */
   readonly elements: ReadonlySet<string>
 }
 
@@ -38,7 +37,7 @@ export interface Target {
   readonly key: string
 }
 
-/** @throws when the connection broke, or no answer came in time */
+/** @throws Error if the connection broke, or no answer came in time */
 export function ask(
   { socket, key }: Target,
   { method, path, body }: Pick<Question, 'method' | 'path' | 'body'>,
@@ -53,7 +52,7 @@ export function ask(
   })
 }
 
-/** A list without its frame. */
+/** Returns the elements of a list. */
 export function elementsOf(text: string): string[] {
   const { data } = JSON.parse(text) as { data: readonly unknown[] }
   return data.map(element => JSON.stringify(element))
@@ -112,7 +111,7 @@ async function fill(target: Target): Promise<string[]> {
   const ids = Array.from({ length: tokens + deletedTokens }, (_, count) => idOf(count))
   const create = (id: string, count: number) =>
     expectText(target, { method: 'POST', path: '/tokens', body: { id, ...contentsOf(count) } }, 201)
-  // Not all at once: so that there are many transactions, and pages of many of them.
+  // In batches, so that there are many transactions, and pages written by many of them.
   for (let from = 0; from < ids.length; from += bulkTokens / 10) {
     const some = ids.slice(from, from + bulkTokens / 10)
     await Promise.all(some.map((id, index) => create(id, from + index)))

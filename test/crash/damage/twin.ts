@@ -1,5 +1,5 @@
 /**
- * What a server on a damaged vault answers, held against a server on the same vault undamaged.
+ * Compares the answers of a server on a damaged vault with those of one on an undamaged twin.
  * @module
  */
 import type { Draw } from '../draw.ts'
@@ -7,13 +7,13 @@ import { pick } from '../draw.ts'
 import { ask, elementsOf, type Question, type Target } from './stored-vault.ts'
 
 export interface Compared {
-  /** Answers that are those of the twin. */
+  /** Answers equal to those of the twin. */
   readonly right: number
   /** Answers with a status of 5xx. */
   readonly errors: number
-  /** Tokens that are answered with 404, and lists that lack some. */
+  /** Tokens answered with 404, and lists that lack some. */
   readonly missing: number
-  /** Answers with anything that is not stored so, and connections that broke. */
+  /** Answers that differ from the stored contents, and broken connections. */
   readonly failures: readonly string[]
 }
 
@@ -22,7 +22,7 @@ type Asked = Pick<Question, 'method' | 'path' | 'body' | 'isList'>
 const verdicts = ['right', 'error', 'missing']
 const listSize = 20
 const drawnIds = 10
-/** Applications have the first ordinals. */
+/** The applications take the ordinals before it. */
 const ordinalOfFirst = 6
 
 async function isStored(twin: Target, element: string): Promise<boolean> {
@@ -60,7 +60,7 @@ const list = (page: number): Asked => ({
   isList: true,
 })
 
-/** The newest come first. */
+/** Lists show the newest tokens first. */
 function pagesOf(ordinals: readonly number[], tokens: number): number[] {
   const pageOf = (ordinal: number): number => {
     const fromNewest = tokens - 1 - (ordinal - ordinalOfFirst)
@@ -93,7 +93,7 @@ async function questionsOf(
   ]
 }
 
-/** @returns what is wrong with it */
+/** Creates and reads a token. @returns the failure, if any */
 async function create(damaged: Target): Promise<string | undefined> {
   const body = { type: 'token', data: 'new' }
   const made = await ask(damaged, { method: 'POST', path: '/tokens', body })

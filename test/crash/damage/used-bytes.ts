@@ -1,5 +1,5 @@
 /**
- * Where the last page of a database ends that is not free: a file cut there or behind it is whole.
+ * Finds the end of the last used page of a database: a file cut there or later is still whole.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import {
 
 const numberOf = ({ buffer, from }: Span): number => readU64(buffer.view, from)
 
-/** @param folder of a store that is whole and that nobody writes to @returns bytes */
+/** @param folder of a whole store without a writer @returns bytes */
 export function usedBytesOf(folder: string): number {
   const file = openDataFile(folder)
   const meta = readMetaPages(file).newer

@@ -1,5 +1,5 @@
 /**
- * A copy of a large vault in which one page at a time is damaged, and which is then put back.
+ * A copy of a large vault in which one page at a time is damaged, and then restored.
  * @module
  */
 import {
@@ -18,7 +18,7 @@ import type { Draw } from '../draw.ts'
 
 const pageBytes = 4_096
 const chunkBytes = 1_048_576
-/** As the engine lays its pages out: `src/store/lmdb/inspect/page-tree.ts`. */
+/** Page layout of the engine: `src/store/lmdb/inspect/page-tree.ts`. */
 const headerBytes = 24
 const leaf = 2
 const rowKeyBytes = 6
@@ -29,9 +29,9 @@ export type RotKind = (typeof rotKinds)[number]
 export interface WorkingCopy {
   readonly data: string
   readonly pages: number
-  /** @returns the ordinals of the rows that the page holds, if it looks like a page of rows */
+  /** @returns the ordinals of the rows in the page, if it looks like a page of rows */
   readonly damage: (page: number, kind: RotKind, draw: Draw) => number[]
-  /** Makes the folder what it was before the damage. */
+  /** Restores the folder to its state before the damage. */
   readonly restore: () => void
 }
 
@@ -56,7 +56,7 @@ function ordinalsIn(page: Buffer): number[] {
   return ordinals
 }
 
-/** Writes what differs alone: a copy of the whole would keep the disk busy for longer. */
+/** Writes only the chunks that differ: a full copy would keep the disk busy for longer. */
 function putBack(sound: number, file: number): void {
   const wanted = Buffer.alloc(chunkBytes)
   const found = Buffer.alloc(chunkBytes)
@@ -69,7 +69,7 @@ function putBack(sound: number, file: number): void {
   ftruncateSync(file, size)
 }
 
-/** @param made the folder of a vault that nobody changes meanwhile */
+/** @param made the folder of a vault that nothing changes meanwhile */
 export function makeWorkingCopy(made: string, data: string): WorkingCopy {
   cpSync(made, data, { recursive: true })
   rmSync(join(data, 'store', 'lock.mdb'))

@@ -19,11 +19,11 @@ export type DiskKind = 'tmpfs' | 'ext4'
 
 export interface Disk {
   readonly path: string
-  /** Leaves so many bytes free. */
+  /** Fills the disk until so many bytes are free. */
   fillTo(freeBytes: number): void
   /** Makes empty files until there is no room for a name. */
   takeNames(): void
-  /** Gives all of it back. */
+  /** Frees everything again. */
   free(): void
   unmount(): void
 }
@@ -48,14 +48,14 @@ function mount(kind: DiskKind, path: string, image: string, names: number): void
   runTool('mount', '-o', 'loop', image, path)
 }
 
-/** Writes until so few bytes are free, or none is to be had. */
+/** Writes until so few bytes are free, or the disk is full. */
 function writeBallast(path: string, ballast: string, freeBytes: number): void {
   const file = openSync(ballast, 'a')
   try {
     for (;;) {
       const { bavail, bsize } = statfsSync(path)
       const wanted = Math.min(chunk.length, bavail * bsize - freeBytes)
-      // The last bytes of a page that is there already are free as well.
+      // The rest of a partly used page counts as free too.
       writeSync(file, chunk, 0, wanted > 0 ? wanted : 1)
       if (wanted <= 0 && freeBytes > 0) return
     }
@@ -76,8 +76,8 @@ function makeNames(folder: string): void {
 }
 
 /**
- * @param names how many files it can hold
- * @throws Error with the reason why it cannot be mounted
+ * @param names number of files that it can hold
+ * @throws Error that says why it cannot be mounted
  */
 export function mountDisk(kind: DiskKind, folder: string, names = namesUsual): Disk {
   const path = join(folder, 'disk')

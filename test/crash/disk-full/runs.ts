@@ -1,5 +1,5 @@
 /**
- * Ways in which a disk fills up under load, and what the server must do in each.
+ * Ways in which a disk fills up under load, and the required behaviour of the server in each.
  * @module
  */
 import { freeSpaceBytesMin } from '../../../src/limits/operation-limits.ts'
@@ -22,9 +22,9 @@ import { findDamage } from '../clients/integrity.ts'
 import type { Disk } from './disk.ts'
 
 export interface Outcome {
-  /** From freed space to the first create that is acknowledged. */
+  /** Time from freed space to the first acknowledged create. */
   readonly recoveryMs: number
-  /** How the server ended by itself, where it did. */
+  /** End of the server, if it ended by itself. */
   readonly ended?: Ended | undefined
   readonly failures: string[]
 }
@@ -33,7 +33,7 @@ export type Run = (scene: Scene, disk: Disk) => Promise<Outcome>
 
 const recoveryMsMax = 5_000
 const probeMs = 25
-/** Room above what writes leave free: it is full after some of them. */
+/** Room above the reserve that writes leave free: some writes fill it. */
 const roomBytes = 1_536 * 1024
 const reads = 20
 const deletes = 5
@@ -44,7 +44,7 @@ async function untilFull(scene: Scene, before: number): Promise<void> {
   while (countFull(scene) === before) await Bun.sleep(5)
 }
 
-/** Reads and deletes go on, creates do not. */
+/** On a full disk reads and deletes go on, and creates are refused. */
 async function useFull(scene: Scene): Promise<string[]> {
   const [client] = await connectClients(scene, 1)
   if (client === undefined) return []
@@ -57,7 +57,7 @@ async function useFull(scene: Scene): Promise<string[]> {
   return countFull(scene) > before ? [] : ['a create on a full disk was not refused']
 }
 
-/** Milliseconds until a create is acknowledged. */
+/** Returns the milliseconds until a create is acknowledged. */
 async function recover(scene: Scene): Promise<number> {
   const [client] = await connectClients(scene, 1, [storageFull])
   const startedMs = performance.now()
@@ -74,7 +74,7 @@ async function recover(scene: Scene): Promise<number> {
   }
 }
 
-/** Frees the disk; from then on everything is as it was promised. */
+/** Frees the disk, after which every promise must hold. */
 async function finish(
   scene: Scene,
   disk: Disk,
@@ -94,7 +94,7 @@ async function finish(
   return { recoveryMs, ended, failures }
 }
 
-/** Writes fill the disk up to what they must leave free. */
+/** Writes fill the disk up to the reserve that they must leave free. */
 export const fillByWrites: Run = async (scene, disk) => {
   disk.fillTo(freeSpaceBytesMin + roomBytes)
   const server = await startToReady(scene)
@@ -106,17 +106,17 @@ export const fillByWrites: Run = async (scene, disk) => {
   return finish(scene, disk, { server, failures: await useFull(scene) })
 }
 
-/** A command that cannot be done says so in one line. */
+/** True for a command that failed with an error of one line. */
 const isClear = (exitCode: number | null, stderr: string): boolean =>
   exitCode === 1 && /^coffer: [^\n]+\n$/.test(stderr)
 
-/** A new vault cannot be made on a full disk, which is told in one line. */
+/** Making a new vault on a full disk must fail with an error of one line. */
 async function initOnFull(disk: Disk): Promise<string[]> {
   const { exitCode, stderr } = await runCoffer(['init', '--data', `${disk.path}/another`])
   return isClear(exitCode, stderr) ? [] : [`init on a full disk: ${exitCode}, ${stderr}`]
 }
 
-/** A start on a full disk serves what can be served, or says in one line what is missing. */
+/** A start on a full disk serves as far as it can, or names the missing space in one line. */
 async function startOnFull(scene: Scene): Promise<{ server?: Server; failures: string[] }> {
   const server = start(scene)
   const isReady = await server.isReady.catch(() => false)
@@ -126,14 +126,14 @@ async function startOnFull(scene: Scene): Promise<{ server?: Server; failures: s
   return { failures }
 }
 
-/** Another program takes all that is left at once, faster than anybody can look. */
+/** Another program takes all free space at once, faster than the server can notice. */
 export const fillAtOnce: Run = async (scene, disk) => {
   disk.fillTo(freeSpaceBytesMin + 8 * roomBytes)
   const server = await startToReady(scene)
   const ends = async (): Promise<void> => {
     await Bun.sleep(scene.draw(400))
     disk.fillTo(0)
-    // Within so long a small write is taken still, and goes into the reserve.
+    // Until the next probe, a small write is still accepted and uses the reserve.
     await Bun.sleep(freeSpaceProbeMs + scene.draw(500))
   }
   await load(scene, { ends, tolerated: [storageFull, unavailable] })
@@ -148,7 +148,7 @@ export const fillAtOnce: Run = async (scene, disk) => {
   return finish(scene, disk, { ...again, ...rest, failures: [...refused, ...failures] })
 }
 
-/** Room for bytes, and none for a new file: nothing of a vault that is there needs one. */
+/** There is room for bytes but not for a new file: an existing vault needs none. */
 export const fillNames: Run = async (scene, disk) => {
   disk.takeNames()
   const first = await startToReady(scene)
@@ -160,7 +160,7 @@ export const fillNames: Run = async (scene, disk) => {
   return finish(scene, disk, { server, failures })
 }
 
-/** One run on a disk of its own. */
+/** Does one run on a disk of its own. */
 export async function runOn(
   run: Run,
   disk: Disk,

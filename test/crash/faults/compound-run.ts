@@ -1,6 +1,6 @@
 /**
  * Faults upon faults: a kill under load, then starts on a disk that fails at its first call, some
- * of them killed too while they start. Tokens that expired meanwhile make a start write at once.
+ * of them killed during start-up. Tokens that have expired meanwhile make a start write at once.
  * Source: hardening D9.
  * @module
  */
@@ -15,16 +15,16 @@ import { copyVaultFolder, databaseOf, serveArguments, type VaultFolder } from '.
 import { writeAtOnce } from './writers.ts'
 
 const calls: readonly Call[] = ['sync', 'write', 'meta']
-/** Long enough to be made, however slow the machine is. */
+/** Lifetime of a short-lived token: long enough to create it, however slow the machine is. */
 const briefMs = 1_500
-/** Of the writes that a killed server had under way, some are acknowledged by then. */
+/** The kill comes after at most so many acknowledged writes, while others are under way. */
 const acknowledgedMax = 15
 const startsKilled = 3
 const startMsMax = 100
 
 export interface CompoundOptions {
   readonly library: string
-  /** Not there yet, and gone again afterwards. */
+  /** Does not exist before, and is removed afterwards. */
   readonly folder: string
   readonly made: VaultFolder
   readonly draw: Draw
@@ -48,21 +48,21 @@ async function killUnderLoad(vault: VaultFolder, socket: string, draw: Draw): Pr
   return [...(await written).breaches]
 }
 
-/** A start that is killed on its way, or else soon after. */
+/** Starts a server that is killed while it starts, or soon after. */
 async function killWhileStarting(args: readonly string[], env: Record<string, string>, ms: number) {
   const prefix = ['timeout', '--signal=KILL', `${ms / 1_000}`]
-  // One that is killed before it says that it is ready does not count as started.
+  // A server killed before its ready line does not count as started.
   const server = await startCoffer(args, { env, prefix }).catch(() => undefined)
   await server?.exited
 }
 
-/** A start whose first write fails: in its own sweep, or with the first client. */
+/** Starts a server whose first write fails: in its own sweep, or for the first client. */
 async function failFirstWrite(
   vault: VaultFolder,
   socket: string,
   { env, log }: { readonly env: Record<string, string>; readonly log: string },
 ): Promise<string[]> {
-  // The sweep may end it before it says that it is ready.
+  // The sweep may end the process before its ready line.
   const server = await startCoffer(serveArguments(vault.data, socket), { env }).catch(() => null)
   if (server === null) return isMetIn(log) ? [] : ['a start failed, and the disk had not']
   const work = { prefix: 'c' }

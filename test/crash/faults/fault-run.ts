@@ -19,19 +19,19 @@ import { writeAtOnce } from './writers.ts'
 
 export interface FaultOptions {
   readonly library: string
-  /** Not there yet, and gone again afterwards. */
+  /** Does not exist before, and is removed afterwards. */
   readonly folder: string
   readonly made: VaultFolder
   readonly fault: Fault
 }
 
 export interface FaultRun {
-  /** Whether the workload was long enough to come to the fault. */
+  /** True if the workload was long enough to reach the fault. */
   readonly isMet: boolean
   readonly acknowledged: number
-  /** Of the slowest answer, or of the end of the process after the first failed write. */
+  /** Time of the slowest answer, or from the first failed write to the end of the process. */
   readonly slowestMs: number
-  /** The engine brought the process down by itself (hardening L11). */
+  /** True if the engine crashed the process (hardening L11). */
   readonly isNativeAbort: boolean
   readonly failures: readonly string[]
 }
@@ -50,7 +50,7 @@ interface End {
   readonly ms: number
 }
 
-/** Waits for a process that must end by itself. @returns `undefined` when it had to be killed */
+/** Waits for a process that must end by itself. @returns `undefined` if it had to be killed */
 export async function awaitEnd(server: Running): Promise<End | undefined> {
   const startedMs = performance.now()
   const exitCode = await Promise.race([server.exited, Bun.sleep(answerMsMax)])

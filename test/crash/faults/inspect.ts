@@ -1,5 +1,5 @@
 /**
- * What a data folder holds after a fault, read through a server on a disk that works again.
+ * Reads a data folder after a fault, through a server on a disk that works again.
  *
  * @module
  */
@@ -61,7 +61,7 @@ async function readThroughServer(vault: VaultFolder, socket: string): Promise<st
   }
 }
 
-/** @returns each promise that is broken, and each disagreement within the store */
+/** @returns each broken promise, and each inconsistency within the store */
 export async function inspectFolder(vault: VaultFolder, socket: string): Promise<string[]> {
   const broken = await readThroughServer(vault, socket).catch(error => [String(error)])
   return [...broken, ...(await walkStore(vault.data))]

@@ -1,6 +1,6 @@
 /**
- * Whether answers tell the truth: a server under strace whose syncs are slow. Each answer to a
- * write must leave after a sync, and then a meta page, have returned.
+ * Checks that answers tell the truth: runs a server under strace with slow syncs. Before each
+ * answer to a write is sent, a sync and then a write of a meta page must have returned.
  * Source: hardening D11.
  * @module
  */
@@ -11,12 +11,12 @@ import { copyVaultFolder, openClient, serveArguments, type VaultFolder } from '.
 
 const syncMs = 300
 const traced = 'fdatasync,pwrite64,sendto,sendmsg,write,writev'
-/** LMDB's own; a page is larger, and comes before the sync. */
+/** Size of LMDB's meta write; a page is larger, and is written before the sync. */
 const metaBytes = 128
 const traceMsMax = 10_000
 
 export interface TraceOptions {
-  /** Not there yet, and gone again afterwards. */
+  /** Does not exist before, and is removed afterwards. */
   readonly folder: string
   readonly made: VaultFolder
 }
@@ -28,7 +28,7 @@ export interface Traced {
 
 export type Seen = 'synced' | 'meta' | 'answer'
 
-/** @returns why nothing can be traced here */
+/** @returns the reason if nothing can be traced here */
 export function findTracer(): { missing: string } | undefined {
   if (Bun.which('strace') === null) return { missing: 'strace is not installed' }
   const { exitCode } = Bun.spawnSync(['strace', '-o', '/dev/null', 'true'])
@@ -36,8 +36,8 @@ export function findTracer(): { missing: string } | undefined {
 }
 
 /**
- * What a trace shows, in its order. A call that others interrupt has two lines: an answer counts
- * from the first, a sync and a meta page from the second.
+ * Reads the events of a trace, in order. An interrupted call has two lines: an answer counts from
+ * the first, a sync and a meta page from the second.
  */
 export function readTrace(trace: string): Seen[] {
   return trace.split('\n').flatMap((line): Seen[] => {
@@ -49,7 +49,7 @@ export function readTrace(trace: string): Seen[] {
   })
 }
 
-/** @returns how many answers left too early, of writes that were sent one after the other */
+/** @returns the number of answers that left too early, of writes sent one after the other */
 export function countEarly(seen: readonly Seen[]): number {
   let early = 0
   let reached: Seen | undefined
@@ -88,7 +88,7 @@ async function writeSlowly({ key }: VaultFolder, socket: string): Promise<Answer
   return answers
 }
 
-/** @returns the trace, once it tells of the end of the process */
+/** @returns the trace, once it contains the end of the process */
 async function awaitTrace(file: string, pid: number): Promise<string> {
   const ended = new RegExp(`^${pid} +\\+\\+\\+ `, 'm')
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '')
@@ -114,7 +114,7 @@ export async function traceAnswers({ folder, made }: TraceOptions): Promise<Trac
   mkdirSync(folder)
   const [socket, file] = [join(folder, 'a.sock'), join(folder, 'trace')]
   const vault = copyVaultFolder(made, join(folder, 'data'))
-  // With -D the process that is started is the server, and its tracer hangs on to it.
+  // With -D the started process is the server, and the tracer attaches to it.
   const prefix = ['strace', '-D', '-f', '-s', '32', '-o', file, '-e', `trace=${traced}`]
   prefix.push('-e', `inject=fdatasync:delay_enter=${syncMs * 1_000}`)
   const server = await startCoffer(serveArguments(vault.data, socket), { prefix })

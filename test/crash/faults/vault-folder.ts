@@ -1,5 +1,5 @@
 /**
- * A data folder with a key and some tokens in it, made once and copied for each fault.
+ * A data folder with a key and some tokens, made once and copied for each fault.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { runCoffer, startCoffer } from '../../support/coffer-process.ts'
 import { openConnection, type Answer, type Connection } from '../../support/connection.ts'
 import { record, type Ledger } from '../ledger.ts'
 
-/** A client that got no answer by then says that the server hangs. */
+/** A client without an answer by then reports that the server hangs. */
 export const answerMsMax = 6_000
 const tokens = 4
 const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
@@ -21,9 +21,9 @@ export interface Target {
 
 export interface VaultFolder {
   readonly data: string
-  /** Of an application that may do everything with tokens. */
+  /** Key of an application with every token permission. */
   readonly key: string
-  /** What the tokens that are in it must be. */
+  /** Required states of the tokens in it. */
   readonly ledger: Ledger
 }
 
@@ -38,7 +38,7 @@ export const serveArguments = (data: string, socket: string): string[] => [
 export const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
 
 export interface Client {
-  /** @throws Error when the connection broke, or no answer came in time */
+  /** @throws Error if the connection broke, or no answer came in time */
   ask(method: string, path: string, body?: unknown): Promise<Answer>
   close(): void
 }
@@ -95,7 +95,7 @@ export async function makeVaultFolder(folder: string): Promise<VaultFolder> {
   return { data, key, ledger }
 }
 
-/** A copy of its own, to be damaged. */
+/** Makes a copy that may be damaged. */
 export function copyVaultFolder(made: VaultFolder, data: string): VaultFolder {
   cpSync(made.data, data, { recursive: true })
   const entries = [...made.ledger.entries].map(([id, entry]) => [id, { ...entry }] as const)

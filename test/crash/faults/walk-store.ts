@@ -1,5 +1,5 @@
 /**
- * Walks a store and prints what is wrong with it: `walk-store.ts <folder>`.
+ * Walks a store and prints its faults: `walk-store.ts <folder>`.
  *
  * A process of its own, since a damaged file can end it.
  * @module

@@ -1,5 +1,5 @@
 /**
- * Some clients that write at once, each to tokens of its own, until one of its writes fails.
+ * Some clients that write at once, each to its own tokens, until one of their writes fails.
  *
  * @module
  */
@@ -7,20 +7,20 @@ import { record, type Ledger, type State } from '../ledger.ts'
 import { openClient, type Client, type Target } from './vault-folder.ts'
 
 const writers = 3
-/** So that writers fall out of step, and a commit holds now one write and now several. */
+/** Makes writers fall out of step, so that a commit holds sometimes one write, sometimes more. */
 const stepMs = 2
 
 export interface Work {
-  /** Of the names of its tokens. */
+  /** Begins the names of its tokens. */
   readonly prefix: string
-  /** Each writer also makes a token that is gone after so long. */
+  /** Each writer also makes a token with this lifetime. */
   readonly briefMs?: number
 }
 
 export interface Written {
-  /** Why writers gave up, one for each that did. */
+  /** Reason of each writer that gave up. */
   readonly reasons: readonly string[]
-  /** Those that no failing disk excuses: a wrong answer, or none in time. */
+  /** Reasons that no failing disk excuses: a wrong answer, or none in time. */
   readonly breaches: readonly string[]
   readonly slowestAnswerMs: number
 }
@@ -28,7 +28,7 @@ export interface Written {
 interface Step {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly id: string
-  /** What the ledger holds afterwards. */
+  /** State in the ledger afterwards. */
   readonly state: State
   readonly body?: object
 }
@@ -48,7 +48,7 @@ function stepsOf(name: string): readonly Step[] {
   ]
 }
 
-/** In the ledger it is absent from the beginning: nobody looks before its time is over. */
+/** The ledger has it as absent from the start: no check comes before it expires. */
 function briefStep(name: string, lifeMs: number): Step {
   const expires_at = new Date(Date.now() + lifeMs).toISOString()
   const id = `${name}-brief`
@@ -87,7 +87,7 @@ async function takeSteps(writer: Writer, place: number): Promise<void> {
   client.close()
 }
 
-/** A refusal with 503 and a connection that broke are what a failing disk looks like. */
+/** A failing disk shows as a refusal with 503 or a broken connection. */
 function breachOf(reason: string): string[] {
   const isRefusal = /expected \d+, got 503/.test(reason)
   const isWrong = /expected \d+, got/.test(reason) && !isRefusal

@@ -1,5 +1,5 @@
 /**
- * Many connections at once, also to a process that may open few files.
+ * Many connections at once, including to a process that may open few files.
  *
  * Source: hardening H25, H168.
  * @module
@@ -16,12 +16,12 @@ import {
 } from './ground.ts'
 
 const sockets: Readonly<Record<Size, number>> = { full: 5_000, short: 1_500 }
-/** How long they are held when all were tried: a server ends idle ones after 10 s. */
+/** Time that all connections are held once all were tried: a server ends idle ones after 10 s. */
 const holdMs = 300
-/** Of open files. */
+/** Limits on open files. */
 const limits: Readonly<Record<Size, readonly number[]>> = { full: [1_024, 64], short: [64] }
 const openMsMax = 20_000
-/** A connection that the machine has no room for is tried for minutes; nobody waits so long. */
+/** Without room on the machine, a connect is retried for minutes; the test gives up sooner. */
 const connectMsMax = 1_500
 
 interface Held {
@@ -30,7 +30,7 @@ interface Held {
   text: string
 }
 
-/** @returns once it is connected, or refused */
+/** @returns the connection, once it is open or refused */
 function hold(port: number): Promise<Held> {
   return new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
@@ -51,7 +51,7 @@ function hold(port: number): Promise<Held> {
 
 const question = 'GET /applications/key HTTP/1.1\r\nhost: vault\r\n\r\n'
 
-/** Asks over every connection, and waits until each is answered or there was time enough. */
+/** Asks over every connection, and waits until each is answered or time is up. */
 async function askAll(all: readonly Held[]): Promise<number> {
   for (const { socket, isOpen } of all) if (isOpen) socket.write(question)
   const endMs = performance.now() + openMsMax
@@ -65,7 +65,7 @@ async function askAll(all: readonly Held[]): Promise<number> {
   return answered()
 }
 
-/** @param limit of open files; without one every connection is answered */
+/** @param limit on open files; without one every connection must be answered */
 async function openMany(ground: Ground, limit: number | undefined): Promise<void> {
   const name = limit === undefined ? 'H25' : `H25, H168 with ${limit} open files`
   const count = sockets[ground.size]
@@ -83,7 +83,7 @@ async function openMany(ground: Ground, limit: number | undefined): Promise<void
   await checkUnharmed(ground, name)
 }
 
-/** Cases of a server as it is, then of one that may open few files. */
+/** Cases with a server as it is, then with one that may open few files. */
 export async function openConnections(ground: Ground): Promise<void> {
   await openMany(ground, undefined)
   await stopServer(ground)

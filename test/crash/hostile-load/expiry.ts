@@ -1,5 +1,5 @@
 /**
- * Tokens that all expire in one second: gone at once, swept in small turns, others hardly notice.
+ * Tokens that all expire in one second: gone at once, and swept in batches that barely slow others.
  *
  * Source: hardening H111, H113; contract section 10.
  * @module
@@ -21,7 +21,7 @@ import {
 } from './ground.ts'
 
 const tokens: Readonly<Record<Size, number>> = { full: 100_000, short: 5_000 }
-/** From the first create to the instant: the creates and a quiet time must fit. */
+/** Time from the first create to the expiry: the creates and a quiet time must fit. */
 const leadMs: Readonly<Record<Size, number>> = { full: 90_000, short: 4_000 }
 const quietMs: Readonly<Record<Size, number>> = { full: 10_000, short: 1_000 }
 const sweptMsMax = 60_000
@@ -29,7 +29,7 @@ const batchMsMax = 50
 const slowdownMax = 2
 const pollMs = 10
 const watchMs = 500
-/** Of what a machine that is shared does by itself. */
+/** A p99 that a shared machine reaches by itself. */
 const p99MsFloor = 5
 const paces: readonly Pace[] = [
   { connections: 4, restMs: 5, asks: 'reads' },
@@ -61,12 +61,12 @@ async function createTokens(ground: Ground, expiresAtMs: number): Promise<void> 
 }
 
 interface Watched {
-  /** Asked before the instant and there; asked at or after it and absent. */
+  /** Reads before the expiry that found the token, and reads at or after it that did not. */
   readonly before: number
   readonly after: number
 }
 
-/** H111: polls one of them around the instant, and the total of all that is listed. */
+/** H111: polls one of the tokens around the expiry, and the total of their list. */
 async function watchInstant(ground: Ground, expiresAtMs: number): Promise<Watched> {
   const connection = await connectTo(ground)
   const { failures, keys } = ground
@@ -94,7 +94,7 @@ function checkNone({ failures }: Ground, text: string): void {
   if (pagination.total_items > 0) failures.push(`H113: ${pagination.total_items} are listed`)
 }
 
-/** Waits beside the server until nothing is due. @returns milliseconds after the instant */
+/** Waits, beside the server, until nothing is due. @returns milliseconds after the expiry */
 async function waitUntilSwept(ground: Ground, expiresAtMs: number): Promise<number> {
   await Bun.sleep(Math.max(0, expiresAtMs - Date.now()))
   const store = await openLmdbStore({ path: storeOf(ground) })
@@ -109,7 +109,7 @@ async function waitUntilSwept(ground: Ground, expiresAtMs: number): Promise<numb
   return Date.now() - expiresAtMs
 }
 
-/** Those who read and those who write, at the same time. */
+/** Runs a reading and a writing client at the same time. */
 const fareBoth = (ground: Ground, end: Promise<unknown>): Promise<Fared[]> =>
   Promise.all(paces.map(pace => fareUntil(ground, pace, end)))
 
@@ -121,7 +121,7 @@ function reportFares(ground: Ground, before: readonly Fared[], during: readonly 
     figures[`H113: ${asks} before · p99, longest ms`] = faredText(quiet)
     figures[`H113: ${asks} during the sweep · p99, longest ms`] = faredText(swept)
     const mostMs = Math.max(p99MsFloor, slowdownMax * quiet.p99Ms)
-    // A short sweep is over before there is a p99 to speak of.
+    // A short sweep ends before a p99 means anything.
     if (size === 'short' || swept.p99Ms <= mostMs) continue
     failures.push(`H113: a p99 of ${asks} of ${msOf(swept.p99Ms)} ms in the sweep`)
   }
@@ -149,7 +149,7 @@ async function expireServing(ground: Ground): Promise<void> {
   reportFares(ground, quiet, swept)
 }
 
-/** Notes how long each batch of a sweep takes, from one look at what is due to the next. */
+/** Notes the time of each batch of a sweep, from one query for due rows to the next. */
 function timeBatches(store: Store, times: number[]): Pick<Store, 'due' | 'write'> {
   let lastMs = performance.now()
   return {
@@ -162,7 +162,7 @@ function timeBatches(store: Store, times: number[]): Pick<Store, 'due' | 'write'
   }
 }
 
-/** The batches of a sweep, each by itself, on the store of a server that has ended. */
+/** Times each batch of a sweep, on the store of a server that has ended. */
 async function timeSweep(ground: Ground): Promise<void> {
   const { size, figures, failures } = ground
   const expiresAtMs = Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000

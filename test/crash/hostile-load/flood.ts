@@ -1,7 +1,7 @@
 /**
  * A client that floods a server, and waits for answers: pipelined requests over a few connections,
- * as many at a time as it is told. It runs as a process of its own, told by one argument of JSON,
- * and prints what it was answered as one line.
+ * with a limit on unanswered ones. It runs as a process of its own, takes one argument of JSON,
+ * and prints its report as one line.
  * @module
  */
 import { canary } from '../../support/refusal.ts'
@@ -9,20 +9,20 @@ import { canary } from '../../support/refusal.ts'
 export interface FloodOrder {
   readonly port: number
   readonly connections: number
-  /** Requests of one connection that wait for an answer. */
+  /** Unanswered requests per connection. */
   readonly depth: number
   readonly total: number
-  /** Wrong keys, each another one; or sessions made by this key. */
+  /** If given, makes sessions with this key; else tries wrong keys, each a different one. */
   readonly sessionKey?: string
 }
 
 export interface FloodReport {
-  /** How many answers had each status. */
+  /** Number of answers per status. */
   readonly statuses: Readonly<Record<string, number>>
   readonly seconds: number
   /** Connections that ended before their last answer. */
   readonly broken: number
-  /** Whether the canary was in an answer. */
+  /** True if the canary was in an answer. */
   readonly hasLeaked: boolean
 }
 
@@ -31,7 +31,7 @@ const statusChars = 3
 const digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const keyChars = 22
 
-/** Of the right form, of the canary, and no key at all, in turn. */
+/** In turn: a key of the right form, one with the canary, and none at all. */
 function wrongKey(number: number): string {
   if (number % 4 === 3) return `key_${canary}-${number}`
   let text = ''
@@ -41,7 +41,7 @@ function wrongKey(number: number): string {
   return number % 4 === 2 ? text : `key_${text.padEnd(keyChars, '7')}`
 }
 
-/** A request with a key that is wrong in one of several ways. @param number another key for each */
+/** A request with a wrong key, wrong in one of several ways. @param number picks the key */
 export const wrongKeyRequest = (number: number): string =>
   `GET /tokens HTTP/1.1\r\nhost: vault\r\nsvc-api-key: ${wrongKey(number)}\r\n\r\n`
 
@@ -51,9 +51,9 @@ const sessionRequest = (key: string): string =>
 const requestOf = ({ sessionKey }: FloodOrder, number: number): string =>
   sessionKey === undefined ? wrongKeyRequest(number) : sessionRequest(sessionKey)
 
-/** What came back, over all connections. */
+/** Totals of the answers over all connections. */
 export interface Answered {
-  /** How many answers had each status. */
+  /** Number of answers per status. */
   readonly statuses: Record<string, number>
   hasLeaked: boolean
 }
@@ -63,7 +63,7 @@ interface Tally extends Answered {
   broken: number
 }
 
-/** Counts the answers that begin in a text. @returns how many, and what may be half of one */
+/** Counts the answers that begin in a text. @returns the count, and a possible half answer */
 export function countAnswers(text: string, tally: Answered): { count: number; rest: string } {
   let count = 0
   let from = 0
@@ -116,8 +116,8 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
 
 /**
  * Runs a client in a process of its own, from its file.
- * @returns what it reports
- * @throws Error when that fails
+ * @returns its report
+ * @throws Error if that fails
  */
 export async function runAside(file: string, order: object): Promise<unknown> {
   const command = [process.execPath, file, JSON.stringify(order)]
@@ -125,7 +125,7 @@ export async function runAside(file: string, order: object): Promise<unknown> {
   return JSON.parse(await new Response(child.stdout).text())
 }
 
-/** Starts a flood. @throws Error when that fails */
+/** Runs a flood. @throws Error if that fails */
 export const startFlood = async (order: FloodOrder): Promise<FloodReport> =>
   (await runAside(import.meta.path, order)) as FloodReport
 

@@ -1,5 +1,5 @@
 /**
- * A client that does no harm, at a steady pace beside one that does: how it fares.
+ * A client that does no harm, at a steady pace beside one that does: measures how it fares.
  * @module
  */
 import { quantile } from '../../../scripts/bench/statistics.ts'
@@ -8,14 +8,14 @@ import { connectTo, type Ground } from './ground.ts'
 export interface Fared {
   readonly requests: number
   readonly p99Ms: number
-  /** Of all but the longest, as the p99 of fewer than a hundred is the longest itself. */
+  /** p99 without the longest: the p99 of fewer than a hundred is the longest itself. */
   readonly othersP99Ms: number
   readonly longestMs: number
 }
 
 export interface Pace {
   readonly connections: number
-  /** Between an answer and the next request. */
+  /** Time between an answer and the next request. */
   readonly restMs: number
   readonly asks: 'reads' | 'creates'
 }
@@ -48,7 +48,7 @@ async function useOnce(
   connection.close()
 }
 
-/** Goes on until the promise is settled. A request that is not answered well is a failure. */
+/** Goes on until the promise settles. Any request without its right answer is a failure. */
 export async function fareUntil(ground: Ground, pace: Pace, end: Promise<unknown>): Promise<Fared> {
   let isOver = false
   const over = end.finally(() => (isOver = true))

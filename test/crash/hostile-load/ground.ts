@@ -1,7 +1,7 @@
 /**
- * A vault under hostile load: callers, tokens that must come back, and what holds after every case.
+ * A vault under hostile load: callers, tokens that must survive, and the checks after every case.
  *
- * The canary is the data of those tokens, so no refusal and no line may show it.
+ * The canary is the data of those tokens, so no refusal and no log line may show it.
  * Source: hardening I1 to I5.
  * @module
  */
@@ -20,7 +20,7 @@ export interface Ground {
   readonly say: (line: string) => void
   readonly figures: Record<string, number | string>
   readonly failures: string[]
-  /** Of every first good request after a case, in milliseconds. */
+  /** Time of the first good request after each case, in milliseconds. */
   readonly firstMs: number[]
   running: { readonly server: Running; readonly port: number } | undefined
 }
@@ -37,7 +37,7 @@ const keptBody = (index: number) => ({
   metadata: { index: String(index) },
 })
 
-/** @throws Error when no server runs */
+/** @throws Error if no server runs */
 export function portOf({ running }: Ground): number {
   if (running === undefined) throw new Error('no server runs')
   return running.port
@@ -49,7 +49,7 @@ export const storeOf = ({ home }: Ground): string => join(home.data, 'store')
 export const connectTo = (ground: Ground): Promise<Connection> =>
   openConnection({ hostname: '127.0.0.1', port: portOf(ground) })
 
-/** @param prefix a command that limits what follows it, and becomes it */
+/** @param prefix a command that sets limits and then becomes the command after it */
 export async function startServer(ground: Ground, prefix: readonly string[] = []): Promise<void> {
   const { data, temporary } = ground.home
   const options = { env: { BUN_TMPDIR: temporary }, prefix }
@@ -57,7 +57,7 @@ export async function startServer(ground: Ground, prefix: readonly string[] = []
   ground.running = { server, port: Number(/:(\d+)\s*$/.exec(server.ready)?.[1]) }
 }
 
-/** It ends well, and said nothing: no flood of lines, and no canary in any. */
+/** The server must exit with 0 and log nothing: no flood of lines, and no canary. */
 export async function stopServer(ground: Ground): Promise<void> {
   const { running, failures } = ground
   ground.running = undefined
@@ -69,7 +69,7 @@ export async function stopServer(ground: Ground): Promise<void> {
   if (said !== '') failures.push(`the server said: ${said.slice(0, 300)}`)
 }
 
-/** A vault with a server, and tokens in it that must come back. */
+/** Opens a vault with a server, and with tokens that must survive. */
 export async function openGround({ folder, size, say }: PartOptions): Promise<Ground> {
   const home = openHome(folder)
   const keys = await makeVault(home)
@@ -98,7 +98,7 @@ export function reportStatuses(
   }
 }
 
-/** I1: the time of a good request over a connection of its own, the best of a few tries. */
+/** I1: times a good request over a new connection, and takes the best of a few tries. */
 async function checkGood(ground: Ground, name: string): Promise<void> {
   const times: number[] = []
   for (let tries = 0; tries < goodTries; tries += 1) {
@@ -115,7 +115,7 @@ async function checkGood(ground: Ground, name: string): Promise<void> {
   if (bestMs > goodMsMax) ground.failures.push(`${name}: a good request took ${bestMs} ms`)
 }
 
-/** What an answer about a token may have: nothing that a prototype lends (I4). */
+/** Members that a token may have in an answer: none from a prototype (I4). */
 const members = new Set([
   'id',
   'type',
@@ -131,7 +131,7 @@ const members = new Set([
   'created_by',
 ])
 
-/** I2 and I4: what was stored reads back equal, and has the members that it always had. */
+/** I2 and I4: each stored token reads back equal, with the same members as ever. */
 async function checkKept(ground: Ground, name: string): Promise<void> {
   const connection = await connectTo(ground)
   for (let index = 0; index < keptCount; index += 1) {
@@ -147,14 +147,14 @@ async function checkKept(ground: Ground, name: string): Promise<void> {
   connection.close()
 }
 
-/** What holds after every case: I1, I2 and I4; I3 and I5 are held where answers come in. */
+/** Checks after every case: I1, I2 and I4; I3 and I5 are checked as answers come in. */
 export async function checkUnharmed(ground: Ground, name: string): Promise<void> {
   await checkGood(ground, name)
   await checkKept(ground, name)
   ground.say(`${name} done`)
 }
 
-/** I3 of answers: a caller who may not read is shown nothing of what was kept. */
+/** I3 for answers: a caller who may not read is shown no stored data. */
 export function checkRefusal({ failures }: Ground, name: string, text: string): void {
   if (text.includes(canary)) failures.push(`${name}: the canary is in a refusal`)
 }

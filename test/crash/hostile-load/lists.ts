@@ -1,6 +1,6 @@
 /**
- * Lists among a thousand writers, and lists whose readers go away: no page shows a token twice, and
- * no slot of the engine's reader table stays taken.
+ * Lists among a thousand writers, and lists whose readers disconnect: no page shows a token twice,
+ * and no slot of the engine's reader table stays taken.
  *
  * Source: hardening H78, H80, finding 7.
  * @module
@@ -32,7 +32,7 @@ async function write(ground: Ground, connection: Connection, name: string): Prom
   }
 }
 
-/** @returns how many pages it read */
+/** @returns the number of pages it read */
 async function list(ground: Ground, isOver: () => boolean): Promise<number> {
   const connection = await connectTo(ground)
   let pages = 0
@@ -47,7 +47,7 @@ async function list(ground: Ground, isOver: () => boolean): Promise<number> {
   return pages
 }
 
-/** H78. @returns slots of the server that were taken at most */
+/** H78. @returns the most slots that the server ever took */
 export async function listAmongWriters(ground: Ground): Promise<void> {
   const probe = openProbe(pidOf(ground), storeOf(ground))
   const connections = await Promise.all(Array.from({ length: writers }, () => connectTo(ground)))
@@ -72,7 +72,7 @@ export async function listAmongWriters(ground: Ground): Promise<void> {
   await checkUnharmed(ground, 'H78')
 }
 
-/** Asks for a page and is gone with its first bytes. @returns whether any came */
+/** Asks for a page and disconnects at its first bytes. @returns true if any came */
 function leaveAtFirstByte(ground: Ground): Promise<boolean> {
   const head = `GET /tokens?size=${pageSize} HTTP/1.1\r\nhost: vault\r\n`
   return new Promise(resolve => {

@@ -1,32 +1,32 @@
 /**
- * A limit of memory around a server: by the service manager, by a control group that is made below
- * one which was handed over for that, or by the process that watches it.
+ * A memory limit for a server: set by the service manager, by a control group made below one that
+ * was handed over for that, or by a process that watches it.
  *
- * No group is made but a child of the one that `COFFER_MEMORY_GROUP` names, no process is moved but
- * the server, and no limit of another group is touched: the group that a shell happens to run in
- * belongs to whatever started it. Source: the kernel's cgroup-v1/memory.rst.
+ * The only group made is a child of the one that `COFFER_MEMORY_GROUP` names, the only process
+ * moved is the server, and no limit of another group is touched: the group that a shell happens to
+ * run in belongs to the program that started it. Source: the kernel's cgroup-v1/memory.rst.
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface MemoryLimit {
-  /** For the table. */
+  /** Name of the limit in the table. */
   readonly by: string
-  /** A command that puts the one behind it under the limit. */
+  /** A command that runs the one after it under the limit. */
   readonly prefix: readonly string[]
-  /** Whether the kernel kills at the limit; else the process that watches has to. */
+  /** True if the kernel kills at the limit; otherwise the watching process has to. */
   readonly isHeld: boolean
-  /** Kills by the kernel, where it counts them. */
+  /** Number of kills by the kernel, if it counts them. */
   countKills(): number | undefined
-  /** Removes what was made for it, once its processes are gone. @throws Error when it stays */
+  /** Removes what was made, once its processes are gone. @throws Error if that fails */
   remove(): Promise<void>
 }
 
 const removeTries = 100
 const removeRestMs = 20
 
-/** The shell enters, and becomes the command. */
+/** The shell enters the group, then becomes the command. */
 const enter = (group: string): readonly string[] => [
   'sh',
   '-c',
@@ -39,7 +39,7 @@ async function removeGroup(group: string): Promise<void> {
     try {
       rmdirSync(group)
     } catch (error) {
-      // A process that was killed leaves a moment later.
+      // A killed process leaves the group a moment later.
       if (tries === removeTries) throw error
       await Bun.sleep(removeRestMs)
     }
@@ -48,12 +48,12 @@ async function removeGroup(group: string): Promise<void> {
 
 function limitGroup(group: string, bytes: number): void {
   writeFileSync(join(group, 'memory.limit_in_bytes'), String(bytes))
-  // Memory and swap together are never less than memory; the file is there where swap is counted.
+  // Memory plus swap may not be below memory; the file only exists if swap is counted.
   const withSwap = join(group, 'memory.memsw.limit_in_bytes')
   if (existsSync(withSwap)) writeFileSync(withSwap, String(bytes))
 }
 
-/** @throws Error when the kernel refuses */
+/** @throws Error if the kernel refuses */
 function makeGroup(parent: string, bytes: number): MemoryLimit {
   const group = join(parent, `coffer-${process.pid}`)
   mkdirSync(group)
@@ -100,7 +100,7 @@ const imitation: MemoryLimit = {
   isHeld: false,
 }
 
-/** The hardest limit that can be had here. @throws Error when a group is named and refused */
+/** Returns the hardest limit available. @throws Error if a group is named and refused */
 export function openMemoryLimit(bytes: number): MemoryLimit {
   if (existsSync('/run/systemd/system')) return manage(bytes)
   const parent = process.env['COFFER_MEMORY_GROUP']

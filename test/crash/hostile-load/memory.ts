@@ -1,9 +1,9 @@
 /**
- * A process that may have 256 MiB of memory, under work that takes as much as it can get.
+ * A process that may use 256 MiB of memory, under work that takes as much as it can get.
  *
- * The limit is a control group where one can be had. Where none can, the process is killed when the
- * kernel would kill it in such a group: when its memory without files, which is what nobody can
- * take back, is beyond the limit. Either way all that it answered must stand.
+ * The limit is a control group if one is available. Otherwise the process is killed at the point
+ * at which the kernel would kill it in such a group: when its memory without files, which cannot
+ * be reclaimed, exceeds the limit. Either way every acknowledged write must survive.
  * Source: hardening H168.
  * @module
  */
@@ -17,18 +17,18 @@ import { openMemoryLimit, type MemoryLimit } from './memory-limit.ts'
 const limitMiB = 256
 const bytesOfMiB = 1_024 * 1_024
 const workMs: Readonly<Record<Size, number>> = { full: 30_000, short: 1_000 }
-/** As many as take a server to its limit. */
+/** Enough to take a server to its limit. */
 const clients = 64
 const watchMs = 2
 const restMs = 500
 const dataChars = 300_000
 const bulkItems = 500
 
-/** What a client was promised: the ids of tokens, with the letter that their data is made of. */
+/** Promises to the clients: ids of tokens, each with the letter that fills its data. */
 interface Promised {
   readonly tokens: Map<string, string>
   readonly bulk: string[]
-  /** Answers that were neither done nor refused. */
+  /** Statuses that meant neither success nor refusal. */
   readonly odd: Set<number>
 }
 
@@ -49,7 +49,7 @@ async function createBulk(connection: Connection, key: string, promised: Promise
 const listAll = async (connection: Connection, key: string) =>
   (await connection.ask('GET', '/tokens?size=20', { key })).status
 
-/** Works until it is over, or the server is gone. */
+/** Works until time is up or the server is gone. */
 async function work(ground: Ground, name: string, promised: Promised, endMs: number) {
   const key = ground.keys.private
   const connection = await connectTo(ground).catch(() => undefined)
@@ -65,7 +65,7 @@ async function work(ground: Ground, name: string, promised: Promised, endMs: num
       for (const status of others) if (status >= 500 && status !== 507) promised.odd.add(status)
     }
   } catch {
-    // It was killed: what was not answered is nobody's promise.
+    // The server was killed: an unanswered request promises nothing.
   }
   connection.close()
 }
@@ -75,7 +75,7 @@ interface Watched {
   readonly wasKilled: boolean
 }
 
-/** Kills at the limit, as the kernel does, where the kernel does not. */
+/** Kills at the limit if the kernel does not. */
 async function watchMemory(pid: number, isHeld: boolean, isOver: () => boolean): Promise<Watched> {
   let mostMiB = 0
   while (!isOver()) {
@@ -100,7 +100,7 @@ function readStatus(pid: number): string {
   }
 }
 
-/** Every token that was acknowledged reads back as it was sent. */
+/** Every acknowledged token must read back as it was sent. */
 async function checkPromises(ground: Ground, { tokens, bulk, odd }: Promised): Promise<void> {
   const { failures, keys } = ground
   const large = [...tokens].map(([id, letter]) => [id, letter, dataChars] as const)
@@ -126,7 +126,7 @@ interface Totals {
   mostMiB: number
 }
 
-/** One server under the limit, to its end by the limit or by the clock. */
+/** Runs one server under the limit until the limit ends it or time is up. */
 async function workUnderLimit(ground: Ground, endMs: number, promised: Promised, totals: Totals) {
   const { limit } = totals
   await startServer(ground, limit.prefix)
@@ -142,21 +142,21 @@ async function workUnderLimit(ground: Ground, endMs: number, promised: Promised,
   const { mostMiB, wasKilled } = await watching
   totals.mostMiB = Math.max(totals.mostMiB, mostMiB)
   const isTimeOver = !wasKilled && performance.now() >= endMs
-  // It may end by itself just as the time is over.
+  // The server may end by itself just as time is up.
   const rest = isTimeOver ? [Bun.sleep(restMs)] : []
   const exitCode = await Promise.race([ground.running?.server.exited, ...rest])
   if (exitCode === undefined) return stopServer(ground)
   const stderr = await ground.running?.server.stderr
   ground.running = undefined
   totals.ends += 1
-  // Told on stderr; the process then ends itself by SIGKILL, so that its number says nothing.
+  // Told on stderr; the process then ends itself by SIGKILL, so its exit code tells nothing.
   const isFailedCommit = stderr?.includes('"event":"store_failed"') === true
   if (isFailedCommit) totals.failedCommits += 1
-  // 128 and the number of SIGKILL.
+  // 128 plus the number of SIGKILL.
   else if (exitCode !== 137) ground.failures.push(`H168: ended with ${exitCode}: ${stderr}`)
 }
 
-/** Servers under the limit, one after the other, until it is over. */
+/** Runs servers under the limit, one after the other, until time is up. */
 async function workUntil(ground: Ground, promised: Promised): Promise<Totals> {
   const limit = openMemoryLimit(limitMiB * bytesOfMiB)
   const totals: Totals = { limit, ends: 0, failedCommits: 0, mostMiB: 0 }

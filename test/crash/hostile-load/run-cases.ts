@@ -1,5 +1,5 @@
 /**
- * Hostile cases one after the other against one vault, and what must hold in the end.
+ * Runs hostile cases one after the other against one vault, and checks it at the end.
  * @module
  */
 import { findDamage } from '../clients/integrity.ts'
@@ -10,7 +10,7 @@ export type HostileCase = (ground: Ground) => Promise<void>
 
 const endMs = 2_000
 
-/** How the server fares after a case has thrown: why it ended, where it did. */
+/** After a case has thrown, says whether the server still runs, or why it ended. */
 async function sayEnd({ running, say }: Ground): Promise<void> {
   if (running === undefined) return
   const { exited, stderr } = running.server

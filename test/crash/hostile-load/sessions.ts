@@ -1,6 +1,6 @@
 /**
- * Sessions that are made and abandoned: they leave when their three minutes are over, and what they
- * took of the file is taken again.
+ * Sessions that are made and abandoned: they disappear after their three minutes, and their space
+ * in the file is reused.
  *
  * Source: hardening H161; contract sections 10 and 12.
  * @module
@@ -24,9 +24,9 @@ import {
 } from './ground.ts'
 
 const sessions: Readonly<Record<Size, number>> = { full: 1_000_000, short: 10_000 }
-/** What comes after they are gone has room where they were. */
+/** Share of sessions made after the first are gone, which must fit into the space of those. */
 const secondShare = 0.2
-/** One at a time: the server ends a connection that sends more behind a write under way. */
+/** One at a time: the server ends a connection that sends more while a write is under way. */
 const flooding = { connections: 256, depth: 1 }
 const goodPace = { connections: 1, restMs: 20, asks: 'reads' } as const
 /** contract section 10: within 60 s of the instant while running. */
@@ -41,7 +41,7 @@ async function makeSessions(ground: Ground, total: number): Promise<FloodReport>
   return report
 }
 
-/** Waits until no more rows stand than before. @returns milliseconds it took after the last end */
+/** Waits until no more rows exist than before. @returns milliseconds after the last expiry */
 async function waitUntilSwept(ground: Ground, probe: Probe, rows: number): Promise<number> {
   const dueMs = performance.now() + sessionMsDefault
   while (probe.read()['live rows'] > rows) {
@@ -56,7 +56,7 @@ async function waitUntilSwept(ground: Ground, probe: Probe, rows: number): Promi
 
 const mebibytes = (kibibytes: number): string => (kibibytes / 1_024).toFixed(0)
 
-/** The server sweeps them, and its file grows no more for the next ones. */
+/** The server sweeps them, and its file does not grow for the next ones. */
 async function sweepServing(ground: Ground, rows: number): Promise<void> {
   const { figures, failures } = ground
   const probe = openProbe(pidOf(ground), storeOf(ground))
@@ -76,7 +76,7 @@ async function sweepServing(ground: Ground, rows: number): Promise<void> {
   figures['H161: memory without files, MiB'] = mebibytes(memoryKib)
 }
 
-/** The sweep of a server that is not there, three minutes ahead. */
+/** Sweeps without a server, with a clock three minutes ahead. */
 async function sweepAhead(ground: Ground): Promise<void> {
   await stopServer(ground)
   const store = await openLmdbStore({ path: storeOf(ground) })

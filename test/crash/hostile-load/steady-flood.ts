@@ -1,7 +1,7 @@
 /**
- * A client that floods a server with wrong keys at a pace of its own, and waits for no answer. What
- * the kernel does not take stays with the client, as a number. A connection that ends is opened
- * again, as an attacker would. It runs as a process of its own, as `flood.ts` does.
+ * A client that floods a server with wrong keys at its own pace, and waits for no answer. Requests
+ * that the kernel does not take stay with the client, which counts them. It reopens a connection
+ * that ends, as an attacker would. It runs as a process of its own, as `flood.ts` does.
  * @module
  */
 import { countAnswers, runAside, wrongKeyRequest, type Answered } from './flood.ts'
@@ -16,22 +16,22 @@ export interface SteadyOrder {
 export interface SteadyReport {
   readonly statuses: Readonly<Record<string, number>>
   readonly hasLeaked: boolean
-  /** Wrong keys that were due by the clock. */
+  /** Wrong keys due by the clock. */
   readonly offered: number
-  /** Of these, what connections were given. */
+  /** Due keys that were written to connections. */
   readonly written: number
-  /** Written ones that nothing was answered to: the connection ended before. */
+  /** Written ones without an answer: their connection ended first. */
   readonly dropped: number
-  /** Written ones with neither an answer nor the end of their connection, long after the last. */
+  /** Written ones with neither an answer nor an end of their connection, long after the last. */
   readonly silent: number
   /** Connections that the server ended with an answer that says so. */
   readonly endedInOrder: number
   /**
-   * Connections that ended before such an answer was read: one that ends with bytes unread is
-   * reset, which overtakes what was sent (RFC 9112 section 9.6).
+   * Connections that ended before such an answer was read: closing one with unread bytes resets it,
+   * and the reset overtakes the answer (RFC 9112 section 9.6).
    */
   readonly reset: number
-  /** At one time, of what was due. */
+  /** Most keys that were due and not yet written, at any time. */
   readonly mostUnwritten: number
 }
 
@@ -54,12 +54,12 @@ interface Flood extends Answered {
   isOver: boolean
 }
 
-/** A connection, or its place while it is opened again. */
+/** A connection, or its place while it is reopened. */
 interface Line {
   socket: Bun.Socket<undefined> | undefined
   unsent: Buffer | undefined
   waiting: number
-  /** What may be half of an answer, and half of the header that says the end. */
+  /** A possible half answer, and possible half of the header that announces the end. */
   rest: string
   tail: string
   isClosing: boolean
@@ -76,13 +76,13 @@ function nextBatch(flood: Flood, line: Line): Buffer | undefined {
   return Buffer.from(text, 'latin1')
 }
 
-/** Writes what is due until the kernel takes no more of this connection. */
+/** Writes due requests until the kernel takes no more on this connection. */
 function pump(flood: Flood, line: Line): void {
   while (line.socket !== undefined) {
     line.unsent ??= nextBatch(flood, line)
     if (line.unsent === undefined) return
     const sent = line.socket.write(line.unsent)
-    // The kernel is full, or the connection is gone: either is told later.
+    // The kernel's buffer is full, or the connection is gone: an event follows in either case.
     if (sent < line.unsent.length) {
       line.unsent = line.unsent.subarray(Math.max(0, sent))
       return
@@ -131,7 +131,7 @@ const sumOf = (counts: readonly number[]): number => counts.reduce((sum, each) =
 const silentOf = ({ lines }: Flood): number =>
   sumOf(lines.map(({ socket, waiting }) => (socket === undefined ? 0 : waiting)))
 
-/** Goes by the clock: a tick that comes late makes up for it. */
+/** Follows the clock: a late tick catches up. */
 async function offer(flood: Flood): Promise<void> {
   const { order, lines } = flood
   const startedMs = performance.now()
@@ -164,7 +164,7 @@ async function run(order: SteadyOrder): Promise<SteadyReport> {
   return { ...told, endedInOrder, reset, mostUnwritten }
 }
 
-/** Starts a flood. @throws Error when that fails */
+/** Runs a flood. @throws Error if that fails */
 export const startSteadyFlood = async (order: SteadyOrder): Promise<SteadyReport> =>
   (await runAside(import.meta.path, order)) as SteadyReport
 

@@ -1,6 +1,6 @@
 /**
- * One client that tries wrong keys: as fast as they are answered, and faster than any server
- * answers, without waiting.
+ * One client that tries wrong keys: as fast as they are answered, then without waiting, faster than
+ * any server answers.
  *
  * Source: hardening H126.
  * @module
@@ -13,18 +13,18 @@ import { checkUnharmed, portOf, reportStatuses, type Ground } from './ground.ts'
 import { startSteadyFlood, type SteadyReport } from './steady-flood.ts'
 
 const tries: Readonly<Record<Size, number>> = { full: 1_000_000, short: 30_000 }
-/** So few at a time that one turn of the server's loop may hold them all: none is ended. */
+/** Few enough that one turn of the server's loop may hold them all, so that none is ended. */
 const waiting = { connections: 4, depth: Math.floor(strangersPerTurnMax / 4) - 1 }
-/** The rate that the case states. */
+/** The rate stated in the case. */
 const perSecond = 100_000
 const seconds: Readonly<Record<Size, number>> = { full: 10, short: 2 }
 const connections = 4
 const goodPace = { connections: 1, restMs: 10, asks: 'reads' } as const
 const statusesAllowed = ['401', '429']
 const writtenShareMin = 0.5
-/** What a person does not notice; a server that reads one client to its end takes seconds. */
+/** Too short for a person to notice; a server that reads one client to its end takes seconds. */
 const goodP99MsMax = 100
-/** One request in the whole flood may meet a busy machine. */
+/** One request in the whole flood may hit a busy machine. */
 const goodLongestMsMax = 1_000
 
 function reportFared({ figures, failures }: Ground, name: string, fared: Fared): void {
@@ -34,7 +34,7 @@ function reportFared({ figures, failures }: Ground, name: string, fared: Fared):
   }
 }
 
-/** Each is answered, and no connection ended. */
+/** Every key is answered, and no connection ends. */
 async function tryWaiting(ground: Ground): Promise<void> {
   const name = 'H126, waiting for answers'
   const order = { ...waiting, port: portOf(ground), total: tries[ground.size] }
@@ -54,13 +54,13 @@ function checkOrder({ failures }: Ground, name: string, report: SteadyReport): v
   if (Object.keys(statuses).length === 0) failures.push(`${name}: nothing was answered`)
   if (hasLeaked) failures.push(`${name}: the canary is in a refusal`)
   if (silent > 0) failures.push(`${name}: ${silent} were left without answer or end`)
-  // A reset may overtake the last answer on a few.
+  // A reset may overtake the last answer on a few connections.
   if (dropped > 0 && endedInOrder < reset) failures.push(`${name}: ended without a word: ${reset}`)
-  // The client must have sent what it was to send, or nothing was tried.
+  // The client must have sent its share, or nothing was tested.
   if (written < writtenShareMin * offered) failures.push(`${name}: only ${written} were sent`)
 }
 
-/** What is not answered is behind an answer that ended its connection. */
+/** Each unanswered request follows an answer that ended its connection. */
 async function tryWithoutWaiting(ground: Ground): Promise<void> {
   const name = 'H126, without waiting'
   const order = { port: portOf(ground), connections, perSecond, seconds: seconds[ground.size] }

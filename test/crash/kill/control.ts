@@ -1,6 +1,6 @@
 /**
  * The negative control: a vault that is put back to an older state, which the check must notice.
- * Anyone who finds no loss in it would find none in a vault that loses.
+ * A check that finds no loss here would find none in a vault that loses writes.
  * @module
  */
 import { cpSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { check, load, startToReady, untilAcknowledged, type Scene } from '../cli
 
 const writes = 200
 
-/** @returns how many losses the check finds; the ledger keeps none of them */
+/** @returns the number of losses that the check finds; the ledger keeps none of them */
 export async function findRollback(scene: Scene): Promise<number> {
   const { home, ledger } = scene
   const older = `${home.data}.older`

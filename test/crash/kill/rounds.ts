@@ -1,5 +1,5 @@
 /**
- * One kill after the other: when each comes, and what is going on until then.
+ * One kill after the other, at different moments of a server's life.
  * @module
  */
 import { clockLeaseMs } from '../../../src/limits/operation-limits.ts'
@@ -17,13 +17,13 @@ import {
 import { clearTemporary } from '../clients/server.ts'
 import { countRows } from './rows.ts'
 
-/** When the server is killed: before it is ready, right after, under load, or as it sweeps. */
+/** Moment of the kill: before the server is ready, right after, under load, or in a sweep. */
 type KillKind = 'during start-up' | '0 to 60 ms after ready' | 'under load' | 'at a sweep'
 
-/** What was done so far. */
+/** Kills so far. */
 export interface Kills {
   readonly byKind: Map<KillKind, number>
-  /** Kills that a count of rows before and after shows to have come amid a sweep. */
+  /** Kills that came amid a sweep, judged by the number of rows before and after. */
   amidSweep: number
 }
 
@@ -31,10 +31,10 @@ const earlyMsMax = 60
 const sweepRows = 1_000
 const sweepExpiryMs = clockLeaseMs + 2_150
 const sweepKillMsMax = 60
-/** The server that made them is killed so long before. */
+/** The server that made the rows is killed so long before they are due. */
 const beforeDueMs = 50
 
-/** Before it is ready, as far as can be told; a kill that comes late is one of the next kind. */
+/** Kills before the server is ready, if possible; a late kill counts as one of the next kind. */
 async function killStarting(scene: Scene): Promise<KillKind> {
   const { home, draw, readyMs } = scene
   if (draw(2) === 0) clearTemporary(home)
@@ -63,7 +63,7 @@ async function killLate(scene: Scene, writes: number): Promise<KillKind> {
   return 'under load'
 }
 
-/** Rows that are due at one instant; gives that instant. */
+/** Makes rows that are due at one instant; returns that instant. */
 async function createDue(scene: Scene): Promise<number> {
   const dueMs = Date.now() + sweepExpiryMs
   const [client] = await connectClients(scene, 1)
@@ -77,7 +77,7 @@ async function createDue(scene: Scene): Promise<number> {
   return dueMs
 }
 
-/** The rows are due when the server is back, and nothing but its sweep changes any. */
+/** The rows are due once the server is back, and only its sweep changes them. */
 async function killSweeping(scene: Scene, kills: Kills): Promise<KillKind> {
   const { home, draw } = scene
   const server = await startToReady(scene)
@@ -97,7 +97,7 @@ async function killSweeping(scene: Scene, kills: Kills): Promise<KillKind> {
 
 type Kill = (scene: Scene, kills: Kills, writes: number) => Promise<KillKind>
 
-/** Of a hundred kills, so many are of each kind. */
+/** Number of kills of each kind, out of a hundred. */
 const shares: readonly (readonly [number, Kill])[] = [
   [36, (scene, _, writes) => killLate(scene, writes)],
   [4, killSweeping],
@@ -107,7 +107,7 @@ const shares: readonly (readonly [number, Kill])[] = [
 
 const byShare = shares.flatMap(([share, kill]) => Array.from({ length: share }, () => kill))
 
-/** One kill: of each kind once, then of one that is drawn. @param writes before it, about */
+/** Kills once: each kind once first, then at random. @param writes before it, about */
 export async function killOnce(scene: Scene, kills: Kills, writes: number): Promise<void> {
   const [, first] = shares[totalOf(kills.byKind)] ?? []
   const kill = first ?? byShare[scene.draw(byShare.length)] ?? killEarly

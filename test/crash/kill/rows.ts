@@ -1,5 +1,5 @@
 /**
- * How many rows a stopped store has, read without changing anything.
+ * Counts the rows of a stopped store without changing anything.
  * @module
  */
 import { mapBytes } from '../../../src/limits/operation-limits.ts'
@@ -7,7 +7,7 @@ import { open } from 'lmdb'
 import { join } from 'node:path'
 import { readersMax } from '../../../src/store/core/limits.ts'
 
-/** @param data the data folder of a server that does not run */
+/** @param data the data folder of a stopped server */
 export async function countRows(data: string): Promise<number> {
   const plain = { encoding: 'binary', keyEncoding: 'binary', cache: false } as const
   const root = open({

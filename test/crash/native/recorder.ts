@@ -1,7 +1,7 @@
 /**
- * The recorder: how it is built, how a process is put under it, and how its log is read.
+ * The recorder: building it, running a process under it, and reading its log.
  *
- * recorder.c says what each record means.
+ * recorder.c documents the meaning of each record.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export type Call = (typeof calls)[number]
 
 export interface Fault {
   readonly call: Call
-  /** Counted from 1, among the calls of its kind. */
+  /** Counted from 1, among calls of the same kind. */
   readonly nth: number
   readonly errno: 'EIO' | 'ENOSPC'
   /** From there on every sync and every write fails. */
@@ -36,10 +36,10 @@ export type Event =
   | { readonly is: 'sync_failed'; readonly id: number }
   | { readonly is: 'cut'; readonly length: number }
   | { readonly is: 'failed_call'; readonly call: Call }
-  /** What the process itself appended. */
+  /** A note that the process itself appended. */
   | { readonly is: 'note'; readonly text: string }
 
-/** Builds the library. @returns its path, or why it cannot be built here */
+/** Builds the library. @returns its path, or the reason why it cannot be built here */
 export function buildRecorder(folder: string): { library: string } | { missing: string } {
   if (process.platform !== 'linux') return { missing: 'the recorder is for Linux' }
   if (Bun.which('gcc') === null) return { missing: 'gcc is not installed' }
@@ -48,12 +48,12 @@ export function buildRecorder(folder: string): { library: string } | { missing: 
   const { exitCode, stderr } = Bun.spawnSync(['gcc', ...flags, '-o', library, source])
   const text = stderr.toString()
   if (exitCode === 0) return { library }
-  // Without libc6-dev the compiler is there and the headers are not.
+  // Without libc6-dev there is a compiler but no headers.
   if (/No such file or directory/.test(text)) return { missing: 'the headers of libc are missing' }
   throw new Error(`the recorder does not compile: ${text}`)
 }
 
-/** The environment under which a process is recorded, and fails where a fault says so. */
+/** Environment that records a process, and makes its calls fail as the fault says. */
 export function recordedBy(
   library: string,
   { file, log, fault }: { readonly file: string; readonly log: string; readonly fault?: Fault },
@@ -68,7 +68,7 @@ export function recordedBy(
   }
 }
 
-/** A record of the process itself, to be appended in one write. */
+/** Encodes a record of the process itself, to be appended in one write. */
 export function encodeNote(text: string): Uint8Array {
   const bytes = Buffer.from(text)
   const note = Buffer.alloc(headerBytes + bytes.length)
@@ -105,7 +105,7 @@ function eventOf(kind: string, place: number, bytes: Buffer): Event {
   }
 }
 
-/** @returns all that was recorded, in order; a record that a kill cut short is left out */
+/** @returns all records in order, without one that a kill cut short */
 export function readRecording(log: string): readonly Event[] {
   const all = readFileSync(log)
   const events: Event[] = []

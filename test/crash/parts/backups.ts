@@ -1,6 +1,6 @@
 /**
- * Backups of a vault under load: each restores into a folder of its own, where all is whole, and
- * every token is that was acknowledged before the backup began.
+ * Backups of a vault under load: each restores into a folder of its own, which is whole and holds
+ * every token acknowledged before the backup began.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -11,10 +11,10 @@ import type { PartOptions, PartResult, Size } from '../part.ts'
 
 const backups: Readonly<Record<Size, number>> = { full: 100, short: 3 }
 const writers = 8
-/** Of the acknowledged tokens of a backup; the total is compared as well. */
+/** Acknowledged tokens read back per backup; the total is compared as well. */
 const readsOfBackup = 300
 const restMsMax = 300
-/** Of a writer between two creates: the vault is to stay small enough for a hundred looks at it. */
+/** Pause of a writer between creates, so that the vault stays small enough for a hundred checks. */
 const pauseMsMax = 100
 
 interface World {
@@ -66,7 +66,7 @@ async function write({ ledger }: World, { ask }: Served, key: string, data: stri
   ledger.set(((await answer.json()) as { id: string }).id, data)
 }
 
-/** @returns how many tokens the restored vault has */
+/** @returns the number of tokens in the restored vault */
 async function checkRestored(
   world: World,
   data: string,
@@ -87,7 +87,7 @@ async function checkRestored(
   return pagination.total_items
 }
 
-/** One backup and what comes of it. @returns its tokens */
+/** Makes one backup, and restores and checks it. @returns its number of tokens */
 async function backUp(world: World, key: string, number: number): Promise<number> {
   const file = join(world.folder, `${number}.backup`)
   const data = join(world.folder, `restored-${number}`)

@@ -1,9 +1,9 @@
 /**
- * Bit rot: a stopped vault's database is damaged in one place, then looked at by `coffer verify`
- * and served.
+ * Bit rot: the database of a stopped vault is damaged in one place, then examined by
+ * `coffer verify` and served.
  *
- * Never a wrong plaintext, and never a loss that `verify` does not report. What `verify` finds
- * clean also takes writes, and is clean after them. Source: hardening D8; F6.
+ * Never a wrong plaintext, and never a loss that `verify` does not report. A database that `verify`
+ * finds clean also takes writes, and is clean after them. Source: hardening D8; F6.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ const figureNames = [
   'servers that died',
 ]
 
-/** Works on cases, given by their seeds, until there are none. */
+/** Works on cases, given by their seeds, until none are left. */
 async function runLane(
   options: PartOptions,
   vault: StoredVault,

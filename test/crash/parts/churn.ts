@@ -1,7 +1,7 @@
 /**
  * Rows that come and expire like a queue: counts stay exact, and the file stays bounded.
  *
- * The engine takes freed pages again only through its list of them, which is where it has had its
+ * The engine reuses freed pages only through its free list, which is where it has had its
  * faults. Source: hardening F7, D13, L15; lmdb-js#321.
  * @module
  */
@@ -13,20 +13,20 @@ import type { Change } from '../../../src/store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
 
-/** Each is inserted once and removed once by a sweep. */
+/** Number of rows, each inserted once and removed once by a sweep. */
 const pairs: Readonly<Record<Size, number>> = { full: 200_000, short: 5_000 }
 const batchRows = 200
-/** So many rows stand at a time, once it runs. */
+/** Number of rows that exist at a time in the steady state. */
 const standingRows = 2_000
 const fileFactorMax = 3
 const progressEvery = 50_000
-/** One in so many rows has pages of its own, one in a few more has many. */
+/** One row in so many has pages of its own; one in a few more has many. */
 const largeEvery = 20
 const hugeEvery = 211
 
 interface Queue {
   readonly store: LmdbStore
-  /** Fills the parts of rows: what the engine does with a page depends on its size alone. */
+  /** Fills the parts of rows: the engine's use of a page depends only on their size. */
   readonly filler: Uint8Array
   inserted: number
   removed: number
@@ -69,7 +69,7 @@ const removeDue = async (queue: Queue, dueMs: number): Promise<void> => {
   queue.removed += await sweep({ store: queue.store, settled, elapsedMs })
 }
 
-/** Compares what stands with what was inserted and not removed. */
+/** Compares the rows of the store with those inserted and not removed. */
 async function compareCounts({ store, inserted, removed, failures }: Queue): Promise<void> {
   const window = { offset: 0, limit: 1, nowMs: 0 }
   const { total } = await store.page({ term: sharedTerm }, window)
@@ -78,7 +78,7 @@ async function compareCounts({ store, inserted, removed, failures }: Queue): Pro
 
 const fileBytes = (folder: string): number => statSync(join(folder, 'data.mdb')).size
 
-/** The file of a store that holds just the rows that stand, and never held others. */
+/** File size of a store that holds just the present rows, and never held others. */
 async function freshFileBytes(queue: Queue, folder: string): Promise<number> {
   mkdirSync(folder)
   const store = await openLmdbStore({ path: folder })

@@ -2,8 +2,8 @@
  * Clock jumps: a vault whose wall clock is moved while it serves and while it restarts, by an hour,
  * by ten years, to 1970, over the edges of summer time and of 32 bits.
  *
- * Nothing is served at or after its end by any clock that was shown; nothing that is not expired is
- * lost once the clock is right; what is expired is off the disk within 60 seconds of that.
+ * Nothing is served at or after its expiry by any clock that was shown; nothing unexpired is lost
+ * once the clock is right; expired tokens are off the disk within 60 seconds of that.
  * Source: hardening T6, D6, F17; contract section 10.
  * @module
  */
@@ -25,7 +25,7 @@ import { walls, type Wall } from '../clock/walls.ts'
 import { drawFrom, pick, takeAny, type Draw } from '../draw.ts'
 import type { Part, PartResult } from '../part.ts'
 
-/** How often each wall is shown; of a sample only some are, once. */
+/** Number of times that each wall clock is shown; a short run shows some of them, once. */
 const fullRounds = 5
 const shortWalls = 6
 
@@ -38,7 +38,7 @@ const lifetimes = [briefMs, 30 * minuteMs, 90 * minuteMs, 5 * yearMs, 20 * yearM
 const removalMsMax = 60_000
 const endings = ['SIGTERM', 'SIGKILL'] as const
 
-/** @returns how long what had expired by that instant was still on the disk */
+/** @returns how long rows that had expired by that instant stayed on the disk */
 async function waitUntilSwept(vault: ClockVault, rightMs: number): Promise<number> {
   const started = performance.now()
   const takenMs = () => performance.now() - started
@@ -52,7 +52,7 @@ async function waitUntilSwept(vault: ClockVault, rightMs: number): Promise<numbe
   return takenMs()
 }
 
-/** A start with a wrong wall is believed after a while, rightly: then there is nothing to judge. */
+/** Throws if too slow: after a while a server rightly believes a wrong clock it started with. */
 function assertBrief(startedMs: number): void {
   if (performance.now() - startedMs < clockStartHoldMs - 2_000) return
   throw new Error('this machine is too slow to tell a jump from downtime')
@@ -62,7 +62,7 @@ async function addTokens(vault: ClockVault): Promise<void> {
   for (const lifetimeMs of lifetimes) await addToken(vault, lifetimeMs)
 }
 
-/** From a right wall to a right wall. @returns how long what had expired stood on the disk */
+/** Shows wrong wall clocks between right ones. @returns how long expired rows stayed on the disk */
 async function showWrongWalls(vault: ClockVault, draw: Draw, wrong: Wall[]): Promise<number> {
   await addTokens(vault)
   const briefEndMs = Date.now() + briefMs
@@ -92,8 +92,8 @@ async function showWrongWalls(vault: ClockVault, draw: Draw, wrong: Wall[]): Pro
 }
 
 /**
- * What expired while no process ran leaves the disk, though the clock cannot know at first whether
- * that was downtime or a jump. @returns how long it took
+ * Tokens that expired while no process ran leave the disk, though the clock cannot know at first
+ * if that was downtime or a jump. @returns the time it took
  */
 async function sweepAfterDowntime(vault: ClockVault): Promise<number> {
   await addToken(vault, briefMs)
@@ -107,7 +107,7 @@ async function sweepAfterDowntime(vault: ClockVault): Promise<number> {
   return removalMs
 }
 
-/** The walls in any order, each followed by another one now and then. */
+/** The wall clocks in any order, sometimes directly followed by another. */
 function* drawWalls(draw: Draw, isShort: boolean): Generator<Wall[]> {
   for (let round = 0; round < (isShort ? 1 : fullRounds); round += 1) {
     const left = [...walls]

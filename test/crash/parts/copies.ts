@@ -1,10 +1,10 @@
 /**
  * Copies of a database: taken by `cp` while a server writes, taken by the engine itself, cut short,
- * with a hole, and put beside a lock file of a later time.
+ * with a hole, and put beside a lock file from a later time.
  *
- * A plain copy of a file that changes is no backup. What must hold is that it never passes for one:
- * `verify` finds it, or everything that was acknowledged before it began is there. The engine's own
- * copy is always whole. Source: hardening D7; T5, T33.
+ * A plain copy of a file that changes is no backup, and must never pass for one: `verify` finds it
+ * damaged, or it has everything that was acknowledged before it began. The engine's own copy is
+ * always whole. Source: hardening D7; T5, T33.
  * @module
  */
 import {
@@ -36,10 +36,10 @@ import type { Part, PartOptions } from '../part.ts'
 const copies = { full: 100, short: 6 } as const
 const questionsMax = 80
 const chunkBytes = 128 * 1024
-/** So many are made between two chunks of a slow copy. */
+/** Tokens made between two chunks of a slow copy. */
 const tokensBetween = 2
 
-/** One kind of copy, so many times. */
+/** One kind of copy, with the results of all its runs. */
 interface Kind {
   readonly name: string
   readonly vault: StoredVault
@@ -52,7 +52,7 @@ function count({ name, counts }: Kind, what: string): void {
   counts.set(`${name}: ${what}`, (counts.get(`${name}: ${what}`) ?? 0) + 1)
 }
 
-/** Counts what became of a copy; one that must be whole, or must be refused, says so. */
+/** Counts the outcome of a copy; fails if it was expected to be whole or refused and is not. */
 function judge(kind: Kind, examined: Examined, expected?: 'whole' | 'refused'): void {
   const { verify, server } = examined
   const isWhole = verify === 'clean' && isUnharmed(examined)
@@ -65,7 +65,7 @@ function judge(kind: Kind, examined: Examined, expected?: 'whole' | 'refused'): 
   for (const breach of breaches) kind.failures.push(`${kind.name}: ${breach}`)
 }
 
-/** As a copy of a large file, or over a slow network: the file changes between its chunks. */
+/** Copies as from a large file, or over a slow network: the file changes between chunks. */
 async function copySlowly(live: LiveVault, from: string): Promise<Uint8Array> {
   const file = openSync(from, 'r')
   const chunks: Buffer[] = []
@@ -81,7 +81,7 @@ async function copySlowly(live: LiveVault, from: string): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Tokens of before, and the ones acknowledged last before the copy began. */
+/** Adds the tokens acknowledged last before the copy began to some of the earlier ones. */
 function withQuestions(vault: StoredVault, live: LiveVault): StoredVault {
   const before = vault.questions.filter(({ isList }) => isList !== true)
   const latest: readonly Question[] = live.kept.slice(-questionsMax)
@@ -113,7 +113,7 @@ async function copyByEngine(kind: Kind, live: LiveVault): Promise<void> {
   judge(kind, await examine(vault, kind.data), 'whole')
 }
 
-/** Free pages at the end may be missing; without a byte before them the copy must be refused. */
+/** Free pages at the end may be missing; a copy that lacks one used byte must be refused. */
 async function cutShort(kind: Kind, database: Uint8Array, draw: Draw, at: number): Promise<void> {
   const usedBytes = usedBytesOf(join(kind.vault.data, 'store'))
   const lengthBytes = [usedBytes, usedBytes - 1][at] ?? draw(database.length)

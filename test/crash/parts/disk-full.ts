@@ -23,7 +23,7 @@ const runs: Readonly<Record<Size, number>> = { full: 100, short: 3 }
 
 const diskKinds: readonly DiskKind[] = ['tmpfs', 'ext4']
 
-/** In this order again and again. */
+/** Repeated in this order. */
 const kinds: readonly (readonly [string, Run])[] = [
   ['filled by writes', fillByWrites],
   ['filled at once by another program', fillAtOnce],
@@ -32,7 +32,7 @@ const kinds: readonly (readonly [string, Run])[] = [
   ['filled at once by another program', fillAtOnce],
 ]
 
-/** What the engine ends by when it damages its own memory, or reads what is not there. */
+/** Signals that end the engine if it corrupts its memory, or reads memory that it does not have. */
 const nativeAborts: ReadonlySet<string> = new Set([
   'SIGABRT',
   'SIGSEGV',
@@ -79,7 +79,7 @@ async function runOnce(totals: Totals, options: PartOptions, count: number): Pro
   }
 }
 
-/** Why no disk can be mounted; `undefined` when each kind can. */
+/** Reason why no disk can be mounted; `undefined` if every kind can. */
 function findObstacle(folder: string): string | undefined {
   for (const kind of diskKinds) {
     let disk: Disk | undefined

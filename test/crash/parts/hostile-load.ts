@@ -1,7 +1,7 @@
 /**
- * The cases of hostile load with the numbers that they state, over HTTP: thousands of connections
+ * The cases of hostile load with their stated numbers, over HTTP: thousands of connections
  * and writers, a hundred thousand tokens that expire at once, a million wrong keys and a million
- * abandoned sessions. After each: a good request is answered, what was stored reads
+ * abandoned sessions. After each: a good request is answered, stored tokens read
  * back equal, and the canary is nowhere.
  *
  * Source: hardening H25, H78, H80, H111, H113, H126, H161.

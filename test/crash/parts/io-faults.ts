@@ -1,6 +1,6 @@
 /**
  * A disk that fails: the Nth sync, page write and meta write, once and for good, for N from 1 until
- * the workload is done before the fault; faults upon faults; and answers that wait for slow syncs.
+ * the workload ends before the fault; faults upon faults; and answers that wait for slow syncs.
  *
  * In each case nothing acknowledged is lost, and the server answers 503 or is gone within seconds.
  * Source: hardening D4, D9, D11.
@@ -17,9 +17,9 @@ import type { Part, PartOptions } from '../part.ts'
 
 const calls: readonly Call[] = ['sync', 'write', 'meta']
 const compounds = { full: 30, short: 2 } as const
-/** In a short run one of each kind, drawn up to here: every workload has as many calls. */
+/** A short run does one of each kind, with N up to here: every workload has as many calls. */
 const drawnNthMax = 5
-/** No workload has so many calls: one that never ends is a fault of the harness. */
+/** No workload has so many calls: if one does not end, the harness is at fault. */
 const nthMax = 1_000
 
 interface Harness {
@@ -44,7 +44,7 @@ const modes: readonly Mode[] = calls.flatMap(call =>
   ),
 )
 
-/** @returns whether the workload came to the fault */
+/** @returns true if the workload reached the fault */
 async function meetFault(harness: Harness, fault: Fault): Promise<boolean> {
   const { options, library, made, failures, counts } = harness
   const folder = join(options.folder, 'fault')

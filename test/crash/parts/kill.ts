@@ -24,7 +24,7 @@ const goals: Readonly<Record<Size, Goal>> = {
 }
 
 const progressEvery = 100
-/** More of them say nothing new. */
+/** Further breaches show nothing new. */
 const breachesMax = 20
 
 /** Kills until both goals are reached. */
@@ -37,7 +37,7 @@ async function killAll(
   const { ledger } = scene
   for (let count = 0; count < goal.kills || countSingle(ledger) < goal.writes; count += 1) {
     const left = Math.max(1, goal.kills - count)
-    // Some four kills in ten come under load, and those are what the writes are left to.
+    // About four kills in ten come under load, and only those get the writes.
     await killOnce(scene, kills, Math.ceil((2.5 * (goal.writes - countSingle(ledger))) / left))
     if (ledger.breaches.length > breachesMax) return
     if ((count + 1) % progressEvery === 0) {
@@ -46,7 +46,7 @@ async function killAll(
   }
 }
 
-/** Everything once more, then the store's own check. */
+/** Checks everything once more, then runs the store's own check. */
 async function checkEnd(scene: Scene): Promise<string[]> {
   const server = await startToReady(scene)
   await check(scene, false)

@@ -1,10 +1,10 @@
 /**
- * Page rot: one page of a large vault is zeros, random bytes or has one bit turned over; then it is
- * served, and in a part of the cases looked at by `doctor` and copied by `backup`.
+ * Page rot: in one page of a large vault all bytes become zeros or random, or one bit is flipped;
+ * it is then served, and in some cases examined by `doctor` and copied by `backup`.
  *
- * Every end is a line that says why, or right answers, or errors in their place: never a native
- * end, a wrong plaintext, or a loss that `verify` does not report. Folds are of 20,000 rows, so
- * that of a vault of more alone some rows are folded. Source: hardening L32.
+ * Each case ends in a line that gives the reason, right answers, or errors in their place: never in
+ * a native crash, a wrong plaintext, or a loss that `verify` does not report. Folds are of 20,000
+ * rows, so only larger vaults have folded rows. Source: hardening L32.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -24,9 +24,9 @@ import { drawFrom, pick, type Draw } from '../draw.ts'
 import type { Part, PartOptions, Size } from '../part.ts'
 
 const doctorEvery = 3
-/** By the tokens of the vault: a backup of many takes as long as many cases. */
+/** Depends on the tokens of the vault: a backup of many takes as long as many cases. */
 const backupEvery = (tokens: number): number => (tokens > 100_000 ? 50 : 10)
-/** A command that takes longer hangs. */
+/** A command that takes longer counts as hung. */
 const secondsMax = '600'
 const prefix = ['timeout', '-s', 'KILL', secondsMax]
 
@@ -44,11 +44,11 @@ interface Tally {
 const count = ({ counts }: Tally, what: string, by = 1): void =>
   void counts.set(what, (counts.get(what) ?? 0) + by)
 
-/** Behind lines of progress, of a command that takes long. */
+/** True for an error of one line, after lines of progress if the command takes long. */
 const isLine = (text: string): boolean =>
   /^([a-z]+: \d+ %\n)*coffer: [^\n]+\n$/.test(text) && !text.includes('fault of coffer')
 
-/** @returns what is wrong with the end of a command; 1 goes with findings, or a line */
+/** @returns a fault in how a command ended; exit code 1 needs findings or an error line */
 function breachOf(name: string, { exitCode, stdout, stderr }: Ended): string[] {
   const isClear = exitCode === 1 && (isLine(stderr) || (stderr === '' && stdout !== ''))
   if (exitCode === 0 || isClear) return []
@@ -96,7 +96,7 @@ async function serveCase(
   if (exitCode !== 0) breaches.push(`serve ended with ${exitCode}: ${await server.stderr}`)
   const isRight = compared.errors + compared.missing === 0
   count(tally, isRight ? 'served, all answers right' : 'served, some answers errors or missing')
-  // An error says that something is wrong; what is merely missing must be found by somebody.
+  // An answer with an error reveals the loss; a missing token must be reported by `verify`.
   if (compared.missing > 0 && (await run(data, 'verify')).exitCode !== 1) {
     breaches.push('a loss that verify does not report')
   }
@@ -151,7 +151,7 @@ async function rotVault(
   return tally
 }
 
-/** @param cases of each size; without any it is not run */
+/** @param cases of each size; a size without any is not run */
 export const rotPagesOf =
   (tokens: number, cases: Readonly<Record<Size, number>>): Part =>
   async options => {

@@ -1,8 +1,8 @@
 /**
- * The power cut: every write to the database of a workload is recorded, every kind of state that a
- * cut may leave is built from that, and each must hold what was acknowledged, whole and consistent.
+ * The power cut: every write of a workload to its database is recorded, every kind of state that a
+ * cut may leave is built from that, and each must hold every acknowledged write and be consistent.
  *
- * The controls do the same with a store that is opened wrongly. They must be found out: a harness
+ * The controls do the same with a store that is opened wrongly. They must be caught: a harness
  * that finds nothing there would find nothing anywhere.
  * Source: hardening D2, D3, D12.
  * @module
@@ -29,11 +29,11 @@ interface Control {
   readonly name: string
   readonly weak: WeakOptions
   readonly fault?: Fault
-  /** Whether its states must be bad, or the same without the fault must not be. */
+  /** True if its states must be bad; false for the same control without the fault. */
   readonly isBad: boolean
 }
 
-/** After the meta pages of a new store, and well before the workload is done. */
+/** After the meta pages of a new store, and well before the end of the workload. */
 const failedFlush: Fault = { call: 'meta', nth: 12, errno: 'EIO', isSticky: false }
 const overlapping = { overlappingSync: true }
 
@@ -90,8 +90,8 @@ async function cutWorkload(options: PartOptions, library: string, seed: number, 
 }
 
 /**
- * A store that refuses to open a file has noticed something, so that counts for nothing here.
- * @returns how many states were bad without that, as a figure
+ * Refused states do not count: a store that refuses to open has noticed the damage.
+ * @returns the number of other bad states, as a figure
  */
 async function runControl(options: PartOptions, library: string, control: Control, tally: Tally) {
   const { name, weak, isBad } = control
@@ -120,7 +120,7 @@ export const cutPower: Part = async options => {
       figures[`bad states with ${control.name}`] = found
     }
   }
-  // A failed flush is only noticed after seconds, in which the others can run.
+  // A failed flush is noticed only after seconds, in which the others can run.
   await Promise.all([run(controls.filter(isFaulty)), run(controls.filter(c => !isFaulty(c)))])
   const { workloads } = sizes[options.size]
   for (let i = 0; i < workloads; i += 1) {

@@ -2,8 +2,8 @@
  * Keys that are rotated, retired and put under another master key, again and again, beside a load
  * and alone, while the server, a worker or the command is killed by `kill -9`.
  *
- * Nothing acknowledged is lost, what was cut off ends after the next start, and of keyrings with
- * keys that are gone no piece is in the folder. Source: hardening C7.
+ * Nothing acknowledged is lost, interrupted work is completed after the next start, and no piece of
+ * a keyring with retired keys is left in the folder. Source: hardening C7.
  * @module
  */
 import { mkdirSync } from 'node:fs'
@@ -24,7 +24,7 @@ import { makeSteady } from '../rotation/searches.ts'
 interface Goal {
   readonly kills: number
   readonly killsBesideWorkers: number
-  /** Of a client between two steps. */
+  /** Longest pause of a client between two steps. */
   readonly restMsMax: number
 }
 
@@ -35,17 +35,17 @@ const goals: Readonly<Record<Size, Goal>> = {
 const workers = 2
 const verifyEvery = 10
 const progressEvery = 10
-/** More of them say nothing new. */
+/** Further failures show nothing new. */
 const failuresMax = 20
 
 const whats = ['rotate', 'retire', 'rekey'] as const
 
-/** The server is what most depends on. */
+/** Twice, since most depends on the server. */
 const kinds: readonly Kind[] = (
   ['server', 'server', 'command without a server', 'command'] as const
 ).flatMap(victim => whats.map(what => ({ victim, what })))
 
-/** A server of several workers cannot be put under another master key. */
+/** With several workers a vault cannot be put under another master key. */
 const kindsBesideWorkers: readonly Kind[] = (['worker', 'watching process'] as const).flatMap(
   victim => (['rotate', 'retire'] as const).map(what => ({ victim, what })),
 )
@@ -71,7 +71,7 @@ async function openWorld(options: PartOptions, name: string, shared?: Shared): P
   return { scene, memory: openMemory(scene.home.data), ...rest }
 }
 
-/** Stops the server and has the vault looked at as a whole. */
+/** Stops the server and runs `verify` on the whole vault. */
 async function verify({ scene, failures }: World): Promise<void> {
   const { round } = scene.ledger
   const { exitCode, stderr } = (await scene.server?.stop()) ?? { exitCode: 0, stderr: '' }

@@ -1,5 +1,5 @@
 /**
- * SIGTERM and its like under load: what is under way is finished, all that was acknowledged is
+ * SIGTERM and its like under load: requests under way are finished, everything acknowledged is
  * kept, and the exit code is 0.
  *
  * Source: hardening H164, H165.
@@ -27,14 +27,14 @@ import type { PartOptions, PartResult, Size } from '../part.ts'
 
 const runs: Readonly<Record<Size, number>> = { full: 50, short: 4 }
 const writesMax = 600
-/** The second signal comes so long after the first, at most. */
+/** Longest time between the first signal and the second. */
 const secondMsMax = 20
-/** A slow request begins so long before the signal, and ends so long after it, about. */
+/** Time and writes between a slow request and the signal; longest time from then to its end. */
 const slowLeadMs = 100
 const slowLeadWrites = 200
 const slowLagMsMax = 500
 
-/** How one run ends its server. */
+/** One way to end the server. */
 interface Way {
   readonly name: string
   readonly heedsStdout: boolean
@@ -58,19 +58,19 @@ const ways: readonly Way[] = [
 interface Totals {
   readonly byWay: Map<string, number>
   longestMs: number
-  /** Slow creates that were under way and were acknowledged. */
+  /** Slow creates that were under way at the signal and were acknowledged. */
   finished: number
   readonly failures: string[]
 }
 
 interface SlowCreate {
-  /** Lets the rest of the body go. */
+  /** Sends the rest of the body. */
   readonly release: () => void
-  /** Resolves when it was answered, or never will be. */
+  /** Resolves once the request was answered, or never will be. */
   readonly ended: Promise<void>
 }
 
-/** A create whose body is half there when the signal comes: it is under way, and is finished. */
+/** Sends a create with half its body before the signal: it is under way, and must be finished. */
 function createSlowly(scene: Scene, totals: Totals): SlowCreate {
   const { ledger, home, keys } = scene
   const token = addToken(ledger, `slow${takeOp(ledger)}`, 'token')
@@ -107,7 +107,7 @@ async function terminate(scene: Scene, totals: Totals, way: Way): Promise<void> 
     await untilAcknowledged(scene, draw(writesMax))
     slow = createSlowly(scene, totals)
     await Bun.sleep(slowLeadMs)
-    // What others asked for after it was answered: it has come as well, however slow the machine.
+    // Once these later writes are acknowledged, the slow request has arrived too, on any machine.
     await untilAcknowledged(scene, slowLeadWrites)
   }
   const stop = async (): Promise<void> => {

@@ -23,7 +23,7 @@ import { countReaders } from '../workers/readers.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
 
 interface Goal {
-  /** Of the process that watches, each after so many kills of workers. */
+  /** Kills of the watching process, each after `workersEach` kills of workers. */
   readonly instances: number
   readonly workersEach: number
 }
@@ -35,19 +35,19 @@ const goals: Readonly<Record<Size, Goal>> = {
 
 const workers = 3
 const writesMax = 300
-/** Acknowledged after a kill, by those that are left. */
+/** Writes that the remaining workers acknowledge after a kill. */
 const writesAfter = 50
 
 interface Totals {
   workers: number
   instances: number
-  /** Killed workers that had a reader's slot when they were. */
+  /** Killed workers that had a reader slot at that moment. */
   readers: number
   readonly restartMs: number[]
   readonly failures: string[]
 }
 
-/** Kills one worker under load, which goes on, and waits for the one in its place. */
+/** Kills one worker under load, which goes on, and waits for its replacement. */
 async function killWorker(scene: Scene, totals: Totals, server: Server): Promise<void> {
   const { draw, home } = scene
   const index = draw(workers)
@@ -74,7 +74,7 @@ async function killWorker(scene: Scene, totals: Totals, server: Server): Promise
   if (countReaders(home.data, pid) > 0) totals.failures.push('a killed worker is still a reader')
 }
 
-/** Kills the process that watches under load: the workers go with it. */
+/** Kills the watching process under load: its workers end with it. */
 async function killInstance(scene: Scene, totals: Totals, server: Server): Promise<void> {
   const pids = [...workersOf(server.pid).values()]
   if (pids.length !== workers) totals.failures.push(`${pids.length} workers run`)

@@ -1,5 +1,5 @@
 /**
- * Has the states of a recording checked by processes of their own, and goes on after one that died.
+ * Checks the states of a recording in processes of their own, and goes on after one that died.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { WeakOptions } from './weaken-lmdb.ts'
 
 export interface CheckOptions {
   readonly log: string
-  /** Where images go when the machine has no file system in memory. */
+  /** Folder for images if the machine has no file system in memory. */
   readonly folder: string
   readonly seed: number
   readonly count: number
@@ -24,7 +24,7 @@ export interface Checked {
 }
 
 const processes = 2
-/** A share in which so many states ended the process has shown enough. */
+/** A share in which so many states have ended the process needs no further check. */
 const deathsMax = 10
 /** One state takes some milliseconds, so a process that stays at one for so long hangs. */
 const stateMsMax = 60_000
@@ -46,7 +46,7 @@ function readProgress(folder: string): Progress {
   return text === '' ? { at: -1, checked: 0 } : (JSON.parse(text) as Progress)
 }
 
-/** Ends the process when it stays at one state. @returns what stops the watch */
+/** Ends the process if it stays at one state. @returns a function that stops the watch */
 function watch(child: Bun.Subprocess, folder: string): () => void {
   let at = -2
   let sinceMs = performance.now()

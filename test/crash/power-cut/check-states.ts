@@ -1,8 +1,8 @@
 /**
- * Opens every state of a recording's share: `check-states.ts <order as JSON>`.
+ * Opens every state of one share of a recording: `check-states.ts <order as JSON>`.
  *
- * A process of its own, since a damaged file can end it. It keeps in a file which state it is at,
- * and prints a line of JSON for each state that is not as it must be.
+ * A process of its own, since a damaged file can end it. It keeps the number of its state in a
+ * file, and prints a line of JSON for each bad state.
  * @module
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs'
@@ -22,10 +22,10 @@ import {
 } from './promises.ts'
 import { walkStates } from './states.ts'
 
-/** What to check: every `of`th state from `share` on, but none before `from`. */
+/** States to check: every `of`th from `share` on, but none before `from`. */
 export interface Order {
   readonly log: string
-  /** For the image and the progress; of this process alone. */
+  /** For the image and the progress; no other process uses it. */
   readonly folder: string
   readonly seed: number
   readonly count: number
@@ -35,9 +35,9 @@ export interface Order {
 }
 
 export interface Progress {
-  /** The state that is being checked, or the last one that was. */
+  /** State being checked, or the last one checked. */
   readonly at: number
-  /** States begun, with that one. */
+  /** Number of states begun, including that one. */
   readonly checked: number
 }
 
@@ -50,7 +50,7 @@ export interface BadState {
 
 const rowsMax = 1_000
 const farFutureMs = deadlineBaseMs * 2
-/** In every so many states the store is also written to. */
+/** In one state of so many the store is also written to. */
 const writtenEvery = 8
 const newUnique = 3_000_000
 
@@ -122,7 +122,7 @@ async function run({ log, folder, seed, count, share, of, from }: Order): Promis
     if (at < from || at % of !== share) continue
     checked += 1
     const reached: Progress = { at, checked }
-    // The numbers only grow, and so does the text: what is written covers what was there.
+    // The numbers only grow, and so does the text: each write covers the last one.
     writeSync(progress, JSON.stringify(reached), 0)
     writeImage(join(image, 'data.mdb'), buildImage(disk, loss, target))
     for (const bad of await checkImage(image, promises, at)) console.info(JSON.stringify(bad))

@@ -1,16 +1,16 @@
 /**
- * What a disk holds of a recorded file at one moment, and what a power cut may leave of it.
+ * A model of a disk: the contents of a recorded file at one moment, and what a power cut may leave.
  *
- * The rules: what was written before a completed sync began is on the disk. What was written since
- * may be there or not, in any choice of 512-byte sectors, whatever order it was written in. Bytes
- * written through O_DSYNC are there once the write returned, and until then as open to choice.
- * Where bytes of a longer file were lost, there are zeros.
+ * The rules: bytes written before a completed sync began are on the disk. Bytes written since may
+ * be there or not, in any choice of 512-byte sectors, in whatever order they were written. Bytes
+ * written through O_DSYNC are there once the write has returned, and until then may be lost too.
+ * If bytes of a longer file were lost, zeros take their place.
  * @module
  */
 import type { Event } from '../native/recorder.ts'
 
 const sectorBytes = 512
-/** A page of the cache goes to the disk by itself, so a long write is as many short ones. */
+/** The cache writes each page to the disk by itself, so a long write counts as many short ones. */
 const pageBytes = 4_096
 
 /** Bytes within one page that were written at once. */
@@ -20,16 +20,16 @@ export interface Piece {
 }
 
 export interface Disk {
-  /** What no power cut takes away, from byte 0; zeros after `length`. */
+  /** Bytes that no power cut removes, from byte 0; zeros after `length`. */
   readonly safe: Uint8Array
   length: number
-  /** What may still be lost, oldest first. */
+  /** Pieces that may still be lost, oldest first. */
   pending: Piece[]
-  /** What a sync under way will make safe, by its id. */
+  /** Pieces that a sync under way will make safe, by its id. */
   readonly syncs: Map<number, readonly Piece[]>
 }
 
-/** A choice of what a power cut leaves: for each pending piece its sectors, as bits. */
+/** One possible loss: for each pending piece its surviving sectors, as bits. */
 export interface Loss {
   readonly kept: readonly number[]
   /** The file is as long as if nothing was lost: its length went to the disk before its bytes. */
@@ -45,7 +45,7 @@ const endOf = ({ at, bytes }: Piece): number => at + bytes.length
 const pageOf = (at: number): number => Math.floor(at / pageBytes)
 const sectorOf = (at: number): number => Math.floor(at / sectorBytes)
 
-/** How many bytes the recorded file ever had: room for each state of it. */
+/** Largest size in bytes that the recorded file ever had: room for each of its states. */
 export const capacityOf = (events: readonly Event[]): number =>
   events.reduce((most, event) => ('bytes' in event ? Math.max(most, endOf(event)) : most), 0)
 
@@ -75,7 +75,6 @@ function settle(disk: Disk, isSettled: (piece: Piece) => boolean): void {
   disk.pending = disk.pending.filter(piece => !isSettled(piece))
 }
 
-/** Moves on by one event. */
 export function applyEvent(disk: Disk, event: Event): void {
   switch (event.is) {
     case 'write':
@@ -83,7 +82,7 @@ export function applyEvent(disk: Disk, event: Event): void {
       disk.pending = [...disk.pending, ...cutIntoPages(event.at, event.bytes)]
       return
     case 'synced_write_done':
-      // Pages go to the disk whole: with the bytes goes what was written beside them before.
+      // Pages go to the disk whole, so earlier bytes of the same page become safe too.
       return settle(disk, ({ at }) => pageOf(at) === pageOf(event.at))
     case 'sync':
       disk.syncs.set(event.id, disk.pending)
@@ -115,7 +114,7 @@ function writeKept(target: Uint8Array, { at, bytes }: Piece, kept: number): numb
   return end
 }
 
-/** Builds what a power cut leaves. @param target  overwritten, as large as the disk */
+/** Builds the file that a power cut leaves. @param target overwritten, as large as the disk */
 export function buildImage(disk: Disk, { kept, isLong }: Loss, target: Uint8Array): Image {
   target.set(disk.safe)
   let { length } = disk

@@ -1,9 +1,9 @@
 /**
- * What the workload was promised, and how a store that is opened after a power cut may look.
+ * Promises to the workload, and the states that a store may have when opened after a power cut.
  *
  * The workload appends a note before each write and after its acknowledgement. A writer has one
- * write under way at a time, on rows of its own: those rows then stand as acknowledged, or as the
- * write under way would have them, all together.
+ * write under way at a time, on rows of its own: those rows are then as acknowledged, or as the
+ * write under way would leave them, all together.
  * @module
  */
 import type { NewRow } from '../../../src/store/contract.ts'
@@ -11,7 +11,7 @@ import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
 import { termOf, uniqueOf } from '../../store/rows.ts'
 
-/** What a write makes of one row. `serial` decides all that the row holds; 0 is no row. */
+/** Effect of a write on one row. `serial` decides all contents of the row; 0 is no row. */
 export interface Effect {
   readonly slot: number
   readonly serial: number
@@ -20,23 +20,23 @@ export interface Effect {
   readonly ordinal?: number
 }
 
-/** One write: what it makes of its rows, and how many caches it ends. */
+/** One write: its effects on rows, and the number of times that it bumps the generation. */
 export interface Write {
   readonly effects: readonly Effect[]
   readonly bumps: number
 }
 
 export type Note =
-  /** The store is made and open; what is promised begins here. */
+  /** The store is made and open; promises begin here. */
   | { readonly is: 'ready' }
   | ({ readonly is: 'begun'; readonly writer: number } & Write)
   | ({ readonly is: 'acknowledged'; readonly writer: number } & Write)
 
 export const deadlineBaseMs = Date.UTC(2030, 0, 1)
-/** A term that every row has, so that all of them can be asked for. */
+/** A term of every row, so that all rows can be listed. */
 export const everyRow = termOf(0)
 const ownUniqueFrom = 1_000_000
-/** Of every tenth row a part fills some pages of its own. */
+/** One part in every tenth row fills some pages of its own. */
 const largePartBytes = 9_000
 
 /** A row of the workload: its first unique is its slot, and all else follows from the serial. */
@@ -55,11 +55,11 @@ export function rowOfEffect({ slot, serial, version }: Effect): NewRow {
 
 export interface Promises {
   isReady: boolean
-  /** By slot; a row that was removed has the serial 0. */
+  /** By slot; a removed row has the serial 0. */
   readonly acknowledged: Map<number, Effect>
-  /** By writer: what is under way. */
+  /** Writes under way, by writer. */
   readonly pending: Map<number, Write>
-  /** The generation that the acknowledged writes have led to. */
+  /** Generation that the acknowledged writes have led to. */
   generation: number
 }
 
@@ -83,7 +83,7 @@ export function takeNote(promises: Promises, note: Note): void {
   }
 }
 
-/** A row as it was found: the bytes of all that it holds, and where it stands. */
+/** A row as found: all of its bytes, and its ordinal. */
 export interface FoundRow {
   readonly ordinal: number
   readonly bytes: Uint8Array
@@ -118,7 +118,7 @@ function brokenGeneration(promises: Promises, generation: number): string[] {
   return [`generation ${generation}, not ${least} to ${least + underWay}`]
 }
 
-/** @returns each promise that what was found breaks */
+/** @returns each promise that the store breaks */
 export function brokenPromises(promises: Promises, { rows, generation }: Found): string[] {
   const { acknowledged, pending } = promises
   const meets = (effect: Effect) => isMet(effect, rows.get(effect.slot))

@@ -1,5 +1,5 @@
 /**
- * Runs the workload under the recorder, and shows that nothing which reached its file was missed.
+ * Runs the workload under the recorder, and shows that it missed no write to the file.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Recording {
 
 const here = import.meta.dir
 
-/** How a script of the power cut is run; with weak options only for a control. */
+/** Command of a power-cut script; weak options are for controls only. */
 export const scriptCommand = (script: string, weak: WeakOptions | undefined): string[] => {
   const preload = weak === undefined ? [] : ['--preload', join(here, 'weaken-lmdb.ts')]
   return [process.execPath, ...preload, join(here, script)]
@@ -53,7 +53,7 @@ export async function recordWorkload(options: RecordOptions): Promise<Recording>
   return { log, events: readRecording(log), exitCode, stderr }
 }
 
-/** The file as the recorded writes alone would make it. */
+/** Rebuilds the file from the recorded writes alone. */
 function rebuildFile(events: readonly Event[]): Uint8Array {
   let file = Buffer.alloc(0)
   for (const event of events) {
@@ -65,7 +65,7 @@ function rebuildFile(events: readonly Event[]): Uint8Array {
   return file
 }
 
-/** Whether the recorded writes make the very file that the workload left. */
+/** True if the recorded writes make exactly the file that the workload left. */
 export const isComplete = ({ log, events }: Recording): boolean =>
   Buffer.compare(rebuildFile(events), readFileSync(join(log, '../store/data.mdb'))) === 0
 
@@ -76,7 +76,7 @@ interface Waiting {
 }
 
 /**
- * How many writes were acknowledged, and how many of those lied: between what is begun and its
+ * Counts acknowledged writes, and those acknowledged falsely: between a write and its
  * acknowledgement a sync must begin and end, and then a meta page must go to the disk.
  */
 export function countAcknowledged(events: readonly Event[]): { all: number; unsynced: number } {

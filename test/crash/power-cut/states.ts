@@ -1,8 +1,8 @@
 /**
- * The states that a power cut during a recording may leave, as many as are asked for.
+ * The states that a power cut during a recording may leave, in the requested number.
  *
  * The same recording, seed and count give the same states in the same order, so that several
- * processes can share them, and one that died can be gone on from.
+ * processes can share them, and another can continue after one that died.
  * @module
  */
 import { drawFrom, type Draw } from '../draw.ts'
@@ -22,7 +22,7 @@ import { openPromises, takeNote, type Note, type Promises } from './promises.ts'
 export interface State {
   readonly disk: Disk
   readonly loss: Loss
-  /** As they stood at that moment. */
+  /** Promises at that moment. */
   readonly promises: Promises
 }
 
@@ -30,19 +30,19 @@ export interface State {
 interface Moment {
   readonly disk: Disk
   readonly promises: Promises
-  /** Most is open just before a sync is done: all of a transaction may be lost. */
+  /** Just before a sync completes most is undecided: all of a transaction may be lost. */
   readonly isRich: boolean
   readonly isLast: boolean
 }
 
-/** Of every moment that is not rich: nothing kept, all kept, and some drawn. */
+/** Losses of every other moment: nothing kept, all kept, and some drawn. */
 const poorLosses = 4
-/** So many draws of what was there before say that there is hardly more. */
+/** After so many repeated draws in a row there is hardly another loss. */
 const missesMax = 16
 
 const parse = (text: string): Note => JSON.parse(text) as Note
 
-/** Whether the power going just before this event differs from it going before the last one. */
+/** True if a power cut just before this event can differ from one before the last event. */
 function isMoment(disk: Disk, event: Event, promises: Promises): boolean {
   if (!promises.isReady) return false
   if (event.is === 'note') return parse(event.text).is === 'acknowledged'
@@ -67,7 +67,7 @@ const lossOf = (pending: readonly Piece[], keep: (piece: Piece, i: number) => nu
   isLong: false,
 })
 
-/** Pieces whole or lost, in every choice where there are few enough, else the plainest choices. */
+/** Pieces whole or lost: every combination if these are few enough, else the plainest. */
 function* plainLosses(pending: readonly Piece[], count: number): Generator<Loss> {
   const whole = (piece: Piece, isKept: boolean) => (isKept ? wholePiece(piece) : 0)
   if (2 ** pending.length <= count / 2) {
@@ -85,7 +85,7 @@ function* plainLosses(pending: readonly Piece[], count: number): Generator<Loss>
   }
 }
 
-/** In turn: pieces whole or lost; one of them torn; all of them torn. */
+/** Draws one of: pieces whole or lost; one of them torn; all of them torn. */
 function drawLoss(pending: readonly Piece[], draw: Draw): Loss {
   const way = draw(3)
   const torn = draw(pending.length + 1)
@@ -97,7 +97,7 @@ function drawLoss(pending: readonly Piece[], draw: Draw): Loss {
   return { kept, isLong: draw(2) === 0 }
 }
 
-/** At most `count` different ones; fewer where no more are to be had. */
+/** Up to `count` different losses; fewer if there are no more. */
 function* chooseLosses(pending: readonly Piece[], count: number, draw: Draw): Generator<Loss> {
   const seen = new Set<string>()
   const isNew = (loss: Loss): boolean => {
@@ -118,11 +118,11 @@ function* chooseLosses(pending: readonly Piece[], count: number, draw: Draw): Ge
 
 interface Plan {
   readonly richLosses: number
-  /** Of so many moments that are not rich, one is taken. */
+  /** One in so many moments that are not rich is taken. */
   readonly everyPoor: number
 }
 
-/** Such that about `count` states come together, half of them or more of rich moments. */
+/** Plans for about `count` states, at least half of them at rich moments. */
 function planStates(events: readonly Event[], count: number): Plan {
   let rich = 0
   let poor = 0
@@ -136,8 +136,8 @@ function planStates(events: readonly Event[], count: number): Plan {
 }
 
 /**
- * The last moment is always among them.
- * @returns about `count` states; what they refer to is only valid until the next one is taken
+ * Always includes the last moment.
+ * @returns about `count` states; their contents are only valid until the next one is taken
  */
 export function* walkStates(
   events: readonly Event[],

@@ -1,7 +1,7 @@
 /**
  * Preloaded by the negative controls alone: opens LMDB with options that the store would never use,
- * as JSON in `WEAKENED_LMDB`. So the harness is shown to find what it is there to find, and the
- * store itself has no such option.
+ * as JSON in `WEAKENED_LMDB`. This shows that the harness finds real faults, while the store itself
+ * has no such option.
  * @module
  */
 import * as lmdb from 'lmdb'

@@ -2,8 +2,8 @@
  * The process whose power is cut: `workload.ts <folder> <log> <seed>`.
  *
  * Some writers insert, replace and remove rows of the real store, several writes under way at once,
- * and tell the log what they begin and what was acknowledged. A write that the store refuses ends
- * the process on the spot, as the server does.
+ * and note in the log each write that they begin and each acknowledgement. A write that the store
+ * refuses ends the process on the spot, as the server does.
  * @module
  */
 import { openSync, writeSync } from 'node:fs'
@@ -35,7 +35,7 @@ interface Step {
   readonly change: Change
 }
 
-/** What to do next with a row of one's own: it may be there or not. */
+/** Returns the next step for a row of the writer, which may exist or not. */
 function drawStep(slot: number, current: Effect | undefined, dice: number): Step {
   if (current === undefined || current.serial === 0) {
     const effect = { slot, serial: (lastSerial += 1), version: 1 }
@@ -49,7 +49,7 @@ function drawStep(slot: number, current: Effect | undefined, dice: number): Step
   return { effect, change: { replace: rowOfEffect(effect), ordinal, ifVersion: version } }
 }
 
-/** Now and then two rows, and the generation, move in one write. */
+/** Sometimes two rows, and the generation, change in one write. */
 function drawSteps(own: ReadonlyMap<number, Effect>, slots: readonly number[], dice: Uint8Array) {
   const [first = 0, second = 0, action = 0, other = 0] = dice
   const at = first % slots.length
@@ -61,7 +61,7 @@ function drawSteps(own: ReadonlyMap<number, Effect>, slots: readonly number[], d
   })
 }
 
-/** Inserts and replaces have their ordinals in the answer, in their order. */
+/** The answer has the ordinals of inserts and replaces, in their order. */
 function acknowledge(effects: readonly Effect[], ordinals: readonly number[]): readonly Effect[] {
   const left = [...ordinals]
   return effects.map(effect => {
@@ -87,7 +87,7 @@ async function write(writer: number): Promise<void> {
     const effects = acknowledge(begun.effects, outcome.ordinals)
     tell({ is: 'acknowledged', writer, effects, bumps: begun.bumps })
     for (const effect of effects) own.set(effect.slot, effect)
-    // So that writers fall out of step, and a commit holds now one write and now several.
+    // Makes writers fall out of step, so that a commit holds sometimes one write, sometimes more.
     await Bun.sleep((random(1)[0] ?? 0) % pauseMsMax)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `coffer keys …` as somebody runs it beside a server that is killed, or who is killed meanwhile.
+ * Runs `coffer keys …` beside a server that is killed, or is itself killed in the middle.
  * @module
  */
 import { cofferCommand, foldSetting } from '../../support/coffer-process.ts'
@@ -8,7 +8,7 @@ import type { Home } from '../clients/server.ts'
 export type What = 'rotate' | 'retire' | 'rekey' | 'status'
 
 export interface CommandEnd {
-  /** `null` when it was killed. */
+  /** `null` if it was killed. */
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
@@ -20,7 +20,7 @@ export interface Command {
 }
 
 export function startKeys({ data, temporary }: Home, what: What): Command {
-  // Else each one had to be moved away before the next.
+  // Otherwise each old master key would have to be moved away before the next rekey.
   const words = what === 'rekey' ? ['--forget-old-key'] : []
   const child = Bun.spawn([...cofferCommand, 'keys', what, '--data', data, '--json', ...words], {
     stdin: 'ignore',
@@ -48,7 +48,7 @@ interface Status {
   }[]
 }
 
-/** Of a vault that is served; `undefined` while nobody of it listens. */
+/** Status of a served vault; `undefined` while no server listens. */
 export async function statusOf(home: Home): Promise<Status | undefined> {
   const { exitCode, stdout } = await runKeys(home, 'status')
   return exitCode === 0 ? (JSON.parse(stdout) as Status) : undefined

@@ -1,5 +1,5 @@
 /**
- * Negative controls: what the campaign looks for is put there, and must be found.
+ * Negative controls: each fault that the campaign looks for is put there, and must be found.
  * @module
  */
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { countLeft, masterKeyOf, remember, type Memory, type Standing } from './
 const writes = 200
 
 export interface Control {
-  /** Losses that the check finds in a database of before. */
+  /** Losses that the check finds in an older database. */
   readonly losses: number
   /** Pieces of a keyring with a retired key that are found in that database. */
   readonly pieces: number
-  /** Whether a server starts with the master key of before. */
+  /** True if a server starts with the previous master key. */
   readonly startsWithOldKey: boolean
 }
 
@@ -49,7 +49,7 @@ async function startsWith(scene: Scene, masterKey: Uint8Array): Promise<boolean>
   }
 }
 
-/** The database of before, and later the master key of before, in place of those of now. */
+/** Puts back an older database, and later the previous master key. */
 export async function runControl(scene: Scene, memory: Memory): Promise<Control> {
   const { ledger, home } = scene
   const older = `${home.data}.older`

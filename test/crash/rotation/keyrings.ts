@@ -1,9 +1,9 @@
 /**
- * Keyrings as they lie in the files of a data folder: the one that stands, and what the engine has
- * left of those before, committed or not.
+ * Keyrings as they lie in the files of a data folder: the current one, and the remains of earlier
+ * ones in the pages of the engine, committed or not.
  *
- * A row of the keyring is found by its unique, which is no secret, and opened with the master keys
- * of all times. Its sealed bytes are remembered, so that pieces of them are found as well.
+ * A keyring's row is found by its unique, which is no secret, and opened with every master key so
+ * far. Its sealed bytes are remembered, so that pieces of them are found as well.
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -15,29 +15,29 @@ import { unsealRow } from '../../../src/records/seal-row.ts'
 import { readMasterKey } from '../../../src/server/keys/master-key.ts'
 import { decodeRow } from '../../../src/store/core/row-format.ts'
 
-/** Where the unique stands in the value of its row, and where the parts begin behind it. */
+/** Offsets in the value of a row: its unique, and after that its parts. */
 const uniqueAt = 21
 const partsAt = uniqueAt + 32
 const lengthBytes = 4
 const pieceBytes = 16
 
-/** A keyring that was seen, whether it stands or not. */
+/** A keyring that was seen, current or not. */
 export interface SeenKeyring {
-  /** Of its row. */
+  /** Version of its row. */
   readonly version: number
-  /** How often the master key was replaced that it is under. */
+  /** Number of the master key that it is under, which counts replacements. */
   readonly masterNumber: number
-  /** Of the keys in it. */
+  /** Numbers of the keys in it. */
   readonly numbers: readonly number[]
-  /** Head, and what is encrypted of its keys. */
+  /** Head, and ciphertext of its keys. */
   readonly sealed: Buffer
 }
 
 export interface Memory {
   readonly data: string
-  /** Of all times, as hexadecimal digits. */
+  /** Every master key so far, as hexadecimal digits. */
   readonly masterKeys: Set<string>
-  /** By their heads. */
+  /** Every keyring so far, by its head. */
   readonly keyrings: Map<string, SeenKeyring>
 }
 
@@ -56,12 +56,12 @@ function rememberMasterKeys({ data, masterKeys }: Memory): void {
     try {
       masterKeys.add(Buffer.from(readMasterKey(path)).toString('hex'))
     } catch {
-      // It was cut off while it was written, or has taken its place meanwhile.
+      // Its write was interrupted, or it has just replaced the current master key.
     }
   }
 }
 
-/** The bytes of a row that begins there; `undefined` where its lengths lead nowhere. */
+/** Bytes of a row that begins there; `undefined` if its lengths lead beyond the file. */
 function rowBytes(bytes: Buffer, from: number): Buffer | undefined {
   let at = from + partsAt
   for (let part = bytes[from + 1] ?? 0; part > 0; part -= 1) {
@@ -95,7 +95,7 @@ function filesOf(data: string): string[] {
 
 const headBytes = 63
 
-/** The name under which a keyring is remembered, by the head of its row. */
+/** Name under which a keyring is remembered, from the head of its row. */
 export const keyOfHead = (head: Uint8Array): string =>
   Buffer.from(head.subarray(0, headBytes)).toString('hex')
 
@@ -111,7 +111,7 @@ function* keyringsIn(bytes: Buffer, masterKeys: ReadonlySet<string>): Generator<
   }
 }
 
-/** Looks at the files as they are now. @returns the keyrings in them, each once */
+/** Reads the files as they are now. @returns the keyrings in them, each once */
 export function remember(memory: Memory): ReadonlyMap<string, SeenKeyring> {
   const { data, masterKeys, keyrings } = memory
   rememberMasterKeys(memory)
@@ -125,7 +125,7 @@ export function remember(memory: Memory): ReadonlyMap<string, SeenKeyring> {
   return found
 }
 
-/** What stands, by what `coffer keys status` tells. */
+/** Current keys, as `coffer keys status` shows them. */
 export interface Standing {
   readonly masterNumber: number
   readonly numbers: readonly number[]
@@ -140,7 +140,7 @@ const piecesOf = ({ sealed }: SeenKeyring): Buffer[] =>
     sealed.subarray(at * pieceBytes, (at + 1) * pieceBytes),
   )
 
-/** Looks for many pieces in one go. */
+/** Counts occurrences of many pieces in one pass. */
 function countPieces(bytes: Buffer, pieces: readonly Buffer[]): number {
   const begins = new Uint8Array(2 ** 16)
   const byBegin = new Map<number, Buffer[]>()
@@ -159,8 +159,8 @@ function countPieces(bytes: Buffer, pieces: readonly Buffer[]): number {
 }
 
 /**
- * How many pieces the files hold of keyrings with a key that is gone, or under such a master key.
- * @param standing once `coffer keys retire` has said that nothing is left
+ * Counts pieces in the files of keyrings with a retired key, or under a replaced master key.
+ * @param standing once `coffer keys retire` has reported that nothing is left
  */
 export function countLeft(memory: Memory, standing: Standing): number {
   remember(memory)

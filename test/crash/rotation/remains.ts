@@ -1,5 +1,5 @@
 /**
- * What a kill amid a change of keys has left in a data folder, before anybody opens it again.
+ * Remains of an interrupted change of keys in a data folder, before it is opened again.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -10,16 +10,16 @@ import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import { keyOfHead, nextMasterKeyOf, remember, type Memory } from './keyrings.ts'
 
 export interface Remains {
-  /** Under a key that is not the current one. */
+  /** Rows under an older key. */
   readonly olderRows: number
   /** More than one, until the older ones are retired. */
   readonly keys: number
   readonly hasNextMasterKey: boolean
-  /** Keyrings that no commit has put in place: their pages were written, and no more. */
+  /** Keyrings that no commit put in place: only their pages were written. */
   readonly uncommitted: number
 }
 
-/** @throws Error when the keyring that stands opens under no master key that there was */
+/** @throws Error if no master key so far opens the current keyring */
 export async function lookAtRemains(memory: Memory): Promise<Remains> {
   const { data } = memory
   const found = remember(memory)

@@ -1,6 +1,6 @@
 /**
  * One round: the keys of a vault under load are rotated, retired or put under another master key,
- * and one of those at it is killed. What was cut off must end; what is retired must be gone.
+ * and a process at work on them is killed. Interrupted work must complete; retired keys must go.
  * @module
  */
 import { until } from '../../support/until.ts'
@@ -11,7 +11,7 @@ import { countLeft, remember, type Memory, type Standing } from './keyrings.ts'
 import { lookAtRemains } from './remains.ts'
 import { loadAndSearch, type Steady } from './searches.ts'
 
-/** Whom a kill hits. */
+/** Process that a kill hits. */
 type Victim = 'server' | 'command' | 'command without a server' | 'worker' | 'watching process'
 
 export interface Kind {
@@ -37,21 +37,21 @@ export interface World {
   readonly steady: Steady
   readonly byKind: Map<string, number>
   readonly counts: Counts
-  /** How long each command took when nobody was killed, in milliseconds. */
+  /** Milliseconds that each command took when nothing was killed. */
   readonly tookMs: Map<What, number>
   readonly failures: string[]
-  /** Of a client between two steps: commands that share a busy server take many times as long. */
+  /** Longest pause of a client between steps: on a busy server commands take many times as long. */
   readonly restMsMax: number
 }
 
 const writesMax = 200
 const writesAfter = 60
-/** A kill may also come when a command has just ended, or begin before it does anything. */
+/** A kill may also come when a command has just ended, or before it has done anything. */
 const beyond = 1.1
 const tookMsGuess = 400
-/** In so many rotations there are two at once. */
+/** One rotation in so many is two rotations at once. */
 const twiceEvery = 4
-/** Longer than all rows take to be sealed anew on a busy machine. */
+/** Longer than a busy machine takes to seal all rows anew. */
 const resealMsMax = 60_000
 
 const load = ({ scene, steady, restMsMax }: World, round: Round): Promise<void> =>
@@ -61,7 +61,7 @@ function fail({ scene, failures }: World, what: string): void {
   failures.push(`round ${scene.ledger.round}: ${what}`)
 }
 
-/** To its end, with nobody killed; `undefined` when it failed. */
+/** Runs a command to its end, without a kill; `undefined` if it failed. */
 async function run(world: World, what: What): Promise<string | undefined> {
   const startMs = performance.now()
   const { exitCode, stdout, stderr } = await runKeys(world.scene.home, what)
@@ -73,7 +73,7 @@ async function run(world: World, what: What): Promise<string | undefined> {
 
 interface Begun {
   readonly kill: () => void
-  /** Whether one of them did not come to its end. */
+  /** True if one of them did not run to its end. */
   readonly wasCutOff: () => Promise<boolean>
 }
 
@@ -89,11 +89,11 @@ function begin({ scene }: World, { what }: Kind): Begun {
   }
 }
 
-/** Lets a command that has begun go on for a part of the time that it takes. */
+/** Lets a started command run for a part of its usual time. */
 const sleepAmid = ({ scene, tookMs }: World, { what }: Kind): Promise<void> =>
   Bun.sleep(scene.draw(Math.ceil((tookMs.get(what) ?? tookMsGuess) * beyond)))
 
-/** The one that does what commands ask for. */
+/** Kills the worker that carries out commands. */
 async function killWorker({ scene }: World): Promise<void> {
   const { pid: parent = 0 } = scene.server ?? {}
   const pid = workersOf(parent).get(0)
@@ -138,7 +138,7 @@ async function killAlone(world: World, kind: Kind): Promise<Begun> {
   return begun
 }
 
-/** Nothing of the vault runs when it is called. */
+/** Call it while no process of the vault runs. */
 async function noteRemains({ memory, counts }: World): Promise<void> {
   const { olderRows, keys, hasNextMasterKey, uncommitted } = await lookAtRemains(memory)
   if (olderRows > 0) counts.amidReseal += 1
@@ -147,7 +147,7 @@ async function noteRemains({ memory, counts }: World): Promise<void> {
   counts.uncommitted += uncommitted
 }
 
-/** Until nothing is left under an older key, of whatever was cut off. */
+/** Waits until no row is left under an older key, whatever was interrupted. */
 async function untilResealed(world: World): Promise<Standing> {
   let standing: Standing = { masterNumber: 0, numbers: [] }
   const isDone = async (): Promise<boolean> => {
@@ -181,7 +181,7 @@ function expectNothingLeft(world: World, standing: Standing): void {
   if (left > 0) fail(world, `${left} pieces are left of keyrings with keys that are gone`)
 }
 
-/** Retires what is older, under load or not; it is gone then, and stays so. */
+/** Retires older keys, under load or not; they must be gone then, and stay gone. */
 async function retireAll(world: World, before: Standing): Promise<void> {
   const { scene } = world
   if (scene.draw(2) === 0) await retire(world)
@@ -201,7 +201,7 @@ export async function killOnce(world: World, kind: Kind): Promise<void> {
   if (kind.what === 'retire') await run(world, 'rotate')
   const isAlone = kind.victim === 'command without a server'
   const begun = await (isAlone ? killAlone(world, kind) : killUnderLoad(world, kind))
-  // A command that found nobody who serves has gone on by itself.
+  // A command that found no server has done the work by itself.
   if (await begun.wasCutOff()) counts.cutOff += 1
   if (!survives.includes(kind.victim)) {
     await noteRemains(world)
@@ -212,7 +212,7 @@ export async function killOnce(world: World, kind: Kind): Promise<void> {
   await retireAll(world, await untilResealed(world))
 }
 
-/** Each command once with nobody killed, which shows how long it takes. */
+/** Runs each command once without a kill, which shows how long it takes. */
 export async function runThrough(world: World, whats: readonly What[]): Promise<void> {
   const { scene, memory } = world
   await startToReady(scene)

@@ -1,6 +1,6 @@
 /**
- * Lists and searches that go on while keys are changed, over tokens that nobody else touches: each
- * total is known, so that every answer must have it.
+ * Lists and searches during changes of keys, over tokens that no other client touches: each total
+ * is known, so every answer must have it.
  * @module
  */
 import { parseBody, send, type Client } from '../clients/client.ts'
@@ -15,13 +15,13 @@ const steadyCount = 120
 const searchers = 2
 const pageSize = 20
 const restMsMax = 10
-/** Beyond the end of a campaign: the checks of rounds leave out what expires. */
+/** Beyond the end of a campaign: the checks of rounds leave out tokens that expire. */
 const lifetimeMs = 24 * 60 * 60 * 1_000
 const container = '/steady/'
 
 export interface Steady {
   readonly tokens: readonly Token[]
-  /** Answers that were compared. */
+  /** Number of answers compared. */
   answers: number
 }
 
@@ -30,7 +30,7 @@ interface List {
   readonly data: readonly Shown[]
 }
 
-/** A token that no client takes: it is in none of the lists that they take from. */
+/** Makes a token that no client takes: it is in none of the lists that they take from. */
 async function createSteady(client: Client, op: number): Promise<Token> {
   const { ledger, keys } = client
   const token = addToken(ledger, `steady-${op}`, 'token')
@@ -44,7 +44,7 @@ async function createSteady(client: Client, op: number): Promise<Token> {
   return token
 }
 
-/** @param scene whose server runs */
+/** @param scene with a running server */
 export async function makeSteady(scene: Scene): Promise<Steady> {
   const [client] = await connectClients(scene, 1)
   const tokens: Token[] = []
@@ -89,7 +89,7 @@ async function askOn(client: Client, steady: Steady, isOver: () => boolean): Pro
       await ask(client, steady)
       steady.answers += 2
     } catch (error) {
-      // A connection that broke is what a kill looks like from here.
+      // A broken connection is all that a client sees of a kill.
       if (connection.isOpen()) throw error
       return
     }
@@ -97,7 +97,7 @@ async function askOn(client: Client, steady: Steady, isOver: () => boolean): Pro
   }
 }
 
-/** As `load`, with those beside it who search. */
+/** Runs `load` with searching clients beside it. */
 export async function loadAndSearch(scene: Scene, steady: Steady, round: Round): Promise<void> {
   let isOver = false
   const searching = connectClients(scene, searchers, round.tolerated)

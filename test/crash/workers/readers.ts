@@ -1,18 +1,18 @@
 /**
- * The table of readers of a store that is open: which processes stand in it.
+ * The reader table of an open store: the processes with a slot in it.
  * @module
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Slots are farther apart, and begin at a multiple of it behind a head of another layout. */
+/** Step of the scan: slots are at multiples of it, after a head of another layout. */
 const stepBytes = 16
-/** What a slot begins with: the state that is read, u64, then the process, u64. */
+/** A slot begins with the state that is read, u64, then the process, u64. */
 const processAt = 8
 
 /**
- * How many slots name a process. Looks at the file alone: the engine itself would clear the table
- * before it tells. @param data the data folder
+ * Counts the slots of a process. Reads only the file: the engine itself would clear the table
+ * before it answers. @param data the data folder
  */
 export function countReaders(data: string, pid: number): number {
   const table = readFileSync(join(data, 'store', 'lock.mdb'))
