@@ -182,7 +182,7 @@ async function timeSweep(ground: Ground): Promise<void> {
   await startServer(ground)
 }
 
-/** H111 and H113. */
+/** H111 and H113: tokens expire at once under a server, then in a sweep by itself. */
 export async function expireAtOnce(ground: Ground): Promise<void> {
   await expireServing(ground)
   await checkUnharmed(ground, 'H113')

@@ -99,7 +99,7 @@ async function createLarge(ground: Ground): Promise<void> {
   connection.close()
 }
 
-/** H80. */
+/** H80: readers disconnect while they read large lists. */
 export async function leaveLists(ground: Ground): Promise<void> {
   await createLarge(ground)
   const probe = openProbe(pidOf(ground), storeOf(ground))

@@ -172,7 +172,7 @@ async function workUntil(ground: Ground, promised: Promised): Promise<Totals> {
   return totals
 }
 
-/** H168. */
+/** H168: servers work under the memory limit. */
 export async function workInLittleMemory(ground: Ground): Promise<void> {
   const { figures, failures, home } = ground
   await stopServer(ground)

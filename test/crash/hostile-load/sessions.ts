@@ -29,7 +29,7 @@ const secondShare = 0.2
 /** One at a time: the server ends a connection that sends more while a write is under way. */
 const flooding = { connections: 256, depth: 1 }
 const goodPace = { connections: 1, restMs: 20, asks: 'reads' } as const
-/** contract section 10: within 60 s of the instant while running. */
+/** A running server sweeps within 60 s of the expiry (contract section 10). */
 const sweptMsMax = 60_000
 const growthMax = 1.05
 
@@ -91,7 +91,7 @@ async function sweepAhead(ground: Ground): Promise<void> {
   await startServer(ground)
 }
 
-/** H161. */
+/** H161: sessions are made and abandoned. */
 export async function abandonSessions(ground: Ground): Promise<void> {
   const probe = openProbe(pidOf(ground), storeOf(ground))
   const rows = probe.read()['live rows']

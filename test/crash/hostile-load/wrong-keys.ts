@@ -80,7 +80,7 @@ async function tryWithoutWaiting(ground: Ground): Promise<void> {
   reportFared(ground, name, fared)
 }
 
-/** H126. */
+/** H126: wrong keys, with and without waiting for answers. */
 export async function tryKeys(ground: Ground): Promise<void> {
   await tryWaiting(ground)
   await checkUnharmed(ground, 'H126, waiting')

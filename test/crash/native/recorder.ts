@@ -20,7 +20,7 @@ export interface Fault {
   /** Counted from 1, among calls of the same kind. */
   readonly nth: number
   readonly errno: 'EIO' | 'ENOSPC'
-  /** From there on every sync and every write fails. */
+  /** True if from that call on every sync and every write fails. */
   readonly isSticky: boolean
 }
 

@@ -14,7 +14,7 @@ import type { PartOptions, PartResult, Size } from '../part.ts'
 
 interface Goal {
   readonly kills: number
-  /** Each acknowledged by an answer of its own. */
+  /** Writes that are each acknowledged by an answer of their own. */
   readonly writes: number
 }
 

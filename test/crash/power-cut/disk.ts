@@ -32,7 +32,7 @@ export interface Disk {
 /** One possible loss: for each pending piece its surviving sectors, as bits. */
 export interface Loss {
   readonly kept: readonly number[]
-  /** The file is as long as if nothing was lost: its length went to the disk before its bytes. */
+  /** True if the file kept its full length, which went to the disk before its bytes. */
   readonly isLong: boolean
 }
 
@@ -100,7 +100,7 @@ export function applyEvent(disk: Disk, event: Event): void {
 export const sectorsOf = (piece: Piece): number =>
   sectorOf(endOf(piece) - 1) - sectorOf(piece.at) + 1
 
-/** All sectors of a piece, as bits. */
+/** Bits of all sectors of a piece. */
 export const wholePiece = (piece: Piece): number => 2 ** sectorsOf(piece) - 1
 
 function writeKept(target: Uint8Array, { at, bytes }: Piece, kept: number): number {

@@ -30,7 +30,7 @@ export interface State {
 interface Moment {
   readonly disk: Disk
   readonly promises: Promises
-  /** Just before a sync completes most is undecided: all of a transaction may be lost. */
+  /** True just before a sync completes, when most may be lost: all of a transaction. */
   readonly isRich: boolean
   readonly isLast: boolean
 }

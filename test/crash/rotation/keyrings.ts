@@ -82,7 +82,7 @@ function open(value: Buffer, masterKey: string): SeenKeyring | undefined {
     const numbers = keyring.dataKeys.map(({ number }) => number)
     return { version: row.version, masterNumber, numbers, sealed }
   } catch {
-    // Another master key, or a piece that was overwritten.
+    // It is sealed under another master key, or was partly overwritten.
     return undefined
   }
 }

@@ -12,7 +12,7 @@ import { keyOfHead, nextMasterKeyOf, remember, type Memory } from './keyrings.ts
 export interface Remains {
   /** Rows under an older key. */
   readonly olderRows: number
-  /** More than one, until the older ones are retired. */
+  /** Number of keys: more than one until the older ones are retired. */
   readonly keys: number
   readonly hasNextMasterKey: boolean
   /** Keyrings that no commit put in place: only their pages were written. */

@@ -194,7 +194,7 @@ async function retireAll(world: World, before: Standing): Promise<void> {
 
 const survives: readonly Victim[] = ['command', 'worker']
 
-/** A server runs before it and after it. */
+/** Does one round with one kill. A server must run before it, and runs after it. */
 export async function killOnce(world: World, kind: Kind): Promise<void> {
   const { scene, memory, byKind, counts } = world
   remember(memory)
