@@ -4,7 +4,7 @@
  */
 import { createClient, CofferError, type Client } from 'coffer/client'
 
-/** Takes the money; given what the processor needs, for as long as the call takes. */
+/** Charges a card, which it has for as long as the call takes. */
 export type Charge = (card: { readonly number: string }, cents: number) => Promise<string>
 
 export interface Customer {
@@ -33,6 +33,6 @@ export async function bill(
   }
 }
 
-/** As the application makes it, from its environment. */
+/** Makes the client as the application does, from its environment. */
 export const vaultOf = (env: Readonly<Record<string, string | undefined>>): Client =>
   createClient({ address: env['VAULT_ADDRESS'] ?? '', key: env['VAULT_KEY'] ?? '' })

@@ -107,6 +107,6 @@ test('a card goes with its code', async () => {
   expect(await rows()).toBe(before + 2)
   const line = { tenantId: vault.tenantId, id: 'card', erasedAtMs: vault.deps.now() }
   expect(await eraseListed(vault.deps, listOf([line]), nobody)).toEqual({ tokens: 1, notThere: 0 })
-  // The key of the code, which nothing is sealed under.
+  // The code's own key is left, under which nothing is sealed.
   expect(await rows()).toBe(before + 1)
 })

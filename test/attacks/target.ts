@@ -17,7 +17,7 @@ export interface Told {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Empty where the text is no JSON object. */
+  /** Empty if the text is no JSON object. */
   readonly body: Readonly<Record<string, unknown>>
 }
 

@@ -69,7 +69,7 @@ const boxOf = (page: Page) =>
     return { x, y, width, height }
   })
 
-/** Between the fields of expiry and code, where nothing of the frame is drawn. */
+/** Returns the colour between the fields of expiry and code, where the frame draws nothing. */
 async function groundOf({ page }: Checkout): Promise<readonly number[]> {
   const { x, y, width, height } = await boxOf(page)
   return pixelAt(page, Math.round(x + width / 2), Math.round(y + height - 14))
@@ -77,7 +77,7 @@ async function groundOf({ page }: Checkout): Promise<readonly number[]> {
 
 const schemeOf = ({ frame }: Checkout) => colourOf(frame, 'html', 'colorScheme')
 
-/** The frame is told through the page. */
+/** Waits for the scheme, which reaches the frame through the page. */
 async function untilScheme(checkout: Checkout, scheme: string): Promise<void> {
   for (let waits = 0; waits < 2_000 && (await schemeOf(checkout)) !== scheme; waits += 1) {
     await Bun.sleep(50)
@@ -112,7 +112,7 @@ const schemeTests = (name: BrowserName) => {
   test('texts are light on dark, and axe finds nothing there, with errors too', async () => {
     const checkout = await openLook(name, { css: dark, options: { cardholderName: true } })
     expect(await colourOf(checkout.frame, 'label')).toBe('rgb(229, 231, 235)')
-    // It sees no ground through a frame, and takes white for it.
+    // axe sees no background through a frame, and takes it for white.
     await checkout.frame.$eval('body', body => {
       const { style } = body as unknown as { readonly style: { background: string } }
       style.background = 'rgb(16, 20, 24)'

@@ -83,7 +83,7 @@ describe.each(browserNames)('in %s', name => {
     const page = await openShopPage(name, direct)
     await settled()
     expect(await Promise.all(page.frames().slice(1).map(hasFields))).toEqual([false])
-    // The frame would be the shop's, but who frames the shop is none.
+    // The shop may hold the frame, but the page that frames the shop may not.
     const above = openShop({ html: framing(shop.origin), host: 'evil.localhost' })
     const outer = await openShopPage(name, above)
     const inner = await outer.waitForFrame(frame => frame.url().startsWith(shop.origin))

@@ -17,7 +17,7 @@ beforeAll(async () => {
   shop = openShop()
 })
 
-/** Chromium is told what the keys of an editor do; Firefox knows. */
+/** Chromium must be told the effect of editing keys; Firefox knows it. */
 const withControl = async (page: Page, key: KeyInput, command: string) => {
   await page.keyboard.down('Control')
   await page.keyboard.press(key, { commands: [command] })

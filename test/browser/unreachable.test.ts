@@ -70,7 +70,7 @@ describe.each(browserNames)('in %s', name => {
   })
 })
 
-// Firefox fires no event for a frame that finds nothing where it had loaded before.
+// Firefox fires no event for a frame that loaded before and now finds no server.
 test('in chrome, fields that the page moves are seen no more where the vault is gone', async () => {
   const page = await openShopPage('chrome', shop)
   const closing = await openVault()

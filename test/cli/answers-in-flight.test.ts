@@ -1,6 +1,6 @@
 /**
  * The memory of a serving process under hundreds of connections that ask for long lists and read
- * nothing: it grows by the budget and a constant. Issue E, point 10.
+ * nothing: it grows by the budget and a constant. Source: docs/hostile-inputs.md, E10.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -52,7 +52,7 @@ function peakBytes(): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024
 }
 
-/** One who asks and stops reading with the first bytes; `status` is of what came, or `ended`. */
+/** Caller that stops reading after the first bytes; `status` is the one it got, or `ended`. */
 interface Asker {
   readonly socket: Socket
   status?: string | undefined

@@ -25,7 +25,7 @@ interface Listed {
 
 const oldest = 'coffer-20260101T000000Z.backup'
 const older = 'coffer-20260102T000000Z.backup'
-/** As a server would name what is made here. */
+/** Names that a server would give to backups made here. */
 const newer = backupNameOf(Date.now() - 60_000)
 const newest = backupNameOf(Date.now() - 30_000)
 let root: string

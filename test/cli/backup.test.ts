@@ -107,7 +107,7 @@ describe('backups of a vault that is served under load', () => {
     const ledger: Ledger = new Map()
     let isDone = false
     const writers = [1, 2, 3, 4].map(async writer => {
-      // A slow machine takes long for a backup: of more tokens it would tell its progress.
+      // With more tokens, a slow machine would print the progress of a backup.
       for (let n = 0; !isDone && n < 2_000; n += 1) {
         await create(served, ledger, `${secret} ${writer} ${n}`)
       }

@@ -1,6 +1,6 @@
 /**
  * The memory of a serving process under hundreds of bodies that lack their last byte: it grows by
- * the budget and a constant, of any sender. Issue E, point 10.
+ * the budget and a constant, of any sender. Source: docs/hostile-inputs.md, E10.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -47,7 +47,7 @@ function peakBytes(): number {
 
 const statusLine = /^HTTP\/1\.1 (\d{3})/
 
-/** One who sends all but the last byte; `outcome` is a status, or that the connection ended. */
+/** Caller that sends all but the last byte; `outcome` is a status, or that the connection ended. */
 interface Sender {
   readonly socket: Socket
   outcome?: string | undefined
@@ -77,7 +77,7 @@ const chunk = Buffer.concat([
 ])
 const chunks = Buffer.concat(Array.from({ length: 15 }, () => chunk))
 
-/** So many fit into the budget of their credential, and wait; all others must have an answer. */
+/** Number that fits into its credential's budget and waits; all others must be answered. */
 const heldMax = Math.floor(credentialBodiesBytesMax / (15 * 65_536))
 
 async function create(key: string): Promise<number> {

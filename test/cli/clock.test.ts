@@ -79,7 +79,7 @@ interface Place {
 function placeFor(name: string): Place {
   const data = join(root, name)
   cpSync(join(root, 'made'), data, { recursive: true })
-  // With it a stop of a minute, as it takes to come here, would first be held for a jump.
+  // With this file, the minute that it takes to come here would first count as a jump.
   rmSync(join(data, 'clock'))
   const wall = fakeTime(temporaryFolder())
   const args = ['serve', '--data', data, '--port', '0']
@@ -111,7 +111,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
     const second = await start()
     expect(await read(second, 'brief')).toBe(404)
     expect(await read(second, 'lasting')).toBe(200)
-    // By its wall these instants are to come, by what it has told they are not.
+    // These instants lie ahead by its wall, but not by the time that it has told.
     expect(await create(second, 'past', atMs - dayMs / 2)).toBe(400)
     expect(await create(second, 'ahead', atMs + dayMs)).toBe(201)
     await second.end('SIGTERM')
@@ -158,7 +158,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
   })
 })
 
-/** Without what was asked on the control socket. */
+/** Returns the events of the clock, without requests on the control socket. */
 const clockEventsOf = async (server: Running): Promise<unknown[]> =>
   (await eventsOf(server)).filter(event => event !== 'controlled')
 

@@ -242,7 +242,7 @@ describe('a data folder that cannot be served', () => {
   // proves H166
   test('because it may not be written to says so', async () => {
     const data = copyOfMade('read-only')
-    // Root may write anywhere, so root's part is played by nobody, who may read everything here.
+    // Root may write anywhere, so the user nobody runs these, and may read everything here.
     const isRoot = process.getuid?.() === 0
     const prefix = isRoot ? ['setpriv', '--reuid=65534', '--clear-groups'] : []
     Bun.spawnSync(['chmod', 'a+rx', root])

@@ -1,5 +1,5 @@
 /**
- * `coffer compact` as a person runs it: what lay in a vault after deletes, and what lies then.
+ * `coffer compact` as a person runs it: the file of a vault after deletes, before and after it.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -122,7 +122,7 @@ const readByHand = (data: string): Set<string> =>
     ),
   )
 
-/** Short enough that one is left of whatever is written over in part. */
+/** So short that a value which is overwritten in part leaves one piece whole. */
 const piecesOf = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.floor(bytes.length / 16) }, (_, at) =>
     bytes.subarray(at * 16, at * 16 + 16),

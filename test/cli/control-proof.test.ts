@@ -15,7 +15,7 @@ import { askOnce } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
 
-/** All that tell what is sealed, or make or change credentials or keys. */
+/** Calls that tell sealed data, or that make or change credentials or keys. */
 const guarded: readonly (readonly [name: string, input: Readonly<Record<string, string>>])[] = [
   ['app-create', { name: 'not asked for' }],
   ['app-list', {}],
@@ -207,7 +207,7 @@ describe('a proof', () => {
   const name = 'app-create'
   const body = '{"name":"proved"}'
 
-  /** As a command proves it, from what was asked of the server. */
+  /** Makes the proof that a command would, by the challenge of the server. */
   async function proofFor(vault: Vault, about: { name?: string; body?: string } = {}) {
     const offered = await callControl(vault.control, 'challenge', {})
     const secret = proofSecretOf(bytesOfHex(readFileSync(vault.keyFile, 'utf8').trim()))

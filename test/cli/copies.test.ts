@@ -1,6 +1,6 @@
 /**
- * Copies of a vault that commands leave which are stopped or killed: what is deleted and retired
- * later is in them, so that destruction has to know them.
+ * Copies of a vault that stopped or killed commands leave: rows deleted and keys retired later are
+ * in them, so destruction has to know them.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -20,7 +20,7 @@ import { openFilesOf } from '../support/worker-processes.ts'
 
 let root: string
 let made: string
-/** A backup of it. */
+/** Backup of the vault. */
 let kept: string
 let count = 0
 
@@ -175,7 +175,7 @@ describe.each(commands)('the copy of %s', (_, commandOf) => {
   })
 })
 
-/** As a process leaves it that is killed. */
+/** Leaves a copy as a killed process does. */
 function leave(staging: string): void {
   mkdirSync(join(staging, 'store'), { recursive: true })
   writeFileSync(join(staging, 'coffer.staging'), '')

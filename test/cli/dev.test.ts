@@ -21,7 +21,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Started by a shell that is then killed. @returns the pid of the vault */
+/** Starts a vault by a shell that is then killed. @returns the pid of the vault */
 async function startBelow(place: string, before: string): Promise<number> {
   const words = cofferCommand.map(word => `'${word}'`).join(' ')
   const started = `${before} ${words} dev --port 0 --json >'${join(place, 'out')}' 2>&1`
@@ -78,7 +78,7 @@ test('coffer dev sweeps what dead ones left, and nothing that somebody has or is
   expect(await living.end('SIGTERM')).toBe(0)
 })
 
-/** Lines behind the guide, once there are so many. */
+/** Returns the lines behind the guide, once there are so many. */
 async function linesOf(running: Running, act: (address: string, keys: Keys) => Promise<void>) {
   const [address = ''] = /http:\/\/[\d.:]+/.exec(running.ready) ?? []
   const keyOf = (name: string) =>

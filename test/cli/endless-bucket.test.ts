@@ -10,7 +10,7 @@ import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 
-/** Far more than one process may take of it. */
+/** Length of an answer: far more than one process may take of it. */
 const endlessBytes = 4 * 1024 * 1024 * 1024
 const pieceBytes = 1024 * 1024
 const msMax = 300_000

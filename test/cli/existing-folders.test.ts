@@ -1,6 +1,6 @@
 /**
- * Folders that are there before a vault is: mounts, what links lead to, volumes of others, and what
- * file systems and tools leave in them.
+ * Folders that exist before a vault does: mounts, targets of links, volumes of others, and
+ * leftovers of file systems and tools.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {

@@ -37,7 +37,7 @@ afterAll(() => {
   for (const server of servers) server.close()
 })
 
-/** That a user makes without being root; a device takes root. */
+/** Things that a user makes without root; a device needs root. */
 const makers: Readonly<Record<string, (path: string) => void | Promise<void>>> = {
   'a pipe': path => run('mkfifo', path),
   'a socket': path =>
@@ -84,7 +84,7 @@ function copyOfVault(): string {
   return data
 }
 
-/** A command that waits for the other end of a pipe would never end. */
+/** Bounds a command, since one that waits for the other end of a pipe would never end. */
 const limited = (args: readonly string[]): Promise<Ended> =>
   runCoffer(args, { prefix: ['timeout', '--foreground', '20'] })
 

@@ -1,6 +1,6 @@
 /**
- * Files that an operator hands to a command by their names, where another thing is: none is waited
- * for, and none is read without an end. The pipe of another command is read.
+ * Names that an operator hands to a command and that lead to no regular file: none is waited for,
+ * and none is read without an end. The pipe of another command is read.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -38,7 +38,7 @@ function pipe(): string {
   return path
 }
 
-/** A command that waits, or reads without an end, would be ended by it with 124. */
+/** Bounds a command: one that waits, or reads without an end, is ended with 124. */
 const limited = (args: readonly string[]): Promise<Ended> =>
   runCoffer(args, {
     prefix: ['timeout', '--foreground', '60'],
@@ -50,7 +50,7 @@ const verified = (file: string) => `${database}?sslmode=verify-full&sslrootcert=
 const empty = () => fresh('folder')
 const keyOfMade = () => ['--master-key-file', join(made, 'master.key')]
 
-/** By the name of what is handed over: the command, and whether a pipe may bring it. */
+/** By the name of the file: the command, and whether a pipe may bring it. */
 const handed: readonly [string, boolean, (file: string) => readonly string[]][] = [
   ['--config', true, file => ['serve', '--data', made, '--port', '0', '--config', file]],
   [

@@ -1,6 +1,6 @@
 /**
- * A machine that gives little, and a data folder that somebody has been at. Hardening H166, H168 to
- * H170.
+ * A machine short of resources, and a data folder that somebody has changed. Hardening H166, H168
+ * to H170.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -297,7 +297,7 @@ describe('a vault that others may write', () => {
   })
 
   describe('by a symbolic link', () => {
-    /** A key as systems that keep secrets lay it: `key` leads to `..data/key`, `..data` on. */
+    /** Makes a key as secret stores mount it: `key` leads to `..data/key`, and `..data` on. */
     function linked(name: string): { data: string; place: string; more: string[] } {
       const data = copyOf(made, name)
       const place = join(root, `${name}-secrets`)
@@ -352,7 +352,7 @@ describe('a vault that others may write', () => {
   })
 
   describe('by the file of its settings', () => {
-    /** As a ConfigMap is mounted: its folder is of mode 777, and read-only. */
+    /** Makes a folder as a ConfigMap is mounted: of mode 777, and read-only. */
     function configured(name: string): { data: string; file: string; more: string[] } {
       const data = copyOf(made, name)
       const place = join(root, `${name}-settings`)

@@ -134,7 +134,7 @@ describe('a credential of systemd', () => {
   const name = 'coffer.master-key'
   let env: Readonly<Record<string, string>>
 
-  /** As systemd gives it: root's, with a list of access whose mask stands as the group's mode. */
+  /** Gives it as systemd does: root's, with an access list whose mask shows as the group's mode. */
   function give(text: string, mode = 0o440): void {
     const folder = temporaryFolder()
     writeFileSync(join(folder, name), text, { mode: 0o600 })

@@ -26,7 +26,7 @@ describe.skipIf(process.getuid?.() !== 0)('a master key that is mounted for a pr
   const group = 65_532
   const ids = [`--reuid=${other}`, `--regid=${other}`]
 
-  /** The vault of a user whose groups are two that nobody else is in. */
+  /** Makes the vault of a user with two groups that nobody else is in. */
   function keyOf(owner: number, gid: number, mode: number, change = (_path: string) => {}) {
     const folder = temporaryFolder()
     chmodSync(folder, 0o755)

@@ -28,7 +28,7 @@ async function serving<T>(
   return { used, events: lines.map(line => (JSON.parse(line) as { event: unknown }).event) }
 }
 
-/** With an application of its own, which stands in the last row. */
+/** Makes a vault with an application of its own, which stands in the last row. */
 async function makeVault(): Promise<Made> {
   const data = join(temporaryFolder(), 'vault')
   const made = await runCoffer(['init', '--data', data, '--json'])

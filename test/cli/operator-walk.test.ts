@@ -119,7 +119,7 @@ describe('a vault whose format is lost', () => {
 })
 
 describe.skipIf(!isRoot)('a snapshot that nobody may write to', () => {
-  /** In front of a command, for which a folder is mounted anew, to be read alone. */
+  /** Returns the prefix of a command that mounts a folder anew for it, read-only. */
   const readOnly = (at: string): readonly string[] => {
     const mount = `mount --bind ${at} ${at} && mount -o remount,bind,ro ${at}`
     return ['unshare', '-m', 'sh', '-c', `${mount} && exec "$@"`, 'sh']

@@ -146,7 +146,7 @@ describe('a page of another site in a browser of this machine', () => {
     }
   })
 
-  /** All that comes back for one request, sent as it stands. */
+  /** Sends one request as it stands. @returns all that comes back */
   const sent = async (text: string): Promise<string> => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const parts: string[] = []

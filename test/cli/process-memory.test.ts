@@ -1,6 +1,6 @@
 /**
- * The memory of a running process: what is no longer in it, who may read it, and that somebody says
- * so where it cannot be locked.
+ * Memory of a running process: secrets that are no longer in it, users who may read it, and the
+ * message if it cannot be locked.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -19,7 +19,7 @@ let masterKey: string
 
 const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
 
-/** A new vault, and one with a file that is long though hardly anything is in it. */
+/** A new vault, and one whose file is long though hardly anything is in it. */
 beforeAll(async () => {
   const folder = temporaryFolder()
   small = join(folder, 'small')
@@ -45,7 +45,7 @@ const target = (): string[] => ['--to', join(temporaryFolder(), 'one.backup')]
 const endsOf = (...works: string[]): string[] => [...works.map(work => `${work}: 100 %`), '']
 const looking = ['pages', 'index', 'values']
 
-/** Without the lines of work that a slow machine took long for. */
+/** Drops the progress lines that a slow machine prints. */
 const onlyEnds = (lines: readonly string[]): string[] =>
   lines.filter(line => !/^[a-z]+: [1-9]\d? %$/.test(line))
 

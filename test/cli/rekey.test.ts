@@ -1,6 +1,6 @@
 /**
- * `coffer keys rekey` wherever the master key comes from: the new one is in a file, the one before
- * is lost by nobody's mistake. Source: docs/operations.md, "Another master key".
+ * `coffer keys rekey` from any source of the master key: the new key is in a file, and no mistake
+ * loses the old one. Source: docs/operations.md, "Another master key".
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -23,7 +23,7 @@ let file: string
 /** Keys of an application that reveals and of a shop, and their ids. */
 const keys = { reader: '', further: '', shop: '', session: '' }
 const ids = { reader: '', shop: '', token: '', passing: '' }
-/** When the token ends that had a deadline in the backup. */
+/** End of the token that had a deadline in the backup. */
 let endsAtMs = 0
 const onceBody = { name: 'once', type: 'public', permissions: ['token:create'] }
 

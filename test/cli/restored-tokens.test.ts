@@ -87,7 +87,7 @@ describe('restore --erase', () => {
     const tenantId = vault.tenantId
     const before = { tenantId, id: anew, erasedAtMs: Date.now() - 3_600_000 }
     const now = { tenantId, id: stays, erasedAtMs: Date.now() }
-    // A person leaves an empty line, and no end of the last one.
+    // A list written by hand: with an empty line, and no line feed at its end.
     writeFileSync(written, `${printErasure(before)}\n${printErasure(now).trim()}`)
     const lists = ['--erase', list, '--erase', list, '--erase', written]
     const ended = await restore(folder, '--revoke-keys', '--json', ...lists)

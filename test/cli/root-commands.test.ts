@@ -99,7 +99,7 @@ test.skipIf(!isRoot)(
     writeFileSync(target, '')
     const kept = join(data, 'master.key.before')
     const ended = runCoffer(['keys', 'rekey', '--data', data])
-    // As its owner may at any moment: a link takes the place of the file that was just made.
+    // The owner may do this at any moment: a link takes the place of the file that was just made.
     const endMs = performance.now() + 300_000
     while (statsAt(kept) === undefined && performance.now() < endMs);
     renameSync(kept, `${kept}.away`)
@@ -111,7 +111,7 @@ test.skipIf(!isRoot)(
 )
 
 describe('a folder whose name leads elsewhere in turns', () => {
-  /** Has a name lead to a folder of a command that was killed, and to one of somebody else. */
+  /** Turns a name between the folder of a killed command and that of another user. */
   const turning = (own: string) => `
     const fs = require('node:fs')
     const [sw, real, link] = ['sw', 'real', 'link'].map(name => ${JSON.stringify(own)} + '/' + name)

@@ -99,7 +99,7 @@ describe('a server that makes backups of itself', () => {
     for (const name of old) writeFileSync(join(folder, name), name)
     const foreign = ['mine', 'coffer.backup', `${agoOf(99 * hour)}.txt`]
     for (const name of foreign) writeFileSync(join(folder, name), name)
-    // As a process leaves it that was killed before it marked it, and of somebody else.
+    // The first is of a process that was killed before it marked it, the second of somebody else.
     mkdirSync(join(folder, `${agoOf(60 * hour)}.partial`))
     mkdirSync(join(folder, 'mine.partial'))
     const server = await serve(folder, '--backup-keep', '2')
@@ -202,7 +202,7 @@ describe('a backup that fails', () => {
     expect(lines[0]).toMatchObject({ level: 'error', code: 'refused' })
     expect(String(lines[0]?.['reason'])).toMatch(/is damaged, so no backup was made/)
     expect(JSON.stringify(lines)).not.toContain(secret)
-    // The older one stays, since none counts that would take its place.
+    // The older backup stays, since no newer one counts.
     expect(readdirSync(folder)).toEqual(before)
   }, 300_000)
 

@@ -1,6 +1,6 @@
 /**
- * Sealing with `--workers`: all of them begin sealed, open together by shares that the process
- * which leads them is given, and are sealed together, also those that take another one's place.
+ * Sealing with `--workers`: all begin sealed, open together by shares that their leading process is
+ * given, and are sealed together, replaced ones too.
  * @module
  */
 import {
@@ -23,7 +23,7 @@ import { until } from '../support/until.ts'
 import { workerAfter, workerOf, workersOf } from '../support/worker-processes.ts'
 
 const workers = 3
-/** By connections of their own, so many that the kernel leaves no worker out. */
+/** Requests by connections of their own, so many that the kernel leaves no worker out. */
 const asks = 48
 const value = 'a value that no answer of a sealed vault may hold'
 setDefaultTimeout(300_000)
@@ -76,7 +76,7 @@ const unseal = (which: readonly number[], from = shares): Promise<Ended> =>
     input: which.map(at => `${from[at]}\n`).join(''),
   })
 
-/** To the listener of the process that leads them. */
+/** Sends shares to the listener of the leading process. */
 async function sendShares(which: readonly number[] = [0, 1, 3]): Promise<void> {
   for (const at of which) {
     const sent = { method: 'POST', body: shares[at] ?? '' }
@@ -219,7 +219,7 @@ describe('workers that are sealed', () => {
     const other = await onFolder('unseal', '--master-key-file', otherKeyFile)
     expectFailure(other, /the master key is not the one of/)
     await expectSealed()
-    // None of what came before counts.
+    // No earlier share counts.
     expect(JSON.parse(await done(unseal([3])))).toEqual({ ...two, shares: 1 })
   })
 

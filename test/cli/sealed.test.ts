@@ -299,7 +299,7 @@ describe('a server that is sealed', () => {
     for (const refused of [shares[0], foreign[1]]) expect((await send(refused ?? ''))[0]).toBe(400)
     for (const at of [1, 2]) expect((await send(shares[at] ?? ''))[0]).toBe(200)
     expect(await ask()).toBe(200)
-    // One that comes too late is as secret as the others.
+    // A share that comes too late is as secret as the others.
     expect((await send(shares[1] ?? ''))[0]).toBe(409)
     const key = readFileSync(keyFile, 'latin1').trim()
     const parts = [...shares.slice(0, 3), foreign[1] ?? ''].map(

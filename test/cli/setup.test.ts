@@ -52,7 +52,7 @@ async function expectSound(data: string): Promise<void> {
   expect([data, exitCode, stderr]).toEqual([data, 0, ''])
 }
 
-/** A folder as an init leaves it that is killed before its stamp has its name. */
+/** Makes a folder as `init` leaves it when killed before its stamp has its name. */
 function cutOff(name: string, left: readonly string[]): string {
   const data = join(root, name)
   mkdirSync(data)

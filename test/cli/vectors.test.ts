@@ -1,6 +1,6 @@
 /**
  * The vectors of each format that was released (`test/vectors`, docs/stability.md): a folder, a
- * backup, a keyring, a row and an export, of which this version reads what they were made of.
+ * backup, a keyring, a row and an export, whose contents this version reads.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -105,7 +105,7 @@ function expectNoSecrets({ stdout, stderr }: Ended): void {
   expect(stdout + stderr).not.toMatch(/[0-9a-f]{16}/)
 }
 
-/** The kinds that are told, one line each, and the exit code 1 with one line. */
+/** Returns the kinds of damage that are told, a line each; expects exit code 1 with one line. */
 function expectDamage(ended: Ended): string[] {
   expectNoSecrets(ended)
   expect(ended.exitCode).toBe(1)

@@ -1,6 +1,6 @@
 /**
- * Lines of commands that tell what others chose: paths, what a file holds, what a service answers.
- * None of it moves the cursor of a terminal, makes up a line or turns the order of letters.
+ * Lines of commands that show texts of others: paths, contents of files, answers of services. None
+ * moves the cursor of a terminal, forges a line or turns the order of letters.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
@@ -30,7 +30,7 @@ function copyOfMade(name = `vault-${(count += 1)}`): string {
   return data
 }
 
-/** A copy that a killed command has left, as a user who may write to the folder makes one up. */
+/** Forges the leftover copy of a killed command, as a user who may write to the folder can. */
 function noteOf(data: string): string {
   const copy = join(root, `${evil}-${(count += 1)}`)
   mkdirSync(copy)

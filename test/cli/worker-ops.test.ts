@@ -1,6 +1,6 @@
 /**
  * Health, readiness and metrics of several workers: one answer for all of them, by the process that
- * watches over them; and the address on the vault's own port by which a load balancer knows.
+ * watches over them; and the address on the vault's own port for load balancers.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -40,7 +40,7 @@ afterAll(async () => {
   expect(await server.end('SIGTERM')).toBe(0)
 })
 
-/** By a connection of its own each, so that the kernel spreads them. */
+/** Asks by a connection of its own each, so that the kernel spreads them. */
 async function askVault(count: number): Promise<void> {
   const headers = { 'SVC-API-KEY': key, connection: 'close' }
   for (let n = 0; n < count; n += 1) {

@@ -1,6 +1,6 @@
 /**
- * Starts of `coffer serve --workers` that come to nothing: what else is on the port or the folder
- * stays as it was. Contract section 13; docs/decisions.md, "Beyond one machine".
+ * Failed starts of `coffer serve --workers`: another program on the port or the folder is left
+ * alone. Contract section 13; docs/decisions.md, "Beyond one machine".
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -92,7 +92,7 @@ describe('a start is refused', () => {
   test('with workers that end before they listen, again and again: 1 and a line', async () => {
     const data = copyFolder('unstartable')
     const ended = runCoffer(optionsFor(data, '0'))
-    // Made when a worker begins: what was looked at before it is then no longer so.
+    // A worker makes this file as it begins, after the checks of the key.
     await until(() => existsSync(join(data, 'clock')))
     renameSync(join(data, 'master.key'), join(data, 'elsewhere'))
     const { exitCode, stdout, stderr } = await ended

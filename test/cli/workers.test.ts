@@ -24,7 +24,7 @@ import {
 } from '../support/worker-processes.ts'
 
 const workers = 3
-/** So many that the kernel leaves no worker out. */
+/** Number of connections, so large that the kernel leaves no worker out. */
 const connectionCount = 48
 const permissions = ['create', 'read', 'update', 'delete'].map(name => `token:${name}`)
 
@@ -225,7 +225,7 @@ describe('the end of a worker', () => {
     const instance = await startInstance('killed')
     const { server, port, key } = instance
     const before = workersOf(server.pid)
-    // In front of a word that nobody changes, as one that waits in vain for a lock that is free.
+    // It sleeps on a word that nobody changes, like one that waits in vain for a free lock.
     const sleeper = await startSleeper(join(instance.data, 'store', 'lock.mdb'), 0)
     for (const index of [0, 1]) {
       const pid = workerOf(server.pid, index)
@@ -318,7 +318,7 @@ describe('the sweep', () => {
     const rows = await countRows(data)
     const sweeper = workerOf(server.pid, 0)
     let dueMs = 0
-    // Again with twice the time where a busy machine has made them too late.
+    // Tries again with twice the time if a busy machine has made them too late.
     for (let leadMs = leadMsMin; dueMs <= Date.now(); leadMs *= 2) {
       process.kill(sweeper, 'SIGCONT')
       await until(async () => (await countRows(data)) === rows)

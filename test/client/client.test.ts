@@ -135,7 +135,7 @@ async function callAll(operations: object): Promise<void> {
   }
 }
 
-/** As an id is no option, each operation refuses what has too few or too many. */
+/** Calls an operation with so many ids; each refuses too few and too many. */
 async function settle(operation: (...ids: string[]) => unknown, ids: string[]): Promise<void> {
   try {
     const result = operation(...ids) as Partial<AsyncIterator<unknown>> | Promise<unknown>

@@ -1,5 +1,5 @@
 /**
- * A vault on a port of its own, and what stands between it and a client.
+ * A vault on a port of its own, and the wire between it and a client.
  * @module
  */
 import { afterAll } from 'bun:test'
@@ -62,7 +62,7 @@ export async function openServed(seed: number, settings: Partial<Settings> = {})
 /** Fate of a connection: all of it is passed on, or its answer is lost on the way. */
 export type Fate = 'passed' | 'answer lost'
 
-/** A wire to a port that does with each connection in turn what is said; the rest are passed. */
+/** Opens a wire to a port that treats each connection in turn as told, and passes the rest. */
 export async function openWire(port: number, fates: Fate[]): Promise<string> {
   const open = new Set<Socket>()
   const server = createServer(client => {

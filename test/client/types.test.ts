@@ -1,6 +1,6 @@
 /**
- * The types of the client: what the type of a token says of its data, what becomes of a tree, and
- * what does not compile. The compiler is the test; what runs here runs against a vault as well.
+ * The types of the client: data by the type of a token, trees, and code that does not compile. The
+ * compiler is the test; the code runs against a vault as well.
  * @module
  */
 import { expect, test } from 'bun:test'

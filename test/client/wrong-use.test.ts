@@ -124,7 +124,7 @@ describe('a call says', () => {
     }
     const asked = [tokens.get('a'), tokens.create({ type: 'token', data: 'a' }), walk()]
     const all = [...asked, vault.tokenizeEach(['a']), vault.applications.current()]
-    // Each is waited for from the first moment: what is refused meanwhile would end the run.
+    // Each is awaited from the first moment: an unhandled refusal would end the run.
     for (const answer of await Promise.all(all.map(told))) {
       expect(answer).toMatchObject({
         code: 'not_coffer',

@@ -123,7 +123,7 @@ async function breakAll(scene: Scene, wanted: Counts): Promise<void> {
   }
 }
 
-/** All that a size has, or one fault as often as is said. */
+/** Returns all faults of a size, or one fault as often as is asked for. */
 function wantedOf(size: Size): Counts {
   const { only, times } = values
   if (only === undefined) return counts[size]

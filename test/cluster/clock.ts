@@ -27,7 +27,7 @@ async function untilStatus(socket: string, key: string, status: number): Promise
   }
 }
 
-/** A token that is half an hour from its end, to anyone who has the right time. */
+/** Makes a token that ends in half an hour, by the right time. */
 async function makeToken({ vaults, failures }: Scene, key: string): Promise<void> {
   const expires_at = new Date(Date.now() + lifeMs).toISOString()
   const body = { id, type: 'token', data: 'x', expires_at }
@@ -43,7 +43,7 @@ async function expectShown({ vaults, failures }: Scene, key: string): Promise<vo
   }
 }
 
-/** All that a vault does whose clock is off. */
+/** Expects the refusals of a vault whose clock is off. */
 async function expectRefused({ failures, folder }: Scene, ahead: Vault, key: string) {
   const refused = await untilStatus(ahead.socket, key, 503)
   if (refused.status !== 503 || !/clock/i.test(refused.text)) {
@@ -55,8 +55,8 @@ async function expectRefused({ failures, folder }: Scene, ahead: Vault, key: str
 }
 
 /**
- * It refuses and says why; to the others, what it would call expired stands. Once it is right it
- * serves again.
+ * A vault whose clock is ahead refuses and says why; for the others, tokens that it would call
+ * expired live. Once it is right it serves again.
  */
 export async function runAhead(scene: Scene, key: string): Promise<void> {
   const { folder, cluster, failures } = scene

@@ -170,7 +170,7 @@ async function countFollowers(primary: Node): Promise<number> {
   }
 }
 
-/** One primary, and two that follow it, one of them in step where they are to be. */
+/** Waits for one primary and two followers, one of them synchronous if it is to be. */
 export async function untilWhole(cluster: Cluster): Promise<void> {
   const deadline = performance.now() + startMs
   while (performance.now() < deadline) {

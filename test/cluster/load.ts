@@ -12,7 +12,7 @@ import { breach, record, type Entry, type Ledger } from '../crash/ledger.ts'
 
 export interface Sample {
   readonly endMs: number
-  /** Infinite where it was refused. */
+  /** Infinite for a refused request. */
   readonly tookMs: number
 }
 
@@ -48,7 +48,7 @@ export interface Load {
 
 const backOffMs = 100
 const lifeMs = 3_000
-/** Within which two clocks of one machine and a request may differ. */
+/** Largest difference between two clocks of one machine and a request. */
 const instantMs = 250
 const twins = 5
 
@@ -127,7 +127,7 @@ async function createExpiring(load: Load, version: number): Promise<void> {
   if (status === 201) load.expiring.push({ id, atMs })
 }
 
-/** There until its instant, and gone from then on, in every vault. */
+/** Expects the token until its instant, and none from then on, in every vault. */
 async function watchExpiring(load: Load): Promise<void> {
   const one = load.expiring[load.draw(load.expiring.length)]
   if (one === undefined) return
@@ -141,7 +141,7 @@ async function watchExpiring(load: Load): Promise<void> {
   if (status === 404) load.expiring.splice(load.expiring.indexOf(one), 1)
 }
 
-/** The same data through any vault, which is one token. */
+/** Creates the same data through any vault, which makes one token. */
 async function createTwin(load: Load): Promise<void> {
   const data = `${load.name}-twin-${load.draw(twins)}`
   const body = { type: 'token', data, deduplicate_token: true }
@@ -157,7 +157,7 @@ async function createTwin(load: Load): Promise<void> {
 type Kind =
   'create' | 'underKey' | 'patch' | 'delete' | 'read' | 'total' | 'expire' | 'watch' | 'twin'
 
-/** As often as each stands here. */
+/** Steps of a client, each as often as it stands here. */
 const kinds: readonly Kind[] = [
   ...(['create', 'create', 'create', 'underKey', 'underKey', 'patch', 'patch'] as const),
   ...(['delete', 'read', 'total', 'expire', 'watch', 'twin'] as const),
@@ -248,7 +248,7 @@ export async function runLoad(load: Load, thinkMs: number): Promise<void> {
       await operate(load)
       sampled(true)
     } catch {
-      // Refused or lost: whatever nothing explains is among the failures already.
+      // It was refused or lost: unexplained answers are among the failures already.
       sampled(false)
       load.retries += 1
       await Bun.sleep(backOffMs)

@@ -11,7 +11,7 @@ import { hasEnded } from './processes.ts'
 import type { Vault } from './vaults.ts'
 
 const probeMs = 2_000
-/** Before any fault, and of each look whether all is as then. */
+/** Time to measure before any fault, and in each check against that. */
 const baselineMs = 10_000
 const windowMs = 1_000
 const stepMs = 100
@@ -133,7 +133,7 @@ async function checkLoad(load: Load, vaults: number, isAll: boolean): Promise<vo
   for (let vault = 0; vault < vaults; vault += 1) await insist(() => expectTotal(load, vault))
 }
 
-/** With the load at rest, so that every total is known. */
+/** Checks with the load at rest, so that every total is known. */
 export async function check(scene: Scene, isAll = false): Promise<void> {
   const { loads, vaults, failures } = scene
   for (const load of loads) load.isPaused = true

@@ -59,7 +59,7 @@ const bySql =
     }
   }
 
-/** The server begins anew with what its log has, which was waited for in vain. */
+/** The server restarts with the commits of its log, which waited in vain. */
 const bySignal: Ending = async node => {
   const [pid] = waitingIn(node)
   if (pid === undefined) return 0
@@ -78,7 +78,7 @@ async function endWaits(scene: Scene, fault: string, end: Ending): Promise<void>
   let ended = 0
   while (performance.now() < startedMs + cutOffMs) {
     freezeSenders(primary)
-    // A crash is one: where the server begins anew all the time it takes no write.
+    // A crash counts as one: a server that restarts all the time takes no write.
     if (end !== bySignal || ended === 0) ended += await end(primary)
     await Bun.sleep(stepMs)
   }

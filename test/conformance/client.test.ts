@@ -16,7 +16,7 @@ let backend: BasisTheoryClient
 const clientOf = (apiKey: string) =>
   new BasisTheoryClient({ apiKey, baseUrl: server.url.href, maxRetries: 0 })
 
-/** The client's promises are its own kind: what one throws is taken by hand. */
+/** The client has promises of its own kind, whose errors are caught by hand. */
 async function thrownBy(answer: PromiseLike<unknown>): Promise<unknown> {
   try {
     await answer

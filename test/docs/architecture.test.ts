@@ -1,5 +1,5 @@
 /**
- * The page that says where things are says it of this tree.
+ * The page of the architecture names files and folders of this very tree.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

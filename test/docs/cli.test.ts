@@ -55,7 +55,7 @@ describe('docs/cli.md', () => {
   })
 })
 
-/** While the vault is served. */
+/** Runs it while the vault is served. */
 async function beside(run: () => Promise<Ended>): Promise<Ended> {
   const server = await startCoffer(['serve', '--data', data, '--port', '0'])
   const ended = await run()
@@ -153,7 +153,7 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   },
 }
 
-/** As a caller of a vault that has a token. */
+/** Runs a command as a caller of a vault that has a token. */
 async function asking(
   words: readonly string[],
   { as = 'private', input = '' }: { as?: KeyKind; input?: string } = {},

@@ -21,7 +21,7 @@ const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
 const blockMsMax = 300_000
 const staying = 'coffer serve '
 
-/** The server makes the first at once, by a process that goes behind all others. */
+/** The server makes the first backup at once, by a process of the lowest priority. */
 async function untilBackedUp(folder: string): Promise<void> {
   while (!readdirSync(folder).some(name => name.endsWith('.backup'))) await Bun.sleep(50)
 }

@@ -1,6 +1,6 @@
 /**
- * The typed client of the framework, over HTTP and in process: what the routes say is what it takes
- * and gives. A line with `@ts-expect-error` fails the type check when what it refuses compiles.
+ * The typed client of the framework, over HTTP and in process: it takes and gives the types of the
+ * routes. A line below `@ts-expect-error` fails the type check if it compiles.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -61,7 +61,7 @@ describe.each(clients)('%s', (_, open) => {
   })
 })
 
-/** Never called: what it says is checked by the compiler. */
+/** Never called: the compiler checks it. */
 export async function wrong(client: Client): Promise<void> {
   // @ts-expect-error a token has a type
   await client.tokens.post({ data: 1 }, { headers })

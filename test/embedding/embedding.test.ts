@@ -1,6 +1,6 @@
 /**
- * The vault inside an application of the framework: what it answers there, what a host's own hooks
- * can do to it, and that a request which ends early holds nothing.
+ * The vault inside an application of the framework: its answers, the effects of a host's own hooks,
+ * and requests that end early, which hold nothing.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -258,7 +258,7 @@ test('an opened folder is swept until it is closed', async () => {
   const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
   const { deps, close } = await openVault({ data, log: () => {}, onFailure: () => {} })
   const app = coffer(deps)
-  /** @returns what it is found by; nothing where its end has passed before it was made */
+  /** @returns its unique; nothing if its end passed before it was made */
   const makeEnding = async (inMs: number): Promise<Uint8Array | undefined> => {
     const expires_at = new Date(Date.now() + inMs).toISOString()
     const body = { name: 'gone soon', type: 'private', permissions: ['token:read'], expires_at }

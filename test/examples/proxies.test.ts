@@ -33,7 +33,7 @@ const restartMsMax = 600_000
 /** More than buffers hold, and less than the vault takes. */
 const longChars = 900_000
 
-/** As an address of loopback that is no proxy's. */
+/** Asks from an address of loopback that is no proxy's. */
 function curl(...words: readonly string[]) {
   const command = ['curl', '-sS', '--interface', '127.0.0.2', '-w', '\n%{http_code}', ...words]
   const { stdout, stderr } = Bun.spawnSync(command)
@@ -48,7 +48,7 @@ const filesWith = (folder: string, ...texts: readonly string[]): readonly string
     .map(entry => join(entry.parentPath, entry.name))
     .filter(path => texts.some(text => readFileSync(path, 'latin1').includes(text)))
 
-/** @returns what gives every file that was made there meanwhile, also those that have left again */
+/** @returns a function that gives all files made there meanwhile, also those that are gone */
 function watchFiles(folder: string): () => Promise<readonly string[]> {
   const made = new Set<string>()
   const watcher = watch(folder, (_, name) => made.add(String(name)))

@@ -1,6 +1,6 @@
 /**
- * Requests of one address: 429 from a number in a second on, before any key is looked at; by a
- * trusted proxy those of whom it asks for.
+ * Requests of one address: 429 beyond a number in a second, before any key is looked at; behind a
+ * trusted proxy each caller's own address counts.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Long answers that nobody reads: what they leave to their credential and to others, and that what
- * finds no room has changed nothing. Contract sections 1, 2 and 16; issue E, point 10.
+ * Long answers that nobody reads leave room to their credential and to others; a request without
+ * room changes nothing. Contract sections 1, 2 and 16; docs/hostile-inputs.md, E10.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -103,7 +103,7 @@ describe('a long answer that nobody reads', () => {
 })
 
 describe('a write whose answer finds no room', () => {
-  /** So many unread answers of one token that no further one fits. */
+  /** Fills the room with unread answers of one token, so that no further one fits. */
   async function besideFull(task: () => Promise<void>): Promise<void> {
     const unread: Response[] = []
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * When the vault cannot do what is asked: a full disk, a store that fails, an end under way.
- * Contract section 2; hardening H162, H164.
+ * Requests that the vault cannot serve: a full disk, a store that fails, an end under way. Contract
+ * section 2; hardening H162, H164.
  * @module
  */
 import { freeSpaceBytesMin } from '../../src/limits/operation-limits.ts'

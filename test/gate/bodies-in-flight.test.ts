@@ -1,6 +1,6 @@
 /**
- * Bodies that are under way and do not end: what they may take of a listening server, and what
- * others still get. Contract sections 1, 2 and 16; issue E, point 10.
+ * Bodies under way that do not end: the room that they may take of a listening server, and the
+ * service that others still get. Contract sections 1, 2 and 16; docs/hostile-inputs.md, E10.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -61,7 +61,7 @@ const createShort = (key: string) => create(key, 'a')
 
 const createLong = (key: string) => create(key, 'a'.repeat(shortBodyBytesMax))
 
-/** Asks until the answer is the one that is wanted; what ends a request comes a little later. */
+/** Asks until the wanted answer comes, since the end of a request takes a moment. */
 const untilAnswered = (status: number, ask: () => Promise<number | undefined>): Promise<void> =>
   until(async () => (await ask()) === status)
 

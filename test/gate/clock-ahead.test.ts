@@ -1,6 +1,6 @@
 /**
- * A clock that was ahead and is right again: what it hid is not destroyed, and what was made under
- * it gains no time. Source: hardening T6 and F17, src/server/process/clock.ts.
+ * A clock that was ahead and is right again: tokens that it hid are not destroyed, and tokens made
+ * under it gain no time. Source: hardening T6 and F17, src/server/process/clock.ts.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
  * Requests that are not admitted, and are sent without waiting: their connection ends with an
- * answer, and what is behind it is never run. Hardening H126.
+ * answer, and requests behind it are never run. Hardening H126.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -72,7 +72,7 @@ describe('many requests in one write', () => {
 
   // proves H126
   test('H126: are answered up to one that says that the connection ends', async () => {
-    // So few more than the bound that the end overtakes no answer.
+    // Few enough above the bound that the end overtakes no answer.
     const count = strangersPerTurnMax + 10
     const all = Array.from({ length: count }, (_, index) =>
       requestText('GET', '/tokens', wrong(index)),

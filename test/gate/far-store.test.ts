@@ -1,5 +1,5 @@
 /**
- * A store that is waited for: the turns of requests at it.
+ * Turns of requests at a store that answers late.
  * @module
  */
 import { expect, test } from 'bun:test'

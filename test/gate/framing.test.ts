@@ -255,7 +255,7 @@ describe('what follows a request on its connection', () => {
     const hidden = requestText('DELETE', kept, json)
     const body = `${chunked('{}')}0\r\nXX${hidden}\r\n`
     const received = await wire.send(post(['Transfer-Encoding: chunked'], body), 2)
-    // The server refuses what follows at once, so the answer before it may be lost.
+    // The server refuses the bytes behind it at once, so the answer before may be lost.
     expect(received.answers.at(-1)?.status).toBe(400)
     expect(received.isClosed).toBe(true)
     const after = await wire.send(requestText('GET', kept, json))
@@ -300,7 +300,7 @@ describe('what follows a write that is under way', () => {
   })
 })
 
-/** All of these the server refuses before the application; what it says is its own. */
+/** Requests that the server refuses before the application, by answers of its own. */
 const malformed: readonly (readonly [string, string | Uint8Array, number])[] = [
   // decision: the server takes a bare LF for a part of the version.
   // proves H11

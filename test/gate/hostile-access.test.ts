@@ -270,7 +270,7 @@ describe('grants that are odd', () => {
     const refused = await grant({ permissions: unknown })
     expectRefused(refused, 400)
     expect(refused.text.length).toBeLessThan(16_000)
-    // Fifty may be sent, which is more than there are: a second time is no fault.
+    // Fifty may be sent, more than there are: repeats are no fault.
     const twice = await grant({ permissions: ['token:read', 'token:read'] })
     expect([twice.status, twice.body['permissions']]).toEqual([201, ['token:read']])
   })

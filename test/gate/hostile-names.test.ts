@@ -34,7 +34,7 @@ beforeAll(async () => {
   revealing = await reader('reveal')
 })
 
-/** Bodies are texts, and answers small: to parse such names here would cost what it did there. */
+/** Bodies are texts, and answers small: parsing such names here would cost as much as there. */
 const ask = (method: string, path: string, raw?: string, by = key) =>
   vault.ask(method, path, { key: by, ...(raw === undefined ? {} : { raw }) })
 

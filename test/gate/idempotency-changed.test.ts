@@ -97,7 +97,7 @@ describe('an equal token', () => {
     const { vault, equal, change } = await openEqual(423)
     const key = await vault.application({ type: 'public', permissions: ['token:create'] })
     const first = await vault.ask('POST', '/tokens', { key, body: { ...equal, data: 'other' } })
-    // As it was found by: not the first version.
+    // Fingerprint by which it was found, not that of the first version.
     const { fingerprint } = (await change(first, 'equal')).body
     const once = () => vault.ask('POST', '/tokens', { key, headers, body: equal })
     const hit = await once()

@@ -250,7 +250,7 @@ test('of two processes that use one nonce under one key, both say that it is don
 
 const isOfKey = ({ uniques, terms }: NewRow) => uniques.length === 1 && terms.length === 0
 
-/** One request that is done, for every operation of which it is kept. */
+/** One done request, for every operation whose requests are kept. */
 const operations: readonly (readonly [
   name: string,
   (world: Awaited<ReturnType<typeof openWorld>>) => Promise<readonly [string, string, unknown]>,

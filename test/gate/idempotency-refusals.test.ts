@@ -1,5 +1,5 @@
 /**
- * Replies that are not given again, since what was right to say once can be wrong later.
+ * Replies that are not repeated, since they were right once and can be wrong later.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Bounds of a token over HTTP: what is as large as it may be is taken, one more is refused.
- * Source: contract sections 6, 7 and 16.
+ * Bounds of a token over HTTP: the largest value is taken, one more is refused. Source: contract
+ * sections 6, 7 and 16.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

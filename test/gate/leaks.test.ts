@@ -30,7 +30,7 @@ import {
 
 const atOnce = 8
 
-/** Numbers hold no mark, and what is always refused is in no good request. */
+/** Numbers hold no mark, and no good request has a member that is always refused. */
 function takesText(schema: object): boolean {
   const { type, description } = schema as { type?: unknown; description?: string }
   const isNumber = [type].flat().some(each => each === 'integer' || each === 'number')
@@ -165,7 +165,7 @@ const loggedMembers = [
   'shown',
 ]
 
-/** A line for each request, in which no mark and no key is. */
+/** Expects a line for each request, without marks and keys. */
 function expectCleanLog(vault: LeakVault, logged: string): void {
   const lines = withoutWarnings(logged).trimEnd().split('\n')
   const requests = lines.map(line => JSON.parse(line) as Record<string, unknown>)

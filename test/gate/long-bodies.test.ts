@@ -1,6 +1,6 @@
 /**
- * Bodies that are long enough to be parsed and printed in turns: what comes of them is what comes
- * of short ones.
+ * Bodies that are long enough to be parsed and printed in turns: their answers are those of short
+ * ones.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

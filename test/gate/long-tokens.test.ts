@@ -43,7 +43,7 @@ function askerOf({ deps }: TestVault, store: Store) {
 
 type Asker = ReturnType<typeof askerOf>
 
-/** A row of which no long part opens. */
+/** Damages the long parts of a row, so that none opens. */
 function spoiled<R extends Row>(row: R): R {
   const parts = row.parts.map((part, index) =>
     index > 0 && part.length > 1_000 ? new Uint8Array(part.length) : part,

@@ -70,7 +70,7 @@ async function openKit(seed: number): Promise<Kit> {
 const own = '/applications/key'
 const randomPart = '1234567890123456789012'
 
-/** Asked once while it is live, so that whatever is kept of it is kept. */
+/** Uses a key once while it lives, so that everything about it is cached that can be. */
 async function useOnce({ ask }: Kit, key: string): Promise<string> {
   expect((await ask('GET', own, { key })).status).not.toBe(401)
   return key
@@ -167,7 +167,7 @@ describe('the key of a session', () => {
       'the session of an expired application': await unsealSession(ends.key, beyond),
     })
     await ask('DELETE', `/applications/${leaves.id}`, { key: vault.managementKey })
-    // That ended all that was kept.
+    // The steps above ended everything that was cached.
     for (const reason of ['an expired session', 'the session of an expired application']) {
       await useOnce(kit, refused[reason] ?? '')
     }
@@ -261,7 +261,7 @@ describe('a token', () => {
   })
 })
 
-/** The same table, whose reads are told. */
+/** Wraps a table so that its reads are told. */
 const telling = (table: LmdbTable, tell: () => void): LmdbTable =>
   Object.create(table, {
     getBinary: {

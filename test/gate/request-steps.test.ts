@@ -1,6 +1,6 @@
 /**
- * All that one request has evaluated counts together, however many expressions and tokens it is
- * spread over. Contract sections 6 and 16.
+ * Steps of one request count together, over all of its expressions and tokens. Contract sections 6
+ * and 16.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -75,7 +75,7 @@ describe('a request that evaluates more than it may', () => {
 
   // proves E10.10
   test('E10.10: of what masks show of a card by their form, is 400 as a whole', async () => {
-    // Every output picks by place alone, after what is nearly the bound of one such look.
+    // Every output picks by place alone, after nearly all the work that one such look may take.
     const output = "{{ data | pad_left: 200, 'a' | replace: 'a', 'bb' | last4 }}"
     const mask = Array.from({ length: maskNumberOutputsMax }, () => output)
     const item = { type: 'card_number', data: '4000056655665556', mask }

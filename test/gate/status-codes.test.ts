@@ -30,8 +30,8 @@ DELETE /applications/{id} | 204 401 403 404
 `
 
 /**
- * A list is never absent, nor is the application whose key is sent; and what only reads is never
- * kept for an idempotency key, so it has nothing to conflict with.
+ * A list is never absent, nor is the application whose key is sent; and a mere read is never kept
+ * for an idempotency key, so it conflicts with nothing.
  */
 const impossible = ['GET /applications 404', 'GET /applications/key 404', 'POST /detokenize 409']
 

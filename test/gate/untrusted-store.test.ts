@@ -1,7 +1,7 @@
 /**
- * A store that gives back other bytes than it was given: what was damaged, moved or rolled back is
- * answered 500 without data, the log repeats nothing, and everything else goes on. Hardening T10,
- * T11, C21.
+ * A store that gives back other bytes than it was given: rows that were damaged, moved or rolled
+ * back are answered 500 without data, the log repeats nothing, and everything else goes on.
+ * Hardening T10, T11, C21.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -96,7 +96,7 @@ const withPart = (row: Row, part: number, bytes: Uint8Array): Row => ({
   parts: row.parts.map((own, index) => (index === part ? bytes : own)),
 })
 
-/** The bytes of the header follow what is changed of it, as on a disk. */
+/** Changes the header of a row, and its bytes with it, as on a disk. */
 const withHeader = (row: Row, change: Partial<Row>): Row =>
   storedRow(row.ordinal, { ...row, ...change })
 

@@ -1,6 +1,6 @@
 /**
- * Requests that are under way while keys are made, taken over and retired: each step of them may
- * have been taken under the keys of before.
+ * Requests that are under way while keys are made, taken over and retired: each of their steps may
+ * have used the earlier keys.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -53,7 +53,7 @@ async function openServed() {
     Object.assign(amid, { step, task })
     return (asked: Ask) => ask(method, path, { ...asked, key })
   }
-  /** From one key to another one, with nothing left of the one before. */
+  /** Changes from one key to another one, with nothing left under the first. */
   const change = async () => {
     await rotate(vault.holder)
     await resealAll(vault.deps)

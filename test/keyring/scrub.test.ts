@@ -1,5 +1,5 @@
 /**
- * Keyrings of before are overwritten in the files, and not while somebody reads them.
+ * Earlier keyrings are overwritten in the files, but not while somebody reads them.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const store of stores) await store.close()
 })
 
-/** @param change of what is used in place of the store */
+/** @param change wraps the store */
 export async function openVault(change: (store: LmdbStore) => LmdbStore = store => store) {
   const path = temporaryFolder()
   const plain = await openLmdbStore({ path })

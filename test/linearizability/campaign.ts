@@ -19,7 +19,7 @@ import { runPlan } from './run.ts'
 
 const runsDefault = 160
 const runsShort = 12
-/** Parts that are named of a run that failed. */
+/** Parts of a failed run that are named. */
 const shownMax = 8
 const seedLimit = 2 ** 30
 
@@ -96,7 +96,7 @@ async function judgeRun(
   return [...verdict.violations, ...verdict.unknown.map(part => `${part} (unknown)`)]
 }
 
-/** @returns whether all was well; the folder of a run that was not is kept */
+/** @returns true if all was well; else the folder of the run is kept */
 async function runOne(campaign: Campaign, plan: Plan): Promise<boolean> {
   const { kind, mode, fault, index } = plan
   const tally = campaign.tallies.get(kind) ?? newTally()

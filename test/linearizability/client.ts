@@ -7,7 +7,7 @@ import type { Question, Target } from '../support/connection.ts'
 import type { Draw } from '../crash/draw.ts'
 import { record, type Input, type Operation, type Output } from './history.ts'
 
-/** Beyond all that a stopped or replaced process may take. */
+/** Longer than any stopped or replaced process may take. */
 const answerMsMax = 120_000
 const reconnectMs = 5
 const reconnectMsMax = 120_000
@@ -17,7 +17,7 @@ export interface Client {
   readonly draw: Draw
   /** @returns `undefined` where no answer came */
   readonly ask: (method: string, path: string, question?: Question) => Promise<Answer | undefined>
-  /** Sends one operation of the history; `read` makes what it says of its answer. */
+  /** Sends one operation of the history; `read` makes its output from the answer. */
   readonly record: (operation: Sent) => Promise<Output | undefined>
   readonly close: () => void
 }
@@ -87,7 +87,7 @@ export function openClient(
     draw,
     ask,
     async record({ part, op, in: input = {}, method, path, question, read = () => ({}) }) {
-      // Opened before the clock of the operation starts: a longer one proves less.
+      // The connection opens before the operation's clock: a longer operation proves less.
       await ready()
       return record(history, { client: index, part, op, in: input }, async () => {
         const answer = await ask(method, path, question)
@@ -100,8 +100,8 @@ export function openClient(
 }
 
 /**
- * Sends until it is answered, for what is no part of the history.
- * @throws Error for an answer of another status
+ * Sends until it is answered: for requests that are no part of the history. @throws Error for an
+ * answer of another status
  */
 export async function insist(
   client: Client,

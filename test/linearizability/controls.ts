@@ -1,6 +1,6 @@
 /**
  * Negative controls: real histories that the checker accepts, each changed in one place as if the
- * vault had broken a promise there. Anyone who accepts one of them would miss the real thing.
+ * vault had broken a promise there. A checker that accepts one of them would miss the real thing.
  * @module
  */
 import type { Operation } from './history.ts'
@@ -108,7 +108,7 @@ function secondId(history: Operation[]): boolean {
   return true
 }
 
-/** "Under way" is said where nothing is. */
+/** A request is told "under way" while none is. */
 function idleClaim(history: Operation[]): boolean {
   const creates = answeredOf(history, 'create')
   const alone = creates.find(one =>
@@ -125,7 +125,7 @@ function idleClaim(history: Operation[]): boolean {
   return true
 }
 
-/** A key that is refused after an end is accepted there. */
+/** A key is accepted after its end, where it was refused. */
 function useAfterEnd(history: Operation[]): boolean {
   const ended = answeredOf(history, 'end').filter(({ in: { value } }) => value !== 'expire')
   const use = answeredOf(history, 'use').find(

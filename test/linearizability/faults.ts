@@ -32,7 +32,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The process that clients talk to, or that watches over those; with it all others, or not. */
+/** Kills the process that clients talk to, or the one above it; with all others, or alone. */
 async function killAll(host: Host, draw: Draw): Promise<void> {
   const workers = draw(2) === 0 ? workerPids(host) : []
   for (const pid of workers) signal(pid, 'SIGKILL')

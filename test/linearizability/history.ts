@@ -39,7 +39,7 @@ export interface Operation {
   readonly call: number
   out?: Output
   return?: number
-  /** When its connection broke, of an open one. */
+  /** Time at which the connection of an open operation broke. */
   ended?: number
 }
 
@@ -49,8 +49,8 @@ const firstServerError = 500
 
 /**
  * Records one operation from before it is sent to after its answer.
- * @param send gives `undefined` where no answer came
- * @returns what was answered; `undefined` where the operation stays open
+ * @param send gives `undefined` if no answer came
+ * @returns the answer; `undefined` if the operation stays open
  */
 export async function record(
   history: Operation[],

@@ -19,7 +19,7 @@ const clientsMax = 8
 const operationsWanted = 400
 const pauseMsMax = 12
 const underWayWanted = 3
-/** Until then some are answered, and others have got further. */
+/** Longest wait for a strike: by then some requests are answered, and others are further on. */
 const strikeUsMax = 3_000
 const strikesOf: Readonly<Record<Fault, number>> = { none: 0, kill: 5, stop: 3 }
 

@@ -13,7 +13,7 @@ export interface World {
   readonly draw: Draw
   /** Number of planned kills. */
   readonly kills: number
-  /** For what is no part of the history. */
+  /** Client for requests that are no part of the history. */
   readonly setup: Client
 }
 

@@ -110,7 +110,7 @@ export function decide(grants: Grants, permission: string, place: Place): Transf
 /** Expected answer: the whole body of a success; of a failure the status alone. */
 export interface Expected {
   readonly status: number
-  /** Another failure that is as right, where two are due and the contract ranks neither. */
+  /** Another failure that is as right, if two are due and the contract ranks neither. */
   readonly or?: number
   /** Absent: no body. */
   readonly json?: unknown
@@ -118,7 +118,7 @@ export interface Expected {
 
 export const failed = (status: number, or = status): Expected => ({ status, or })
 
-/** The caller, or why there is none: 401 for a dead key, 403 for a permission it holds nowhere. */
+/** Returns the caller, or its refusal: 401 for a dead key, 403 without the permission anywhere. */
 export function admit(
   model: Model,
   key: string | undefined,

@@ -101,7 +101,7 @@ const view = (model: Model, application: ModelApplication, key?: string) => ({
 const mayHandOn = (caller: Caller, type: ApplicationType, permissions: readonly string[]) =>
   type !== 'management' || permissions.every(each => caller.permissions.includes(each))
 
-/** As the rules of the service stand: in ascending priority, containers in lower case. */
+/** Returns grants as services keep them: in ascending priority, containers in lower case. */
 const realOf = ({ permissions, rules }: Grants): RealGrants => ({
   permissions: permissions as RealGrants['permissions'],
   rules: rules.toSorted((a, b) => a.priority - b.priority) as unknown as RealGrants['rules'],

@@ -9,14 +9,14 @@ import type { Json, JsonObject } from './json.ts'
 import * as samples from './samples.ts'
 import { transforms, type ApplicationType, type Model } from './state.ts'
 
-/** Mostly of the first, now and then of the second, which must be refused. */
+/** Draws mostly fit values, now and then unfit ones, which must be refused. */
 const mostly = <T>(fit: readonly T[], unfit: readonly T[], weight = 12): fc.Arbitrary<T> =>
   fc.oneof(
     { arbitrary: fc.constantFrom(...fit), weight },
     { arbitrary: fc.constantFrom(...unfit), weight: 1 },
   )
 
-/** By number, of however many there are. */
+/** Numbers that pick one of however many there are. */
 export const picks = fc.nat({ max: 99 })
 
 export const pickOf = <T>(things: readonly T[], pick: number): T | undefined =>
@@ -25,7 +25,7 @@ export const pickOf = <T>(things: readonly T[], pick: number): T | undefined =>
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** An expiry that is written when the command runs, since it is told from the instant of that. */
+/** An expiry that is written when the command runs, since it counts from that instant. */
 type ExpiryInput = { readonly form: ExpiryForm; readonly inMs: number } | 'wrong' | null
 
 const soon = fc.record({
@@ -50,7 +50,7 @@ function textOfExpiry(model: Model, input: ExpiryInput): string | null {
   return writeExpiry(model.instants, input.form, model.nowMs + input.inMs)
 }
 
-/** Puts the text of the expiry into a body, where the input has one. */
+/** Puts the text of the expiry into a body, if the input has one. */
 export function bodyOf(
   model: Model,
   { expiry, ...members }: Readonly<Record<string, unknown>> & { readonly expiry?: ExpiryInput },

@@ -25,7 +25,7 @@ const noWeights: Readonly<Record<Kind, number>> = {
   unknown: 1,
 }
 
-/** Mostly of the kind that may do it. */
+/** Draws callers, mostly of the kinds that may do it. */
 export function callersOf(usual: Partial<Record<Kind, number>>): fc.Arbitrary<CallerInput> {
   const weights = { ...noWeights, ...usual }
   const kinds = Object.entries(weights).map(([kind, weight]) => ({

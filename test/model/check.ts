@@ -73,7 +73,7 @@ async function expectSound({ vault }: Server): Promise<void> {
 /** Keys of tenants stay in locked memory while a process knows them: it is not to know many. */
 const runsPerServer = 200
 
-/** Gives the server of a run: the one of the runs before it, until that has had its share. */
+/** Returns the server of a run: that of the runs before, until it has had its number of runs. */
 function openServers() {
   let server: Server | undefined
   let runs = 0
@@ -89,7 +89,7 @@ function openServers() {
   return { next, end }
 }
 
-/** Fails with the seed and the shortest run that was found in which the two differ. */
+/** Fails with the seed and the shortest run found in which model and server differ. */
 export async function checkModel({
   maxCommands,
   replayPath,

@@ -1,5 +1,5 @@
 /**
- * From a step, which is plain data and one function, to what fast-check runs and shrinks.
+ * Turns a step, plain data and one function, into a command that fast-check runs and shrinks.
  * @module
  */
 import type fc from 'fast-check'
@@ -10,7 +10,7 @@ import type { Model } from './state.ts'
 export interface Step<Input> {
   readonly name: string
   readonly input: fc.Arbitrary<Input>
-  /** Asks the server, asks the model, and fails where they differ. */
+  /** Asks the server, asks the model, and fails if they differ. */
   readonly run: (model: Model, server: Server, input: Input) => Promise<void>
 }
 

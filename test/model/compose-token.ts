@@ -1,5 +1,5 @@
 /**
- * From what a request asks for to a token, or to a 400. Source: contract sections 5 to 9.
+ * Composes a token from a request, or a 400. Source: contract sections 5 to 9.
  * @module
  */
 import { applyMask, evaluate, evaluateText, isExpression, isMask } from './expressions.ts'
@@ -19,10 +19,10 @@ interface Draft {
   readonly indexes: Json
   readonly fingerprintExpression: Json
   readonly expiry: Expiry | undefined
-  /** When the code ends that the data brings, or has. */
+  /** End of the code that the data brings or has. */
   readonly codeEndsMs: number | undefined
   readonly deduplicates: boolean
-  /** The changer sees nothing of the data: what its indexes make of it is no fault. */
+  /** True if the changer sees nothing of the data: then its indexes make no fault. */
   readonly isHidden?: boolean
 }
 
@@ -113,7 +113,7 @@ const isFingerprintAllowed = (draft: Draft, data: Json, metadata: Record<string,
   const codeEndsMs = codeEndOf(draft, data)
   const content = fingerprinted({ fingerprintExpression, data, codeEndsMs, metadata })
   if (content === undefined) return false
-  // A constant would make all tokens equal: as one that evaluates to nothing (hardening H101).
+  // A constant would make all tokens equal, so it counts as nothing (hardening H101).
   const isOfToken = content !== '' && fingerprintExpression.includes('{{')
   return isOfToken || !draft.deduplicates
 }

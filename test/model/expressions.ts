@@ -14,7 +14,7 @@ const characters = (text: string): string[] => [...text]
 const scalarText = (input: Json): string | undefined =>
   typeof input === 'object' ? undefined : String(input)
 
-/** Over text, and over numbers and booleans as text; null stays null. */
+/** Applies to text, and to numbers and booleans as text; null stays null. */
 const overText =
   (apply: (text: string, argument: string | undefined) => string): Filter =>
   (input, argument) => {
@@ -106,7 +106,7 @@ function isKnownOutput(part: string, roots: readonly string[]): boolean {
   return roots.includes(root) && callsOf(calls).every(([name]) => Object.hasOwn(filters, name))
 }
 
-/** @param roots what the expression may speak of: `metadata` only in a fingerprint expression */
+/** @param roots values that the expression may name: `metadata` only in a fingerprint expression */
 export const isExpression = (text: string, roots: readonly string[] = ['data']): boolean =>
   text.length <= 400 &&
   !text.includes('{%') &&

@@ -26,7 +26,7 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(members)
 }
 
-/** With the names in order and without `undefined` members, so that equal values are equal text. */
+/** Orders names and drops `undefined` members, so that equal values are equal text. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -58,7 +58,7 @@ export const showPage = ({ page, size }: Page, all: readonly Shown[]) => ({
   data: all.slice((page - 1) * size, page * size).map(({ json }) => json),
 })
 
-/** The newest of what is left of a walk; a cursor only where there is more. */
+/** Shows the newest tokens left in a walk; with a cursor only if there are more. */
 export function showStretch({ below, size, next }: Stretch, all: readonly Shown[]) {
   const left = all.filter(({ order }) => order < below)
   const isLast = left.length <= size

@@ -153,7 +153,7 @@ export const liveTokens = (model: Model): ModelToken[] =>
 export const liveApplications = (model: Model): ModelApplication[] =>
   newestFirst([...model.applications.values()].filter(one => isLive(model, one)))
 
-/** Until when its key is one, by itself and as that of the application. */
+/** Returns the end of its key: its own, or that of the application. */
 export const keyEndOf = ({ expiry, keyEndsMs }: ModelApplication): number =>
   Math.min(expiry?.ms ?? Infinity, keyEndsMs ?? Infinity)
 
@@ -162,7 +162,7 @@ const hasKey = (model: Model, id: string, key: string | undefined): boolean => {
   return application !== undefined && application.key === key && keyEndOf(application) > model.nowMs
 }
 
-/** A session ends with its own time, and with the keys of who created and who authorized it. */
+/** A session ends at its own time, and with the keys of its creator and its authorizer. */
 export const isStanding = (model: Model, session: ModelSession): boolean =>
   session.expiresAtMs > model.nowMs &&
   hasKey(model, session.applicationId, session.creatorKey) &&
@@ -178,7 +178,7 @@ export const showMarks = (
   modified_at: modifiedAtMs === undefined ? undefined : show(modifiedAtMs),
 })
 
-/** Without a code that ends by itself. */
+/** Returns the data without a code that ends by itself. */
 export function lastingData({ data, codeEndsMs }: Pick<ModelToken, 'data' | 'codeEndsMs'>): Json {
   if (codeEndsMs === undefined || !isObject(data)) return data
   const { cvc: _, ...others } = data

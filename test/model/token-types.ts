@@ -113,7 +113,7 @@ const phoneShape = /^\+(?:1[0-9]{10}|49[0-9]{7,11}|354[0-9]{7})$/
 
 const isWords = (value: Json): boolean => isText(value, /\S/)
 
-/** A text, or an object that has some and nothing else but null. */
+/** Keeps a text, or an object of texts and nulls with at least one text. */
 function keepWords(data: Json): Json | undefined {
   const words = isObject(data) ? Object.values(data).filter(value => value !== null) : [data]
   return words.length > 0 && words.every(isWords) ? data : undefined
@@ -239,7 +239,7 @@ const numberTypes: readonly string[] = [
   'iban',
 ]
 
-/** The digits that no id may hold which is made of the data (contract section 7). */
+/** Returns the digits that no id made of the data may hold (contract section 7). */
 export function protectedDigits(type: string, data: Json): string | undefined {
   const account = type === 'bank' ? memberOf(data, 'account_number') : undefined
   const number = numberTypes.includes(type) ? data : account

@@ -45,7 +45,7 @@ export function showsAnything(token: ModelToken, transform: Transform): boolean 
   return expressionsIn(token.mask).some(text => !isBlank(applyMask(text, data)))
 }
 
-/** Tokens are equal by type and by what is fingerprinted. */
+/** Tokens are equal by type and by fingerprinted content. */
 export const contentOf = (token: Pick<ModelToken, 'type'> & Parameters<typeof fingerprinted>[0]) =>
   JSON.stringify([token.type, fingerprinted(token)])
 
@@ -57,7 +57,7 @@ export interface Extras {
   readonly deduplicated: boolean
 }
 
-/** All that a caller learns who may not read it (contract section 8). */
+/** Shows all that a caller learns who may not read the token (contract section 8). */
 export const viewBare = (model: Model, token: ModelToken, transform: Transform | undefined) => ({
   id: token.id,
   type: token.type,
@@ -69,7 +69,7 @@ function extrasOf({ codeEndsMs }: ModelToken, extras: Extras | undefined, hides:
   return { ...extras, cvc_expires_at: showUtc(codeEndsMs) }
 }
 
-/** @param hides whether all that tells of the content is left out (contract section 9) */
+/** @param hides true leaves out everything that tells of the content (contract section 9) */
 export function viewToken(
   model: Model,
   token: ModelToken,

@@ -49,8 +49,8 @@ const isId = (id: unknown): id is string =>
   typeof id === 'string' && [...id].length >= 3 && [...id].length <= 400 && !refusedInIds.test(id)
 
 /**
- * A text stands for itself, an expression for what it makes of the data: some text, in which the
- * number that is to be protected does not stand whole.
+ * Predicts an id: a text is itself, and an expression gives some text that does not hold the
+ * protected number whole.
  */
 function idOf(given: unknown, { type, data }: Composed): string | undefined {
   if (typeof given !== 'string' || !given.includes('{{')) return isId(given) ? given : undefined
@@ -126,7 +126,7 @@ export function getToken(model: Model, key: string | undefined, id: string): Exp
   return { status: 200, json: viewToken(model, token, transform) }
 }
 
-/** One that any patch can be tried on. */
+/** Token on which any patch can be tried. */
 const plainToken: ModelToken = {
   id: 'plain',
   type: 'token',
@@ -161,7 +161,7 @@ const seesMore = (grants: Grants, from: ModelToken, to: ModelToken): boolean =>
     return Number(after) > Number(before)
   })
 
-/** A move never shows its caller more, nor who is behind a session (contract section 9). */
+/** A move never shows more to its caller, nor to those behind a session (contract section 9). */
 const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
   [caller, ...caller.behind].some(grants => seesMore(grants, from, to))
 

@@ -44,7 +44,7 @@ interface Runner {
   readonly file: string
   /** The test, and that of the page. */
   readonly tests: readonly [story: string, page: string]
-  /** That so many tests passed. */
+  /** Output that tells how many tests passed. */
   readonly says: RegExp
 }
 
@@ -114,7 +114,7 @@ describe.skipIf(!hasRunners)('a vault beside a test', () => {
     symlinkSync(join(packages, 'vitest'), join(home, 'node_modules', 'vitest'))
   }, installMsMax)
 
-  /** A folder in which the packages are found, and where what a vault makes would be left. */
+  /** Makes a folder where packages are found, and where leftovers of a vault would be. */
   function prepare(files: Readonly<Record<string, string>>) {
     const place = temporaryFolder()
     const folder = join(place, 'shop')
@@ -181,7 +181,7 @@ describe.skipIf(!hasRunners)('a vault beside a test', () => {
     runMsMax,
   )
 
-  /** @throws Error where the vault goes on to answer */
+  /** @throws Error if the vault goes on to answer */
   async function untilGone(address: string): Promise<void> {
     for (let tries = 0; tries < 2_000; tries += 1) {
       const isThere = await fetch(`${address}/tokens`, { proxy: '' }).then(

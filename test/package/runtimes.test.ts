@@ -60,7 +60,7 @@ const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: null, expiration_
 type Story = Awaited<ReturnType<ReturnType<typeof makeStory>>>
 type Tell = (scene: Scene, stage: Stage) => Promise<unknown>
 
-/** @param redirectStatus 0 where the runtime shows nothing of a redirection */
+/** @param redirectStatus 0 if the runtime hides redirections */
 function proveStory(tell: Tell, redirectStatus = 307): void {
   let stage: Stage
   let story: Story
@@ -122,7 +122,7 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
   })
 }
 
-/** The story, in a program that ends with it. */
+/** Proves the story in a program that ends with it. */
 function proveProgram(tell: Tell): void {
   let elapsedMs: number
   proveStory(async (scene, stage) => {

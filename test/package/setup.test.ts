@@ -1,5 +1,5 @@
 /**
- * The set-up of a fresh clone, in full: what a developer reads of it is what it does.
+ * The set-up of a fresh clone, in full: it does what a developer reads of it.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -25,7 +25,7 @@ const tokenOf = (count: number) => ({
   search_indexes: ['{{ data.name }}'],
 })
 
-/** The text, and what its hexadecimal literals are. */
+/** Returns the text, and the bytes of its hexadecimal literals. */
 function partsOf(dump: string): (readonly [string, Buffer])[] {
   const literals = [...dump.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) => hex)
   return [

@@ -1,5 +1,5 @@
 /**
- * A database that somebody has changed by hand: what is wrong is named, and never answered with.
+ * A database that somebody has changed by hand: each damage is named, and never shown to a caller.
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * A served vault whose database somebody changes under it: what was changed is answered with an
- * error that repeats nothing, all else as before.
+ * A served vault whose database somebody changes under it: changed rows are answered with an error
+ * that repeats nothing, all others as before.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

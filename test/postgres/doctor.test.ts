@@ -166,7 +166,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     return { exitCode, lines }
   }
 
-  /** As another user, of a folder that is to come. */
+  /** Runs the doctor as another user, for a folder that is yet to come. */
   const as = (role: string, of = schema): Promise<Told> =>
     doctor(
       '--data',

@@ -76,7 +76,7 @@ async function totalOf(socket: string, key: string): Promise<unknown> {
 const dataOf = async (socket: string, key: string, i: number): Promise<unknown> =>
   (await ask(socket, key, `/tokens/t-${i}`)).body['data']
 
-/** Runs a command, and kills it at once when something is so. @returns whether it came to that */
+/** Runs a command, and kills it once a state is reached. @returns true if it was */
 async function cutOff(args: readonly string[], isTime: () => boolean | Promise<boolean>) {
   const child = Bun.spawn([...cofferCommand, ...args], { stdout: 'ignore', stderr: 'ignore' })
   let hasEnded = false
@@ -89,7 +89,7 @@ async function cutOff(args: readonly string[], isTime: () => boolean | Promise<b
 
 const back = (data: string): string[] => ['move', '--data', data, '--to', 'folder']
 
-/** A vault of a folder with tokens, and who may read them. */
+/** Makes a vault of a folder with tokens, and a key that reads them. */
 async function makeVault(root: string, tokens: number) {
   const [data, socket] = [join(root, 'vault'), join(root, 'vault.sock')]
   const made = await runCoffer(['init', '--data', data, '--json'])

@@ -1,6 +1,6 @@
 /**
- * Credentials have turns at a database: anyone who asks for hundreds of things at once keeps nobody
- * else waiting until the last of them. And what a request waits for a database that is away.
+ * Credentials have turns at a database: one that asks for hundreds of things at once keeps no other
+ * waiting until the last of them. Also the time that a request waits for a database that is away.
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
@@ -110,14 +110,14 @@ AND relation = '${schema}.${table}'::regclass`
     while ((await server.sql.unsafe(text)).length === 0) await Bun.sleep(10)
   }
 
-  /** Again while it has waited for too long, as on a busy machine. */
+  /** Reads, and tries again if it waited for too long, as on a busy machine. */
   async function readOf(target: Target, path: string, key: string) {
     let read = await askOnce(target, 'GET', path, { key })
     while (read.status === 503) read = await askOnce(target, 'GET', path, { key })
     return read
   }
 
-  /** Many at once of one credential: what they were answered so far. */
+  /** Sends many requests of one credential at once; `statuses` are the answers so far. */
   function flood({ target, one: key }: Served, count: number, path: string, body: object) {
     const statuses: number[] = []
     const all = Array.from({ length: count }, async () => {
@@ -127,7 +127,7 @@ AND relation = '${schema}.${table}'::regclass`
     return { statuses, ended: Promise.all(all) }
   }
 
-  /** A search behind so many of another credential, for all of which a table is held a while. */
+  /** Searches behind so many searches of another credential, while a table is locked. */
   async function searchBehind(served: Served, count: number) {
     const { target, other, id } = served
     const search = { query: 'type:token' }

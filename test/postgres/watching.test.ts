@@ -23,7 +23,7 @@ function valueOf(text: string, line: string): number | undefined {
   return found === undefined ? undefined : Number(found.slice(line.length + 1))
 }
 
-/** A vault in a database of its own, and where it is told of. */
+/** Starts a vault in a database of its own, with a listener for its metrics. */
 async function start() {
   const server = await startPostgres()
   const data = join(temporaryFolder(), 'v')

@@ -22,7 +22,7 @@ interface Run {
   readonly machine: FakeMachine
   clock: Clock
   last: Reading | undefined
-  /** The latest of what must not be told as earlier, over all processes. */
+  /** Latest settled time over all processes: none may tell an earlier one. */
   settledEver: number
   readonly readings: Reading[]
 }
@@ -42,7 +42,7 @@ function check(holds: boolean, law: string): void {
   if (!holds) throw new Error(law)
 }
 
-/** Reads the clock, and holds it to what is true whatever the wall does. */
+/** Reads the clock, and checks the laws that hold whatever the wall does. */
 function read(run: Run): Reading {
   const { machine, clock, last } = run
   const elapsedMs = machine.elapsedMs()

@@ -1,6 +1,6 @@
 /**
- * Laws of sealing, on random keys, places and values: both implementations agree, and what is not
- * exactly what was sealed for its place never opens. Hardening T10, T11, C2.
+ * Laws of sealing, on random keys, places and values: both implementations agree, and a value that
+ * was not sealed so for its very place never opens. Hardening T10, T11, C2.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -86,7 +86,7 @@ const call: fc.Arbitrary<FilterCall> = fc
   })
   .filter(({ name, operands }) => operands.length >= (findFilter(name)?.required.length ?? 0))
 
-/** Only with an encoder behind it, which random filters seldom are; it has tests of its own. */
+/** `json` needs an encoder behind it, which random filters seldom have; it has tests of its own. */
 const isJsonCall = ({ name }: FilterCall) => findFilter(name)?.bytes !== 'given'
 
 const isSteadyCall = (each: FilterCall) => isJsonCall(each) && !findFilter(each.name)?.random

@@ -29,7 +29,7 @@ afterAll(() => server.end('SIGKILL'))
 
 interface Outcome {
   readonly text: string
-  /** From the last byte that was written to the end. */
+  /** Seconds from the last written byte to the end. */
   readonly idleSeconds: number
 }
 

@@ -35,8 +35,10 @@ function openRandom(): () => number {
   }
 }
 
-/** One table in which most rows came and went; it never asks the disk, which plays no part here. */
-/** @param more  options of the engine */
+/**
+ * Opens one table in which most rows came and went, without syncs: the disk plays no part here.
+ * @param more  options of the engine
+ */
 function openWorn(more: object = {}) {
   const options = { encoding: 'binary', keyEncoding: 'binary', noSubdir: false } as const
   const engine = { cache: false, overlappingSync: false, noSync: true, mapSize: mapBytes, ...more }
@@ -66,7 +68,7 @@ function openWorn(more: object = {}) {
   return { root, putChunks }
 }
 
-/** @returns how often what was to be committed was run, where all of it was */
+/** @returns the number of runs of its transactions, if all were committed */
 async function writeAll({ root, putChunks }: ReturnType<typeof openWorn>): Promise<number> {
   const tables = {
     rows: root,

@@ -1,6 +1,6 @@
 /**
- * The engine's file as a test changes it: whole pages in memory, where trees begin, and what may
- * happen to them.
+ * The engine's file as a test changes it: whole pages in memory, the roots of trees, and kinds of
+ * damage.
  * @module
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'

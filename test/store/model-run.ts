@@ -131,7 +131,7 @@ async function runBatch(store: Store, model: Model, sets: readonly Step[][]): Pr
 }
 
 const everyRow: PageWindow = { offset: 0, limit: 2, nowMs: 0 }
-/** Asked after each batch: what was counted before it is not to be told after it. */
+/** Asked after each batch: no earlier count may be told after it. */
 const standing: readonly Query[] = [
   ...Array.from({ length: termCount }, (_, number) => ({ term: termOf(number) })),
   { all: [{ term: termOf(0) }, { any: [{ term: termOf(1) }, { term: termOf(2) }] }] },

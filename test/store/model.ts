@@ -77,7 +77,7 @@ function changeOne(model: Model, change: Change, at: number, given?: number): Mo
   return { ...model, rows }
 }
 
-/** @param outcome what a store has said, whose ordinals count where they grow */
+/** @param outcome of a store, whose ordinals count if they grow */
 export function writeModel(
   model: Model,
   changes: readonly Change[],

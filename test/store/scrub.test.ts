@@ -1,6 +1,6 @@
 /**
- * Overwriting bytes that the engine has left in its file: which, at what cost, and what a disk that
- * refuses does to writes.
+ * Overwriting bytes that the engine has left in its file: which bytes, at what cost, and writes to
+ * a disk that refuses it.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -185,7 +185,7 @@ describe('the code of a card', () => {
     const empty = await rows()
     await make()
     expect((await ask('DELETE', '/tokens/card')).status).toBe(204)
-    // The key of it, which nothing is sealed under.
+    // The code's own key is left, under which nothing is sealed.
     expect(await rows()).toBe(empty + 1)
     const made = await make({ expires_at: '2030-01-01T01:00:00Z' })
     expect(made.body['_extras']).toEqual({ cvc_expires_at: '2030-01-01T01:00:00.000+00:00' })

@@ -77,7 +77,7 @@ const wide: readonly unknown[] = [
   "{{ data.holder | append: data.cvc | truncate: 3, '' }}",
 ]
 
-/** Each digit of the number tells on what these show, some of them on one other value alone. */
+/** Masks whose output depends on each digit, some of them for one other value alone. */
 const ofEveryDigit: readonly unknown[] = [
   "{{ data.number | split: '' | sort | first }}",
   `{{ data.number | split: '' | json: "$[?@ > '4']" }}`,

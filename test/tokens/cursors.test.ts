@@ -14,7 +14,7 @@ const idsOf = (answer: Answer): string[] =>
 const nextOf = (answer: Answer): string =>
   String((answer.body['pagination'] as { next?: string }).next)
 
-/** A tenant with the tokens walk-1 to walk-7, and what its key may ask. */
+/** Makes a tenant with the tokens walk-1 to walk-7, and a caller that walks. */
 async function openWalk(tenant: TestVault) {
   const key = await tenant.application({ type: 'private', permissions })
   const create = async (id: string): Promise<void> => {

@@ -41,7 +41,7 @@ const idOf = ({ status, body }: Answer): string => {
 const isHit = ({ body }: Answer): unknown =>
   (body['_extras'] as { deduplicated: boolean }).deduplicated
 
-/** All that an answer says, but for what is new in each. */
+/** Returns an answer without the parts that are new in each. */
 const shapeOf = ({ status, body }: Answer): unknown => {
   const { id: _id, created_by: _by, ...rest } = body
   return { status, rest }

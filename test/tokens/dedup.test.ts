@@ -186,7 +186,7 @@ describe('a duplicate shows', () => {
     })
   })
 
-  /** An application that created the original itself, and what it is told of it. */
+  /** Makes an application that created the original itself, and the answer that it must get. */
   const creator = async (grants: object) => {
     const key = await vault.application({ type: 'public', ...grants })
     const data = `${secret} of ${key.slice(-4)}`

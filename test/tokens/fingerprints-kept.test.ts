@@ -54,7 +54,7 @@ async function rewriteKeyring(
   expect((await store.write([replace])).ok).toBe(true)
 }
 
-/** As a rotation does: new values under a new key, older ones stay readable. */
+/** Adds a data key as a rotation does: it seals new values, older ones stay readable. */
 const addDataKey = ({ dataKeys, ...rest }: Keyring): Keyring => ({
   ...rest,
   dataKeys: [

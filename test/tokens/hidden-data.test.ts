@@ -1,6 +1,6 @@
 /**
- * Data that a caller sees nothing of tells nothing: neither by what is answered, nor by what is
- * found, nor by what is refused. Source: contract sections 8, 9 and 14.
+ * Data that a caller cannot see tells nothing: by no answer, no search and no refusal. Source:
+ * contract sections 8, 9 and 14.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

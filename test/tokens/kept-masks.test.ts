@@ -57,7 +57,7 @@ async function storedOf(id: string) {
   return unsealToken(deps.keys, tenantId, row)
 }
 
-/** The same token, of which nothing is kept of what its mask shows. */
+/** Reads the same token without the kept output of its mask. */
 async function evaluatedOf(id: string): Promise<string> {
   const { deps, tenantId } = vault
   const { record, unsealData } = await storedOf(id)

@@ -1,6 +1,6 @@
 /**
- * RFC 7386 over HTTP, and what else hostile or strange patches come to.
- * Source: contract section 9; hardening H52 to H58, H63, H66.
+ * RFC 7386 over HTTP, and the outcome of hostile or strange patches. Source: contract section 9;
+ * hardening H52 to H58, H63, H66.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

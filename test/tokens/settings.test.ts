@@ -24,7 +24,7 @@ const changes: readonly (readonly [string, object])[] = [
   ['default fingerprint expression', { fingerprint_expression: null }],
 ]
 
-/** A token on which every one of the changes is one. */
+/** Token that each of the changes does change. */
 const secret = {
   type: 'token',
   data: 'canary',

@@ -8,7 +8,7 @@ const from = (first: number, last: number): string[] =>
 /** Marks of the planes that have any, without variation selectors, with those without a class. */
 const marks = [...from(0x3_00, 0xd7_ff), ...from(0xe0_00, 0x1_ff_ff)].filter(isMark)
 
-/** All of them, in an order of which each is far from the one before. */
+/** Returns all of them, each far from the one before. */
 function shuffled(step: number): string[] {
   return marks.map((_, at) => marks[(at * step) % marks.length] ?? '')
 }

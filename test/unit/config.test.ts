@@ -1,5 +1,5 @@
 /**
- * Settings: which of two counts, and what is refused. Source: docs/decisions.md, "Settings".
+ * Settings: which of two counts, and refusals. Source: docs/decisions.md, "Settings".
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -20,14 +20,14 @@ const fileOf = (members: unknown) => fileOfText(JSON.stringify(members))
 const decodedBy = (texts: SettingTexts, members?: unknown): Settings =>
   decodeConfig(texts, members === undefined ? undefined : fileOf(members)).settings
 
-/** One line that names the place, and repeats nothing. */
+/** Expects one line that names the place, and repeats nothing. */
 function expectOneLine(run: () => unknown, says: string): void {
   const error = expectRefusal(run, [])
   expect(error.message).toStartWith(says)
   expect(error.message).not.toContain('\n')
 }
 
-/** Every setting, as texts, as members of the file, and what both mean. */
+/** Every setting, as texts, as members of the file, and their meaning. */
 const samples: {
   readonly [K in keyof Settings]: readonly [text: string, member: unknown, meaning: Settings[K]]
 } = {

@@ -39,7 +39,7 @@ export interface Checkout {
   readonly values: () => Promise<readonly string[]>
   readonly errors: () => Promise<readonly string[]>
   readonly tokenize: (request?: object) => Promise<Made>
-  /** The last that the page was told. */
+  /** Last state that the page was told. */
   readonly state: () => Promise<CardState>
   readonly told: (name: string) => Promise<readonly unknown[]>
 }
@@ -61,7 +61,7 @@ export async function openShopPage(name: BrowserName, shop: Shop, options: Check
   return page
 }
 
-/** As a text, since what is hostile the drivers would not hand on. */
+/** Passes the options as text, since drivers would not pass hostile ones. */
 export const mount = (page: Page, options: object): Promise<'ready' | Facts> =>
   page.evaluate(
     given => (globalThis as unknown as ShopPage).mount(JSON.parse(given) as object),

@@ -20,7 +20,7 @@ interface Axe {
   }>
 }
 
-/** @param seen a selector of what has to be among the things that it looked at */
+/** @param seen selector of an element that axe must have looked at */
 async function violationsIn(page: Page, seen: string): Promise<readonly Violation[]> {
   for (const frame of page.frames()) {
     await frame.evaluate(axe.source)

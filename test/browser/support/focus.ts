@@ -15,7 +15,7 @@ export const focused = (where: Place) =>
     return document.activeElement.id
   })
 
-/** Waits for it. */
+/** Waits until that element has the focus. */
 export async function untilFocused(where: Place, id: string): Promise<void> {
   for (let waits = 0; waits < 5_000 && (await focused(where)) !== id; waits += 1)
     await Bun.sleep(20)

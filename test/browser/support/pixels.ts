@@ -20,6 +20,6 @@ export async function pixelAt(page: Page, x: number, y: number): Promise<readonl
   // A window that is made larger for a picture has not drawn its frames yet.
   const image = await page.screenshot({ clip, captureBeyondViewport: false })
   const data = [...chunksOf(Buffer.from(image))].filter(([type]) => type === 'IDAT')
-  // One line of one pixel, behind the byte that names its filter, which has nothing to add to.
+  // One line of one pixel, behind its filter byte; filters do not change a first pixel.
   return [...inflateSync(Buffer.concat(data.map(([, part]) => part)))].slice(1, 4)
 }

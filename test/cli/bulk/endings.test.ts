@@ -54,7 +54,7 @@ function startFront(seen: (method: string, path: string) => Promise<unknown>) {
   return { address: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
-/** Ends a process and waits until it has heard of it; what it says is in `text`. */
+/** Ends a process, and waits until it reacts; `text` is its output. */
 function makeEnding() {
   const told = { text: '' }
   let child: ReturnType<typeof start> | undefined

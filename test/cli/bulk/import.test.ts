@@ -21,7 +21,7 @@ const env = (key = vault.keys.private) => ({ COFFER_ADDR: vault.address, COFFER_
 const run = (words: readonly string[], input = '', key = vault.keys.private) =>
   runCoffer(['token', 'import', ...words], { input, env: env(key) })
 
-/** Files of their names in a folder of their own. @returns the path of a name */
+/** Makes files of these names in a folder of their own. @returns the path of a name */
 function makeFiles(files: Readonly<Record<string, string | Uint8Array>>) {
   const folder = temporaryFolder()
   for (const [name, text] of Object.entries(files)) {
@@ -101,7 +101,7 @@ describe('a messy CSV', () => {
         stdout: 'ignore',
         stderr: 'ignore',
       })
-      // At least one batch further, and then at whatever it is.
+      // Killed once it has moved on by a batch, and wherever it is after that.
       const next = () => (existsSync(state) ? readFileSync(state, 'utf8') : '')
       while (next() === seen && child.exitCode === null) await Bun.sleep(2)
       const moved = next()

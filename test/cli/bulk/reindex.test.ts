@@ -209,7 +209,7 @@ describe('coffer token reindex', () => {
       if (path === '/tokens/tok-b') await tokens.delete('tok-b')
       if (path === '/tokens/tok-c') {
         await tokens.update('tok-c', { data: 'new-sea', metadata: { by: 'other' } })
-        // The place of one that comes amid a walk is above it.
+        // A token that comes amid a walk has a place above it.
         await tokens.create({ ...old, id: 'late', data: 'old-late' })
       }
     })

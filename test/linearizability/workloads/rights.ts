@@ -7,7 +7,7 @@ import { insist, type Client } from '../client.ts'
 import { pickWeighted, type OpenWorkload, type World } from '../workload.ts'
 
 const slots = 2
-/** A deleted application is asked so often, and then replaced. */
+/** Requests to a deleted application before it is replaced. */
 const requestsAfterEnd = 8
 const shared = 'shared'
 

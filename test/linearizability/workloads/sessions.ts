@@ -8,13 +8,13 @@ import { insist, type Client } from '../client.ts'
 import { pickWeighted, type OpenWorkload, type World } from '../workload.ts'
 
 const slots = 3
-/** From then on its end may come. */
+/** Requests to a session before its end may come. */
 const requestsBeforeEnd = 10
-/** Ended, it is asked so often, and then replaced. */
+/** Requests to an ended session before it is replaced. */
 const requestsAfterEnd = 10
 const shared = 'shared'
 const expiryMs = 300
-/** Between the two clocks of this process, and for what the wall clock is rounded to. */
+/** Slack between the two clocks of this process, and for the rounding of the wall clock. */
 const expirySlackMs = 20
 const nsPerMs = 1e6
 
@@ -46,7 +46,7 @@ interface Family {
   readonly end: End
   readonly expiresAtMs: number | undefined
   requests: number
-  /** One client ends it, again where no answer came. */
+  /** True once a client ends it, which tries again if no answer came. */
   isEnding: boolean
   after: number
 }

@@ -123,7 +123,7 @@ const isTooWide = (asked: SearchTree, { status, text }: Answer): boolean =>
 
 const searchers = callersOf({ first: 30, private: 40, session: 25 })
 
-/** In a body they are numbers; what is none is sent as it is. */
+/** In a body they are numbers; a text that is none is sent as it is. */
 const numbers = ({ page, size }: PageInput) => {
   const numberOf = (text: string) => (/^-?[0-9.]+$/.test(text) ? Number(text) : text)
   return {
@@ -164,7 +164,7 @@ export const searchesForAll = commandsOf({
   },
 })
 
-/** Two questions alone, so that walks of both are gone on with. */
+/** Only two questions, so that walks of both are continued. */
 const walked: readonly TreeInput[] = [
   { field: 'container', value: '/a/', isStart: true, isCut: true },
   { not: { field: 'metadata', pair: ['colour', 'BLUE'] }, sign: '-' },

@@ -1,5 +1,5 @@
 /**
- * Walks by cursor: begun, gone on with later, when tokens have come and gone, or taken to another
+ * Walks by cursor: begun, continued later, when tokens have come and gone, or with another
  * question. Source: contract section 4.
  * @module
  */

@@ -19,7 +19,7 @@ export interface Scene {
   readonly nobody: string
   /** Takes connections, and never answers. */
   readonly silent: string
-  /** Answers for what is called `kept`, by a connection that is kept, and else never. */
+  /** Answers requests for `kept`, by a connection that is kept, and else never. */
   readonly hushed: string
   /** Begins an answer, and never ends it. */
   readonly stalling: string
@@ -49,7 +49,7 @@ async function openSilent(): Promise<string> {
 const hush = (url: string): Response | Promise<Response> =>
   url.endsWith('/kept') ? Response.json({ id: 'kept' }) : new Promise<Response>(() => {})
 
-/** Answers on its socket for what is called `kept`, and else never. @returns its end */
+/** Answers requests for `kept` on its socket, and else never. @returns its end */
 export function openSilentSocket(unix: string): () => unknown {
   const server = Bun.serve({
     unix,
@@ -62,7 +62,7 @@ interface Foul extends Pick<Stage, 'caught' | 'publish'> {
   readonly address: string
 }
 
-/** One server for all that is answered, by its first step. */
+/** Opens one server for all foul answers, picked by the first step of the path. */
 function openFoul(): Foul {
   let caught = 0
   let published: string | undefined

@@ -44,7 +44,7 @@ async function store({ tokens, detokenize }: Client, { applications }: Client, o
   return { ...seen, deleted: await failureOf(tokens.get(card.id)) }
 }
 
-/** 250 of them, which are three pages of a walk. */
+/** Makes and lists 250 tokens, which are three pages of a walk. */
 async function list({ tokens, tokenize }: Client) {
   const metadata = { run: crypto.randomUUID() }
   const made = Array.from({ length: 250 }, (_, data) => ({ type: 'token', data, metadata }))
@@ -81,7 +81,7 @@ async function endedIn(address: string, key: string) {
   return { failure, isAtOnce: Date.now() - start < longMs / 4 }
 }
 
-/** On a connection that is kept, which some runtimes take for one that was lost. */
+/** Aborts a call on a kept connection, which some runtimes take for a lost one. */
 async function endedLater(address: string, key: string) {
   await createClient({ address, key }).tokens.get('kept')
   return endedIn(address, key)
@@ -120,7 +120,7 @@ async function persist({ nobody, redirecting, lossy, keys }: Scene, { tokens }: 
 
 /**
  * Clients are made here, once, as a module makes them when it is loaded.
- * @param fetch in place of the runtime's, for what asks the vault itself
+ * @param fetch in place of the runtime's, for requests to the vault itself
  * @returns tells the story, as often as it is asked
  */
 export function makeStory(scene: Scene, fetch?: ClientOptions['fetch']) {

@@ -1,5 +1,5 @@
 /**
- * A machine that is gone amid a transaction: what it had locked is let go by the database.
+ * A machine that is gone amid a transaction: the database releases its locks.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -30,7 +30,7 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     })
     const other = await openPostgresStore({ address: direct, ...machine, bounds })
     const ordinal = await inserted(other, { uniques: [1] })
-    // Its connections are there, so that what is frozen is a transaction.
+    // Its connections exist already, so that the freeze hits a transaction.
     await insertedSoon(gone, { uniques: [2] })
     proxy.arm('freeze')
     const lost = replaceOf(ordinal, { uniques: [1], version: 2 })

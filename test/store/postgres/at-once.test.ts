@@ -1,6 +1,5 @@
 /**
- * Groups that only insert go as one statement, which must do nothing where something stands in
- * their way.
+ * Groups that only insert go as one statement, which must do nothing if it meets a conflict.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -42,7 +41,7 @@ async function openTables() {
   return { pool, tables, put, settle, counts: () => countsOf(pool, tables) }
 }
 
-/** Rows, uniques and recent ones, and what the receipt says: all of it or nothing is put. */
+/** Counts rows, uniques, recent ones and the receipt: all are put, or none. */
 async function countsOf(
   pool: Pool,
   { rows, uniques, recent, receipts }: ReturnType<typeof tablesIn>,
@@ -53,7 +52,7 @@ async function countsOf(
   return row.map(Number)
 }
 
-/** For a lock, with a statement on these tables. */
+/** Waits until a statement on these tables waits for a lock. */
 async function untilOneWaits(pool: Pool, schema: string): Promise<void> {
   const text = `SELECT 1 FROM pg_stat_activity
 WHERE wait_event_type = 'Lock' AND position($1::text IN query) > 0`
@@ -207,7 +206,7 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
   ])('is not answered as one that was refused: %s', async (_, set) => {
     const { pool, tables } = await openTables()
     let toLose = 0
-    /** Its receipt is removed before anybody asks what became of a COMMIT that was not answered. */
+    /** Removes its receipt before anybody asks for the outcome of an unanswered COMMIT. */
     const losing: Pool = {
       ...pool,
       hold: (ms, work) =>

@@ -31,7 +31,7 @@ async function openTables() {
       await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }),
     )
   }
-  /** @param before the COMMIT, what is waited for */
+  /** @param before awaited before the COMMIT */
   const putOne = (ordinal: number, before = async (): Promise<void> => {}): Promise<void> =>
     pool.hold(msMax, async session => {
       await put(session, ordinal)

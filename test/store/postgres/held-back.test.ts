@@ -1,6 +1,6 @@
 /**
- * A database that holds back while a vault uses it: what was answered stands, what was not is
- * refused, and once it gives again all goes on.
+ * A database that runs short while a vault uses it: answered writes stand, all others are refused,
+ * and once it recovers all goes on.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -42,7 +42,7 @@ async function openOn(server: TestServer, schema = nextSchema()): Promise<Opened
   return { store, waiting, close: () => Promise.all([store.close(), waiting.close()]) }
 }
 
-/** Each that was answered stands, and of those that were refused none. */
+/** Expects that each answered write stands, and none that was refused. */
 async function expectExact(store: PostgresStore, answered: readonly boolean[]): Promise<void> {
   for (const [unique, isThere] of answered.entries()) {
     expect((await store.find(uniqueOf(unique))) !== undefined).toBe(isThere)
@@ -50,7 +50,7 @@ async function expectExact(store: PostgresStore, answered: readonly boolean[]): 
   expect(await store.integrity()).toEqual([])
 }
 
-/** @returns why it was refused, where it was */
+/** @returns the reason of a refusal, if there was one */
 async function tryInsert(
   store: PostgresStore,
   unique: number,

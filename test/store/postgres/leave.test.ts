@@ -25,7 +25,7 @@ import { openAt, tablesAt } from './subject.ts'
 const elapsedMs = () => performance.now()
 const hasLeft = 'the vault has moved, or is being moved, into a folder'
 
-/** As a folder is that takes the vault. */
+/** Makes a folder as it is when it takes the vault. */
 async function leavingAt(folder: string, mover = 1) {
   const tables = tablesAt(folder)
   const pool = openPool((await sharedPostgres()).address(tables.schema), 1)

@@ -1,5 +1,5 @@
 /**
- * That statements read what they were asked for alone, in tables whose size no statistics tell yet.
+ * Statements read only the rows that they were asked for, in tables without statistics yet.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

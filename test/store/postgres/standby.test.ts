@@ -151,7 +151,7 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
     const writing = steady.write([insertOf({ uniques: [3] })])
     const ending = endWaits(ends.cancelled, writing)
     await Bun.sleep(500)
-    // Asynchronous from here on, which is for who runs the database to say.
+    // Asynchronous from here on, which only the operator of the database may decide.
     await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)
     await primary.sql.unsafe('SELECT pg_reload_conf()')
     expect(await writing).toMatchObject({ ok: true })

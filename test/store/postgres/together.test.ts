@@ -180,7 +180,7 @@ describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
       })
       byMs = offMs
       const isOfDatabase = (): boolean => Math.abs(store.clock.wallMs() - Date.now()) < 1_000
-      // At once: not a request is to be answered by that clock, nor later by what it said.
+      // At once: no request may be answered by that clock, nor later by the time that it told.
       expect([store.clock.isRight(), isOfDatabase()]).toEqual([false, true])
       await until(() => told.length === 1)
       expect([store.clock.isRight(), isOfDatabase()]).toEqual([false, true])

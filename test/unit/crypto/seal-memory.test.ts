@@ -20,7 +20,7 @@ function sealTexts(texts: readonly string[], use: Primitives) {
   return { head, values }
 }
 
-/** As `use`, and remembers the memory that it is given: keys, plaintexts and what is derived. */
+/** Wraps `use` and remembers the buffers it gets: keys, plaintexts and derived values. */
 function openWatch(use: Primitives) {
   const secrets = new Set<Uint8Array>()
   const watched: Primitives = {

@@ -1,5 +1,5 @@
 /**
- * Shares of a master key: any so many give it again, and whatever else comes is refused.
+ * Shares of a master key: enough of them give it again, and all else is refused.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

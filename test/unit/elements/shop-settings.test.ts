@@ -17,7 +17,7 @@ import {
 } from '../../../src/elements/limits.ts'
 import type { Labels } from '../../../src/elements/protocol.ts'
 
-/** As what they are sets it, in words of CSS. */
+/** Returns the styles as declarations of CSS. */
 const declared = (styles: unknown): unknown => {
   const declarations = stylesOf(styles)
   return typeof declarations === 'string' ? undefined : declarations

@@ -1,5 +1,5 @@
 /**
- * From which address a request comes, and what counts as one address.
+ * The address of a request, and ranges that count as one address.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

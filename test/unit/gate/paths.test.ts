@@ -23,7 +23,7 @@ describe('the path of an address', () => {
 
 const at = (path: string): Request => new Request(`http://localhost${path}`)
 
-/** A request as a server marks it whose router has matched it. */
+/** Makes a request as a server marks it after its router has matched it. */
 const routed = (path: string, params: Readonly<Record<string, string>>): Request =>
   Object.assign(at(path), { params })
 

@@ -19,7 +19,7 @@ import { hashedMembersMax, jsonTurnChars } from '../../../src/limits/work-limits
 import { nameKinds, namesOf, printObjects, type NameKind } from '../../support/hostile-names.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
-/** All objects, none of them a table of the engine where it has many members. */
+/** Returns all objects; none with many members may be a table of the engine. */
 function objectsOf(value: Json): readonly Json[] {
   if (!isJsonArray(value)) return []
   return value.filter(item => {
@@ -29,7 +29,7 @@ function objectsOf(value: Json): readonly Json[] {
   })
 }
 
-/** Comparisons of names, where each look-up in a table of the engine may meet all that it has. */
+/** Counts comparisons of names, if each look-up in a table of the engine may meet all of them. */
 function countSteps(kind: NameKind, membersEach: number): number {
   const text = printObjects(kind, membersEach, bodyBytesMax)
   let steps = 0

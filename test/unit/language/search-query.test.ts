@@ -1,5 +1,5 @@
 /**
- * The grammar of search queries: what it reads, and where it points when it refuses.
+ * The grammar of search queries: accepted texts, and the place that a refusal names.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

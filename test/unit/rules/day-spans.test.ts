@@ -1,5 +1,5 @@
 /**
- * Days and spans: what a range of time is made of, at its ends and at the ends of the calendar.
+ * Days and spans of a range of time, at its ends and at the ends of the calendar.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

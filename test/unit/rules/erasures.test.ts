@@ -1,6 +1,4 @@
-/**
- * Lines of a list of erasures: what is printed is read again, and nothing else is read.
- */
+/** Lines of a list of erasures: printed lines are read again, and no others. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { tokenIdCharsMax } from '../../../src/limits/limits.ts'

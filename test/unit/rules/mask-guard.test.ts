@@ -1,5 +1,5 @@
 /**
- * The guard of masks of cards by their form: what is proved to show little passes, all else is
+ * The guard of masks of cards by their form: masks that provably show little pass, all others are
  * refused. Source: contract section 6, PCI DSS 3.4.1.
  * @module
  */

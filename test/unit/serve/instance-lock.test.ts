@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { lockInstance, type LockTime } from '../../../src/server/folder/instance-lock.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
-/** @param atSleep what happens while it sleeps for the nth time */
+/** @param atSleep called when it sleeps for the nth time */
 function countedTime(atSleep: (count: number) => void = () => {}) {
   const time = { nowMs: 5_000, sleeps: 0 }
   const lockTime: LockTime = {

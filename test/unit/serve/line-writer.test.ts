@@ -1,5 +1,5 @@
 /**
- * Lines of the log where nobody can take them.
+ * Lines of the log that nobody can take.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * Lines of the request log, whatever the line before was of.
+ * Lines of the request log, whatever the line before.
  * @module
  */
 import { expect, test } from 'bun:test'

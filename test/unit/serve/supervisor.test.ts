@@ -55,7 +55,7 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
   return { made, events, advised, wakes: () => wakes, supervisor: makeSupervisor(count, parts) }
 }
 
-/** Lets all that waits for nothing but each other go on, also while the timers are fake. */
+/** Lets promises go on that wait for nothing but each other, also while the timers are fake. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await Promise.resolve()
 }

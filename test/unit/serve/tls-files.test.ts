@@ -1,5 +1,5 @@
 /**
- * Files of TLS that are not what they must be: each is refused, and none is waited for.
+ * Wrong files for TLS: each is refused, and none is waited for.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'

@@ -47,7 +47,7 @@ function leadFakes(follow: boolean) {
   return { ...led, made, events, keyringKey, unseal }
 }
 
-/** Lets all that waits for nothing but each other go on, while the timers are fake. */
+/** Lets promises go on that wait for nothing but each other, while the timers are fake. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 50; turns += 1) await Promise.resolve()
 }

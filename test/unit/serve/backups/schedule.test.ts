@@ -17,7 +17,7 @@ let cleared: number
 let events: [string, object][]
 let schedule: BackupSchedule
 
-/** Lets all that waits for nothing but each other go on. */
+/** Lets promises go on that wait for nothing but each other. */
 async function settle(): Promise<void> {
   for (let count = 0; count < 20; count += 1) await Promise.resolve()
 }

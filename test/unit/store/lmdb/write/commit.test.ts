@@ -1,6 +1,6 @@
 /**
- * When a commit is tried again. The engine refuses one so rarely that it is stood in for here; the
- * engine's own refusals are in `test/slow/refused-commit.test.ts`.
+ * Retries of a commit. The engine refuses one so rarely that a stand-in does it here; the engine's
+ * own refusals are in `test/slow/refused-commit.test.ts`.
  * @module
  */
 import { expect, test } from 'bun:test'
