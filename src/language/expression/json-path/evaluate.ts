@@ -51,8 +51,9 @@ const isEqual = (run: Run, a: Json | undefined, b: Json | undefined): boolean =>
 
 const isEqualObject = (run: Run, a: JsonObject, b: JsonObject): boolean => {
   if (a.size !== b.size) return false
+  const stepsPerLookUp = stepsPerValue * Math.ceil(Math.log2(b.size + 1))
   for (const [name, member] of a) {
-    spend(run, name.length)
+    spend(run, stepsPerLookUp + name.length)
     if (!isEqual(run, member, b.get(name))) return false
   }
   return true

@@ -132,6 +132,7 @@ describe('what a path reaches', () => {
 
 describe('bounds of an evaluation', () => {
   const half = 'a'.repeat(tokenDataBytesMax / 2)
+  const members = new Map(Array.from({ length: 9_000 }, (_, at) => [`${at}`, 1] as const))
   const manyDigits = Array.from({ length: 400 }, () => ({ numberText: `0.${'9'.repeat(1_900)}` }))
   const ideographs = Array.from({ length: 300 }, (_, at) => String.fromCharCode(0x4e_00 + at)).join(
     '',
@@ -196,6 +197,15 @@ describe('bounds of an evaluation', () => {
         ['a', new Map([[half, 1]])],
         ['b', new Map([[`${half.slice(1)}a`, 1]])],
         ['l', Array.from({ length: 100 }, () => 1)],
+      ]),
+    ],
+    [
+      'comparing objects of many members',
+      "{{ data | json: '$.l[?$.a != $.b]' }}",
+      new Map<string, Json>([
+        ['a', members],
+        ['b', new Map(members)],
+        ['l', Array.from({ length: 5 }, () => 1)],
       ]),
     ],
     [
