@@ -4,7 +4,7 @@
  * @module
  */
 import { Option } from 'commander'
-import { closeSync, fsyncSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { syncFolder, writeWhole } from '../lib/files.ts'
 import { CommandFailure } from '../server/process/failure.ts'
@@ -35,14 +35,33 @@ function openKeyFile(path: string): NewFile | undefined {
   }
 }
 
+/** More than any key takes. */
+const keyRoomBytes = 128
+
+/**
+ * A full disk must be noticed before there is a key, which cannot be shown again. The file is empty
+ * again afterwards, so that an interrupted command can be repeated.
+ */
+function assertRoomFor({ file, remove }: NewFile, path: string): void {
+  try {
+    writeWhole(file, Buffer.alloc(keyRoomBytes), 0)
+    fsyncSync(file)
+    ftruncateSync(file)
+  } catch {
+    remove()
+    throw new CommandFailure(`the key cannot be written to ${path}: make room on its disk`)
+  }
+}
+
 /** @throws CommandFailure if it cannot be made, or holds something */
 function reserveKeyFile(path: string): KeyFile {
   const made = openKeyFile(path)
   if (made === undefined) throw taken(path)
+  assertRoomFor(made, path)
   return {
     path,
     write(key) {
-      writeWhole(made.file, Buffer.from(`${key}\n`))
+      writeWhole(made.file, Buffer.from(`${key}\n`), 0)
       fsyncSync(made.file)
       closeSync(made.file)
       syncFolder(dirname(resolve(path)))

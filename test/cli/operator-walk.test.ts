@@ -28,6 +28,19 @@ let key: string[]
 const run = (command: string, at: string, ...more: readonly string[]): Promise<Ended> =>
   runCoffer([...command.split(' '), '--data', at, ...key, ...more])
 
+/** Does nothing on a machine that lets nobody mount: the crash campaign has such refusals too. */
+async function onSmallDisk(task: (disk: string) => Promise<void>): Promise<void> {
+  const disk = join(root, 'disk')
+  mkdirSync(disk, { recursive: true })
+  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'none', disk])
+  if (exitCode !== 0) return
+  try {
+    await task(disk)
+  } finally {
+    Bun.spawnSync(['umount', disk])
+  }
+}
+
 beforeAll(async () => {
   root = temporaryFolder()
   data = join(root, 'vault')
@@ -79,23 +92,35 @@ describe('backups', () => {
     expect((await run('backup', data, '--to', join(beside, 'one'))).exitCode).toBe(0)
   })
 
-  test.skipIf(!isRoot)('say where room is missing, and how much is needed and free', async () => {
-    const disk = join(root, 'disk')
-    mkdirSync(disk)
-    const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'none', disk])
-    // A machine that lets nobody mount has the same refusal in the crash campaign.
-    if (exitCode !== 0) return
-    try {
+  test.skipIf(!isRoot)('say where room is missing, and how much is needed and free', () =>
+    onSmallDisk(async disk => {
       const ended = await run('backup', data, '--to', join(disk, 'one'))
       expectFailure(ended, 1, /too little space is free for a backup on the disk of .*\/disk: /)
       expect(ended.stderr).toMatch(/: \d+ MiB are needed, 8 MiB are free\n$/)
+      expect(readdirSync(disk)).toEqual([])
+    }),
+  )
+})
+
+describe.skipIf(!isRoot)('on a disk without room', () => {
+  test('no vault is made', () =>
+    onSmallDisk(async disk => {
       const made = await run('init', join(disk, 'vault'))
       expectFailure(made, 1, /too little space is free for a new vault on the disk of /)
       expect(readdirSync(disk)).toEqual([])
-    } finally {
-      Bun.spawnSync(['umount', disk])
-    }
-  })
+    }))
+
+  test('no key is made that could not be written', () =>
+    onSmallDisk(async disk => {
+      Bun.spawnSync(['dd', 'if=/dev/zero', `of=${join(disk, 'full')}`, 'bs=64k'])
+      const listed = async () => (await run('app list', data)).stdout
+      const before = await listed()
+      const words = ['--name', 'x', '--type', 'public', '--permission', 'token:create']
+      const made = await run('app create', data, ...words, '--key-file', join(disk, 'key'))
+      expectFailure(made, 1, /the key cannot be written to .*\/key: make room on its disk/)
+      expect(await listed()).toBe(before)
+      expect(readdirSync(disk)).toEqual(['full'])
+    }))
 })
 
 describe('a vault whose format is lost', () => {
