@@ -30,7 +30,7 @@ test('every tenant has one new manager, and no other key of any tenant works', a
   }
 })
 
-test('what was revoked once is not counted again, but for the new key', async () => {
+test('keys that were revoked once are not counted again, but for the new key', async () => {
   const vault = await openTestVault()
   expect(await revokeEverything(vault.deps, () => {})).toMatchObject({ keys: 1, sessions: 0 })
   expect(await revokeEverything(vault.deps, () => {})).toMatchObject({ keys: 1, sessions: 0 })

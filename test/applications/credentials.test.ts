@@ -31,7 +31,7 @@ const ask = async (headers: Readonly<Record<string, string>>, target = '/applica
   return { received, status: received.answers[0]?.status, body: received.answers[0]?.body ?? '' }
 }
 
-describe('what is no live key is 401, with one body for all', () => {
+describe('a text that is no live key is 401, with one body for all', () => {
   // proves A13.1, C2.9, H118, H120, S41
   test('H118, H120: whatever stands in its place', async () => {
     const { key } = wire

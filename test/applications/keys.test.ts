@@ -261,7 +261,7 @@ describe('a session', () => {
   })
 })
 
-describe('who may', () => {
+describe('the right to', () => {
   const add = async (permissions: readonly string[]) =>
     vault.application({ type: 'management', permissions })
 

@@ -108,7 +108,7 @@ describe.each(browserNames)('in %s', name => {
     made = await checkout.tokenize({ metadata: { order: '17' } })
   })
 
-  test('what is typed becomes a token, which the private key reveals', async () => {
+  test('a typed card becomes a token, which the private key reveals', async () => {
     expect(checkout.mounted).toBe('ready')
     expect(await checkout.values()).toEqual([grouped, '11 / 31', cvc])
     expect(await checkout.state()).toEqual({ complete: true, brand: 'visa', errors: {} })

@@ -133,7 +133,7 @@ describe.each(browserNames)('in %s', name => {
     expect(await page.$$('iframe')).toHaveLength(0)
   })
 
-  test('what is wrong is told by an event, and in the console where nobody takes it', async () => {
+  test('a mistake is told by an event, and in the console where nobody takes it', async () => {
     const reported = (page: Page) =>
       page.evaluate(() => (globalThis as unknown as ElementPage).reported)
     const wrong = '<coffer-card address="vault.example" api-key="a"></coffer-card>'

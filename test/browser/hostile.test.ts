@@ -213,7 +213,7 @@ const frameTests = (open: () => Page) => {
   })
 
   // proves E17.11
-  test('what a browser has kept of a visit before is not in the fields', async () => {
+  test('texts that a browser has kept of a visit before are not in the fields', async () => {
     const raw = openShop({ html: rawPage(vault.address) })
     const page = open()
     await page.goto(raw.origin)

@@ -96,7 +96,7 @@ describe.each(browserNames)('in %s', name => {
     expect(await Promise.all(outer.frames().slice(2).map(hasFields))).toEqual([false])
   })
 
-  test('what is opened by itself, or framed without a greeting, has hidden fields', async () => {
+  test('a frame that is opened by itself, or not greeted, has hidden fields', async () => {
     const page = await openShopPage(name, shop)
     await page.goto(`${open.address}/elements/card`)
     await settled()

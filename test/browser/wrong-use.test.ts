@@ -169,7 +169,7 @@ const keyTests = (open: () => Page) => {
 }
 
 const requestTests = (open: () => Checkout) => {
-  test('what the vault refuses beside the card', async () => {
+  test('members beside the card that the vault refuses', async () => {
     const { fill, tokenize } = open()
     await fill(...card)
     const refused = await tokenize({ metadata: { order: '4242424242424242' } })

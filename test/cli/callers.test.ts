@@ -291,7 +291,7 @@ describe('each failure has its exit code, and repeats nothing', () => {
   })
 })
 
-test('what a server says that is no vault does nothing to the terminal', async () => {
+test('an answer of a server that is no vault does nothing to the terminal', async () => {
   const evil = '\u001b[2J\u009b31m\u202e\nline'
   const headers = { 'content-type': 'application/problem+json', 'svc-trace-id': 'trace\u009b' }
   const server = Bun.serve({

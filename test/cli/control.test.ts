@@ -107,7 +107,7 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
   })
 })
 
-test('what a name holds reaches the terminal as letters alone', async () => {
+test('a name reaches the terminal as letters alone', async () => {
   const data = copyOfMade('names')
   const socket = join(root, 'names.sock')
   const server = await startCoffer(['serve', '--data', data, '--socket', socket])

@@ -198,7 +198,7 @@ test.each([
 })
 
 // proves E8.2
-test('what was killed before its folder had a mark is known and removed', async () => {
+test('a copy that was killed before its folder had a mark is known and removed', async () => {
   const data = copyOfMade()
   const begun = [join(data, 'verifying'), `${data}-elsewhere.partial`]
   for (const path of begun) mkdirSync(path)
@@ -219,7 +219,7 @@ test('a backup that is refused leaves no note, and what is in its way', async ()
   expect([readdirSync(data).sort(), readdirSync(inTheWay)]).toEqual([before, ['mine']])
 })
 
-test('what compact itself has left is named, and removed', async () => {
+test('a copy that compact itself has left is named, and removed', async () => {
   const data = copyOfMade()
   cpSync(join(data, 'store'), join(data, 'compacting'), { recursive: true })
   expect(await doctor(data)).toEqual([expect.stringContaining(join(data, 'compacting'))])

@@ -79,7 +79,7 @@ beforeAll(async () => {
   expect((await runCoffer(['backup', ...words(data), '--to', file])).exitCode).toBe(0)
 })
 
-describe('in the place of what a passphrase takes,', () => {
+describe('in the place of the file of a passphrase,', () => {
   // proves E8.7
   test.each(kinds)('%s beside a backup is not put into a folder', async (_, put) => {
     const root = temporaryFolder()
@@ -102,7 +102,7 @@ describe('in the place of what a passphrase takes,', () => {
     expect(readdirSync(root)).toEqual(['vault'])
   })
 
-  test('what it is goes both ways, by a link as well, for its owner alone', async () => {
+  test('the file itself goes both ways, by a link as well, for its owner alone', async () => {
     const root = temporaryFolder()
     const backup = join(root, 'x.backup')
     copyFileSync(file, backup)

@@ -250,7 +250,7 @@ time.sleep(60)`
   }
 })
 
-test('what is no socket is not removed for the control socket', async () => {
+test('a file that is no socket is not removed for the control socket', async () => {
   const data = copyOfVault()
   writeFileSync(join(data, 'control'), 'precious')
   const ended = await limited(['serve', '--data', data, '--port', '0'])

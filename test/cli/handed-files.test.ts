@@ -75,7 +75,7 @@ function expectLine(name: string, { exitCode, stdout, stderr }: Ended): void {
   expect(stderr).toMatch(/^(?:reading: 100 %\n)?coffer: [^\n]+\n$/)
 }
 
-describe.each(handed)('what is handed over as %s', (name, isPiped, wordsOf) => {
+describe.each(handed)('the file handed over as %s', (name, isPiped, wordsOf) => {
   // proves E26.5
   test('is no pipe that nobody writes to', async () => {
     const ended = await limited(wordsOf(pipe()))
@@ -218,7 +218,7 @@ describe.each(['format', 'store/database', 'master.kdf'])('a pipe at %s in a dat
   )
 })
 
-test('what a passphrase needs, beside a backup, is copied from no pipe', async () => {
+test("a passphrase's file beside a backup is copied from no pipe", async () => {
   const backup = fresh('backup')
   await runCoffer(['backup', '--data', made, '--to', backup])
   run('mkfifo', `${backup}.kdf`)

@@ -315,7 +315,7 @@ describe('coffer keys rekey', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'who waits for a rekey to end opens the vault with the key that it leaves',
+    'a command that waits for a rekey to end opens the vault with the key that it leaves',
     async () => {
       const data = copyOfMade('wait')
       const file = masterKeyOf(data)

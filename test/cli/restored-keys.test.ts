@@ -120,7 +120,7 @@ describe('a script says what becomes of the keys', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('who keeps them has every key and session again', async () => {
+  test('keeping them brings back every key and session', async () => {
     const data = join(temporaryFolder(), 'restored')
     const ended = await restore(data, '--keep-keys')
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' })

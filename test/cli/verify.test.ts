@@ -363,7 +363,7 @@ describe('a file that lost its end', () => {
   })
 })
 
-describe('what coffer verify refuses', () => {
+describe('coffer verify refuses', () => {
   test('another master key', async () => {
     const data = copyOfMade('other-key')
     writeFileSync(join(data, 'master.key'), 'ab'.repeat(32))

@@ -111,7 +111,7 @@ test.each(['json', 'text'] as const)(
   },
 )
 
-test('what a vault says of rows and tokens is told by its escapes, in a report too', async () => {
+test('an answer on rows and tokens is told by its escapes, in a report too', async () => {
   const problem = { status: 400, title: evil, detail: `${evil}\nx`, errors: { data: [evil] } }
   const application = { id: 'app', permissions: ['token:update'], rules: [] }
   const listed = { pagination: { total_items: 1 }, data: [{ id: 'abc', search_indexes: [] }] }

@@ -153,7 +153,7 @@ describe('several workers are one vault', () => {
     expect(instance.server.ready).toBe(`Coffer listens on http://127.0.0.1:${instance.port}\n`)
   })
 
-  test('what one answered with 201, 200 or 204, all others show at once', async () => {
+  test('a change that one answered with 201, 200 or 204, all others show at once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = `shown-${round}`
       expect((await create(first, { id, type: 'token', data: 1 })).status).toBe(201)

@@ -141,7 +141,7 @@ describe('instants', () => {
   })
 })
 
-describe('what JSON has no text for', () => {
+describe('values without a JSON text', () => {
   class Amount {
     readonly cents = 17
   }
@@ -299,7 +299,7 @@ describe('wrong use is told before anything is sent', () => {
   })
 
   test.each([[{ size: 0 }], [{ size: 101 }], [{ limit: 0 }], [{ limit: 1.5 }]])(
-    'how a list is walked: %p',
+    'a wrong walk of a list: %p',
     async choice => {
       const walks = [nowhere.list(choice), nowhere.search({ query: '*', ...choice })]
       for (const walk of walks) await expect(walk.next()).rejects.toThrow('expected a whole number')
@@ -307,7 +307,7 @@ describe('wrong use is told before anything is sent', () => {
     },
   )
 
-  test('what would delete more than was meant', async () => {
+  test('a call that would delete more than was meant', async () => {
     for (const query of ['', ' ', undefined]) {
       const sent = nowhere.deleteWhere(query as string)
       await expect(sent).rejects.toThrow('query: expected a text such as')

@@ -155,7 +155,7 @@ test('there is a way to each operation of the interface', async () => {
   expect([...new Set(called)].toSorted()).toEqual(known.toSorted())
 })
 
-describe('what is sent', () => {
+describe('a sent request', () => {
   test('has an idempotency key of its own where it writes, and none where it reads', async () => {
     const { tokens, sessions } = clientOf('private')
     asked.splice(0)

@@ -55,7 +55,7 @@ test('the data of a token is that of its type', async () => {
   expect(masked.data).toBe('4242')
 })
 
-test('what becomes of a tree is typed by it', async () => {
+test('the result of a tree is typed by it', async () => {
   const made = await vault.tokenize({
     name: 'Ada Lovelace',
     cards: [{ type: 'card', data: { number } }],

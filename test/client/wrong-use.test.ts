@@ -49,7 +49,7 @@ describe('a call says', () => {
     expect(await told(tokens.get('a'))).toMatchObject({ code: 'unauthenticated', status: 401 })
   })
 
-  test('what a key of the wrong type lacks', async () => {
+  test('the permission that a key of the wrong type lacks', async () => {
     const error = await told(clientOf('management').tokens.get('a'))
     expect(error.code).toBe('forbidden')
     expect(error.message).toContain('token:read')
@@ -133,7 +133,7 @@ describe('a call says', () => {
     }
   })
 
-  test('what was wrong by path, whatever a vault puts there', async () => {
+  test('each fault by its path, whatever a vault puts there', async () => {
     for (const errors of [null, 'a', ['a'], { a: 'b', c: [1] }]) {
       const answer = () => Response.json({ detail: 'no', errors }, { status: 400 })
       const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })

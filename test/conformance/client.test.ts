@@ -242,7 +242,7 @@ describe('a session', () => {
 })
 
 // proves P38
-test('what the vault has not is told as 404', async () => {
+test('an operation that the vault has not is told as 404', async () => {
   const calls = [
     management.logs.list(),
     management.proxies.list(),

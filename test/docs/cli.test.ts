@@ -206,7 +206,7 @@ async function newSession(): Promise<string> {
   return sessions[0]?.id ?? ''
 }
 
-describe('what --json prints', () => {
+describe('the JSON output', () => {
   test.each(Object.entries(shapes))('of %s is one line of the shape', async (name, shape) => {
     const run = runs[name]
     if (run === undefined) throw new Error(`say here how ${name} is run`)

@@ -34,7 +34,7 @@ test('both together name each setting', () => {
   expect([...named].toSorted()).toEqual(settings.toSorted())
 })
 
-test('what docs/operations.md shows of HAProxy is in its example', () => {
+test('the HAProxy settings that docs/operations.md shows are in its example', () => {
   const shown = /```\n(backend [^`]+)```/.exec(text)?.[1] ?? 'nothing'
   const example = resolve(import.meta.dir, '../../examples/haproxy/haproxy.cfg')
   expect(readFileSync(example, 'utf8')).toEndWith(`\n${shown}`)

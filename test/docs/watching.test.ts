@@ -182,7 +182,7 @@ afterAll(async () => {
   for (const { running } of served) expect(await running.end('SIGTERM')).toBe(0)
 })
 
-describe('what a vault tells', () => {
+describe('the scrape of a vault', () => {
   const page = readFileSync(`${docs}/operations.md`, 'utf8')
   const section = page.slice(page.indexOf('\n## Watching'), page.indexOf('\n## Logs'))
   const named = [...section.matchAll(/`((?:coffer|process)_[a-z_]+)(?:\{[a-z,]+\})?`/g)].map(

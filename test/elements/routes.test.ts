@@ -91,7 +91,7 @@ describe('the frame', () => {
   })
 })
 
-describe('whether an origin may hold it', () => {
+describe('the answer whether an origin may hold it', () => {
   const allowed = async (get: Get, origin?: string) => {
     const answer = await get('/elements/origin', {
       headers: origin === undefined ? {} : { origin },

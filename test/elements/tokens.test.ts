@@ -142,7 +142,7 @@ describe('a failure says', () => {
   const failing = async (form: Form, more = {}): Promise<Failure> =>
     (await tokensAt(await openWire(port, []), form).make(ask(more))) as Failure
 
-  test('which fields the vault refuses', async () => {
+  test('the fields that the vault refuses', async () => {
     const wrong = { number: '4242424242424241', expiry: '1331', cvc: '12' }
     expect(await failing(formOf(wrong))).toMatchObject({
       code: 'invalid_card',
@@ -161,7 +161,7 @@ describe('a failure says', () => {
     expect(JSON.stringify([refused, forbidden])).not.toMatch(/key_2|\d{12}/)
   })
 
-  test('what the shop has said wrong beside the card', async () => {
+  test('the mistakes of the shop beside the card', async () => {
     const request = { expires_at: 'yesterday' }
     expect(await failing(formOf(), { request })).toMatchObject({ code: 'invalid_request' })
   })
@@ -180,7 +180,7 @@ describe('a failure says', () => {
   })
 })
 
-describe('what is told of a token', () => {
+describe('the report on a token', () => {
   const number = '4242424242424242'
   const told = (data: unknown) => maskedOf({ id: 'a', data }, number)
 

@@ -53,7 +53,7 @@ async function refuse(method: string, path: string, body?: object): Promise<void
   expect(await response.text()).not.toContain('xxxx')
 }
 
-test('what is tried here needs more than one credential has', () => {
+test('this load needs more than one credential has', () => {
   expect(tokens * dataChars).toBeLessThan(credentialAnswersBytesMax)
   expect(2 * tokens * dataChars).toBeGreaterThan(credentialAnswersBytesMax)
 })

@@ -164,7 +164,7 @@ describe('a body is refused', () => {
   })
 })
 
-describe('what is taken comes back as it went in', () => {
+describe('an accepted value comes back as it went in', () => {
   // proves C1.8
   test.each([
     // proves H36

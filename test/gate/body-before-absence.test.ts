@@ -96,7 +96,11 @@ describe('E15: an application that is absent', () => {
     ['no grants at all', {}, ['permissions']],
     ['a container of no shape', { rules: [rule({ container: 'x' })] }, ['rules[0].container']],
     ['two rules of one priority', { rules: [rule({}), rule({})] }, ['rules[1].priority']],
-    ['what no one type may hold', { permissions: ['token:read', 'log:read'] }, ['permissions[1]']],
+    [
+      'grants that no one type may hold',
+      { permissions: ['token:read', 'log:read'] },
+      ['permissions[1]'],
+    ],
   ])('is 400 with %s', async (_, body, paths) => {
     expectProblem(await put('absent', body), 400, paths, ['canary'])
     expect((await put('absent', body, key)).status).toBe(403)

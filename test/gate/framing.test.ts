@@ -204,7 +204,7 @@ describe('a body is refused, and nothing made,', () => {
   })
 })
 
-describe('what follows a request on its connection', () => {
+describe('text behind a request on its connection', () => {
   // proves H7
   test('H7: is never run where a proxy may read another end of the body', async () => {
     for (const coding of ['chunked,', ', chunked', 'chunked, chunked', 'identity', 'gzip']) {
@@ -280,7 +280,7 @@ describe('what follows a request on its connection', () => {
   })
 })
 
-describe('what follows a write that is under way', () => {
+describe('a request behind a write that is under way', () => {
   // The server has no place to keep it: it ends the connection, and the client does not know.
   // proves H23
   test('H23: is never run, and the write is whole or absent', async () => {

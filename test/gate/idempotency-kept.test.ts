@@ -108,7 +108,7 @@ test('a write whose credential was changed meanwhile is decided anew, and once',
   expect(await count(vault, key)).toBe(1)
 })
 
-describe('what was done', () => {
+describe('a done request', () => {
   // proves C1.39
   test('is told after a process that died between its write and its answer', async () => {
     const { vault, key, create } = await openWithKey(138)

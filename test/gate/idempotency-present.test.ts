@@ -157,7 +157,7 @@ describe('a caller with other rights', () => {
   })
 })
 
-describe('what is told again', () => {
+describe('a replay', () => {
   // proves C1.45
   test('is what stands now: a later change shows', async () => {
     const { ask, once } = await openWorld(407)
@@ -304,22 +304,25 @@ const operations: readonly (readonly [
 ]
 
 // proves C1.39
-test.each(operations)('what is done is kept in the same write: %s', async (_, prepare, by) => {
-  const world = await openWorld(413)
-  const { vault } = world
-  const [method, path, body] = await prepare(world)
-  const kept: number[] = []
-  const { store } = vault.deps
-  const write: Store['write'] = async changes => {
-    kept.push(changes.filter(change => 'insert' in change && isOfKey(change.insert)).length)
-    return store.write(changes)
-  }
-  const app = buildApp({ ...vault.deps, store: { ...store, write } })
-  const key = by === 'backend' ? world.key : vault.managementKey
-  const done = await app.handle(requestOf(method, path, { key, body, headers }))
-  expect(done.status).toBeLessThan(300)
-  expect(kept).toEqual([1])
-})
+test.each(operations)(
+  'the effect is kept in the write that makes it: %s',
+  async (_, prepare, by) => {
+    const world = await openWorld(413)
+    const { vault } = world
+    const [method, path, body] = await prepare(world)
+    const kept: number[] = []
+    const { store } = vault.deps
+    const write: Store['write'] = async changes => {
+      kept.push(changes.filter(change => 'insert' in change && isOfKey(change.insert)).length)
+      return store.write(changes)
+    }
+    const app = buildApp({ ...vault.deps, store: { ...store, write } })
+    const key = by === 'backend' ? world.key : vault.managementKey
+    const done = await app.handle(requestOf(method, path, { key, body, headers }))
+    expect(done.status).toBeLessThan(300)
+    expect(kept).toEqual([1])
+  },
+)
 
 // proves C1.37
 test('a slot is of the credential that asks, whatever its version', async () => {

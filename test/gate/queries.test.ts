@@ -130,7 +130,7 @@ describe('pages are counted in digits', () => {
   })
 })
 
-describe('what cannot be read is refused', () => {
+describe('a query that cannot be read is refused', () => {
   // contract section 16 bounds the ids, so that 400 of them are too many whatever the URL holds.
   const ids = (count: number) => Array.from({ length: count }, () => 'id=plain').join('&')
 

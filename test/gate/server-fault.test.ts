@@ -7,7 +7,7 @@ import { buildApp } from '../../src/server/listen/app.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault } from '../support/vault.ts'
 
-test('what is thrown at the server answers like every fault, and shows no message', async () => {
+test('an error thrown at the server answers like every fault, and shows no message', async () => {
   const vault = await openTestVault(161)
   const fail = (): never => {
     throw new TypeError(`${canary}\n    at ${canary} (${canary}.ts:1:1)`)

@@ -177,7 +177,7 @@ const full = () => {
   throw new ApiError('storage_full', 'There is no room left.')
 }
 
-describe('what any request may meet is reached', () => {
+describe('a status that any request may meet is reached', () => {
   test('404 for an unknown address, 405 with the methods that are allowed', async () => {
     expect((await send('GET', '/nothing', 'plain')).status).toBe(404)
     const answer = await send('PUT', '/tokens', 'plain', { body: {} })

@@ -172,7 +172,7 @@ describe('a row that comes back with', () => {
     }
   })
 
-  test('what it is itself is answered', async () => {
+  test('its own bytes is answered', async () => {
     const { status, text } = await through(row => ({ ...row }))('GET', '/tokens/victim')
     expect([status, text.includes(cardNumber)]).toEqual([200, true])
   })

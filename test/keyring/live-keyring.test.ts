@@ -16,7 +16,7 @@ test('writes beside a new key are begun again, and land then', async () => {
   expect((await insert()).ok).toBe(true)
 })
 
-test('what was sealed before a new key lands under none, however late it is brought', async () => {
+test('a row sealed before a new key lands under none, however late it is brought', async () => {
   const { store, holder, sealNew, insert } = await openVault()
   const row = sealNew()
   await rotate(holder)

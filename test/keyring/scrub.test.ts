@@ -8,7 +8,7 @@ import { retire, rotate, scrubReplaced } from '../../src/vault/keyring/rotation.
 import { openTables, tableNames } from '../../src/store/lmdb/environment.ts'
 import { openVault } from './vault.ts'
 
-test('what is read as of an older commit stays until it was read', async () => {
+test('a keyring that is read as of an older commit stays until it was read', async () => {
   const { path, deps, holder } = await openVault()
   const reader = openTables(path, tableNames, true)
   const transaction = reader.root.useReadTransaction()

@@ -42,7 +42,7 @@ const manifestAt = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 
 describe.each(packages.map(({ name, bytesMax }) => [name, bytesMax] as const))(
-  'what is in %s',
+  'the contents of %s',
   (name, bytesMax) => {
     const expected: Readonly<Record<string, readonly string[]>> = {
       '@coffer/client': ['client.js', 'socket.js'],
@@ -258,7 +258,7 @@ test('the test of its README passes', async () => {
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
 }, 300_000)
 
-test('what needs Bun says so in Node.js', async () => {
+test('a module that needs Bun says so in Node.js', async () => {
   const { exitCode, stderr } = await run(['node', '-e', `import('coffer')`])
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the vault runs on Bun')])
 }, 300_000)

@@ -206,7 +206,7 @@ describe('parsing', () => {
     )
   })
 
-  test('what is printed parses to the same tree', () => {
+  test('a printed tree parses to the same tree', () => {
     fc.assert(
       fc.property(template, tree => {
         const printed = printTemplate(tree)

@@ -88,7 +88,7 @@ const limits = grantsOf(
 )
 
 describe('laws of bound grants', () => {
-  test('what is within a limit never shows more than the limit, anywhere', () => {
+  test('grants within a limit never show more than the limit, anywhere', () => {
     let within = 0
     fc.assert(
       fc.property(grantsOf(scope), limits, (grants, limit) => {
@@ -102,7 +102,7 @@ describe('laws of bound grants', () => {
   })
 
   // proves C12.7, E5.2, S47
-  test('what is left within a limit shows no more than the limit, nor than there was', () => {
+  test('grants cut to a limit show no more than the limit, nor than there was', () => {
     let left = 0
     let lost = 0
     fc.assert(

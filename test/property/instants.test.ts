@@ -74,7 +74,7 @@ describe('instants', () => {
     )
   })
 
-  test('what is shown reads back as the same instant and the same text', () => {
+  test('a shown instant reads back as the same instant and the same text', () => {
     fc.assert(
       fc.property(civil.filter(exists), fields => {
         const instant = parseInstant(writeSlashed(fields), 'expires_at')

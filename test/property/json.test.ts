@@ -86,7 +86,7 @@ describe('json laws', () => {
     )
   })
 
-  test('what the native parser refuses is refused, whatever is damaged', () => {
+  test('a text that the native parser refuses is refused, whatever is damaged', () => {
     const snippet = fc.constantFrom(
       '',
       '"',

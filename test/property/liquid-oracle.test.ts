@@ -1,8 +1,8 @@
 /**
  * Liquid's filters against liquidjs, on random values.
  *
- * Where we differ on purpose, the inputs are chosen so that it does not show, and the unit tests
- * say what we do instead. All differences:
+ * Inputs are chosen so that differences on purpose do not show; the unit tests say what we do
+ * instead. All differences:
  *
  * - An array or object as text is its canonical JSON text; Liquid joins items, so that `["a","b"]`
  *   and `["ab"]` are alike. As a number it is 0; JavaScript reads `[5]` as 5.

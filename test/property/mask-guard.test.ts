@@ -68,7 +68,7 @@ const applied = (drawn: readonly string[], data: object): unknown => {
 
 describe('laws of masks of cards', () => {
   // proves C6.41, E3.4, S58
-  test('what is told of a mask holds: it shows no other digit, and nothing of the code', () => {
+  test('a verdict on a mask holds: it shows no other digit, and nothing of the code', () => {
     let told = 0
     fc.assert(
       fc.property(mask, digits, other, (drawn, [first = '', second = ''], members) => {

@@ -36,7 +36,7 @@ const trees = searchTrees({
   instants: fc.integer({ min: Date.UTC(1970), max: Date.UTC(9999) }),
 })
 
-test('what is printed of a tree is read as that tree', () => {
+test('a printed tree is read as that tree', () => {
   fc.assert(
     fc.property(trees, tree => {
       expect(parseSearch(printSearch(tree), 'query')).toEqual(tree)

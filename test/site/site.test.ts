@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const foreign = /^(?:[a-z]+:)?\/\//i
 
-describe('what a browser loads', () => {
+describe('a file that a browser loads', () => {
   test('comes from the host of the page', () => {
     const loads = pages.flatMap(([file, text]) =>
       [...text.matchAll(/<(script|link|img|iframe|source|use|object|embed)\b[^>]*>/g)].flatMap(

@@ -99,7 +99,7 @@ async function writeAll({ root, putChunks }: ReturnType<typeof openWorn>): Promi
   return runs
 }
 
-test('what the engine refuses for its free pages is committed by another try', async () => {
+test('a commit that the engine refuses for its free pages succeeds by another try', async () => {
   // Otherwise nothing was refused, and nothing tried.
   expect(await writeAll(openWorn())).toBeGreaterThan(writes)
 })

@@ -301,7 +301,7 @@ const describeRaces = ({ store }: Subject): void => {
 }
 
 const describeDurability = ({ store, reopen }: Subject): void => {
-  describe('what is written', () => {
+  describe('a written row', () => {
     test('is seen by the read that follows it', async () => {
       const loops = Array.from({ length: 8 }, async (_, loop) => {
         for (let i = 0; i < 20; i += 1) {

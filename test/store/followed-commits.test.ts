@@ -64,7 +64,7 @@ function openStore(fold: FoldSizes = foldSizes) {
   return { environment, write }
 }
 
-describe('what a process keeps of its own commit', () => {
+describe('the state that a process keeps of its own commit', () => {
   test('is what a reader finds, through all steps of folds', async () => {
     const { environment, write } = openStore({ rows: 6, puts: 1, putsPerDigest: 0 })
     const seen = new Set<string>()

@@ -130,7 +130,7 @@ test('the permissions of one type of application are listed by themselves', asyn
 })
 
 // proves A1.6, A6.3, C11.1
-test('what is listed can be granted to just the types that are listed with it', async () => {
+test('a listed permission can be granted to just the types that are listed with it', async () => {
   const { body } = await vault.ask('GET', '/permissions', { key: vault.managementKey })
   const listed = body as unknown as { type: string; application_types: string[] }[]
   for (const { type: permission, application_types: types } of listed) {

@@ -196,7 +196,7 @@ describe('a duplicate shows', () => {
   }
 
   // proves C8.12, E15.2
-  test('what the caller may read, but never beyond the mask', async () => {
+  test('the parts that the caller may read, but never beyond the mask', async () => {
     for (const key of [plain, revealing]) {
       const { body, text } = await createOnce({ data: secret }, key)
       expect(body).toMatchObject({ data: 'XXXXXXXXXXX77', metadata: { owner: 'canary-owner' } })

@@ -291,7 +291,7 @@ describe('a create with a chosen id', () => {
   })
 })
 
-describe('whose budget it is', () => {
+describe('budgets by owner', () => {
   test('each credential has its own', async () => {
     const { vault, search } = await openWorld(514, { permissions: ['token:search'] })
     const other = await vault.application({ type: 'private', permissions: ['token:search'] })

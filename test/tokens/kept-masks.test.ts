@@ -125,7 +125,7 @@ describe('without a look at its data', () => {
   })
 })
 
-describe('what is kept', () => {
+describe('the kept output', () => {
   const masks: readonly Json[] = [
     '{{ data | stringify }}',
     '{{ data.a }}',

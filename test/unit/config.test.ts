@@ -223,7 +223,7 @@ describe('a list with an entry that is none', () => {
   })
 })
 
-describe('what is logged', () => {
+describe('logging', () => {
   test('has its own settings, which no application is told', () => {
     const { logs, settings } = decodeConfig({ logRequests: 'all' }, fileOf({ log_sample: 100 }))
     expect(logs).toEqual({ ...defaultLogSettings, logRequests: 'all', logSample: 100 })

@@ -74,7 +74,7 @@ describe('stored bytes', () => {
   })
 })
 
-test('what was expected is told without its place, and where there is none as the message', () => {
+test('an expectation is told without its place, and where there is none as the message', () => {
   expect(expectedBy(invalid('data.number', 'expected digits'))).toBe('expected digits')
   expect(expectedBy(new ApiError('not_found', 'There is none.'))).toBe('There is none.')
   expect(expectedBy(new ApiError('invalid_request', 'wrong', {}))).toBe('wrong')

@@ -199,7 +199,7 @@ describe('lines of JSON', () => {
   })
 })
 
-describe('what cannot be an import', () => {
+describe('a file that cannot be imported', () => {
   const csv = 'a,b,b\n1,2,3\n'
   const map = (name: string) => JSON.stringify({ type: 'token', data: `{{ data["${name}"] }}` })
 

@@ -84,7 +84,7 @@ describe('a mistake is told with what to do, and nothing is stored or written', 
     expect(readFileSync(join(folder, 'rows.csv'), 'utf8')).toBe(files['rows.csv'])
   })
 
-  test('what an export that was ended by force has left is not written over', async () => {
+  test('a part of an export that was ended by force is not written over', async () => {
     const folder = makeFolder()
     writeFileSync(join(folder, 'all.age.part'), 'sealed')
     expect(await failureOf([...out, './all.age'], folder)).toEqual([

@@ -259,7 +259,7 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
   })
 })
 
-describe('what cannot go at once', () => {
+describe('a group that cannot go at once', () => {
   const decide = (...sets: Change[][]) => decideAtOnce(sets.map(prepareChanges))
 
   test.each<readonly [string, Change[][]]>([

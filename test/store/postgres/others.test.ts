@@ -90,7 +90,7 @@ describe('a generation that a write waits for', () => {
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('over a database', () => {
-  test('who waits too long for a connection ends no work of those who have one', async () => {
+  test('a wait too long for a connection ends no work of those that have one', async () => {
     const pool = await poolOf(2)
     const work = () => pool.hold(5_000, ({ send }) => send('SELECT 1, pg_sleep(0.8)'))
     const working = [work(), work()]

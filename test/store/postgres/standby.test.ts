@@ -91,7 +91,7 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
   )
 
   test.each(Object.entries(ends))(
-    'what a COMMIT has left that was %s is no ground for a refusal',
+    'the leftovers of a COMMIT that was %s are no ground for a refusal',
     async (_, how) => {
       await cutOff()
       const writing = store.write([insertOf({ uniques: [3] })])

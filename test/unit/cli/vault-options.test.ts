@@ -50,7 +50,7 @@ test('commands that work on the files of a folder name no database', () => {
   expect(without).toEqual(ofFiles)
 })
 
-test('how a command takes the store is said, or it does not compile', () => {
+test('a command says how it takes the store, or does not compile', () => {
   // @ts-expect-error: nothing is said
   const unsaid = () => takesVault(new Command('unsaid'))
   // @ts-expect-error: whether a folder is made on this machine first is not said

@@ -90,7 +90,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(isWiped()).toBe(true)
   })
 
-  test('what is sealed under a key of its own opens under that key alone', () => {
+  test('a value that is sealed under a key of its own opens under that key alone', () => {
     const sealed = sealUnder(random(32), random(24), Buffer.from('737'))
     expect(unsealUnder(random(32), sealed)).toBeUndefined()
     const ownKey = random(32)
@@ -122,7 +122,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(opened.map(bytes => bytes && utf8Text(bytes))).toEqual(['123', '4567'])
   })
 
-  test('what is open at the same time does not disturb each other', () => {
+  test('values that are open at the same time do not disturb each other', () => {
     const [one, other] = ['one', 'other'].map(name => {
       const { head, values } = sealTexts(textsOf(name), use)
       const opener = unsealAll(keyOf, context, head, use)

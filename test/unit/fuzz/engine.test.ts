@@ -35,7 +35,7 @@ function openMaze() {
 
 const budget = { seconds: 3_600, executions: 200_000 }
 
-test('what lies behind four right characters is found, and shrunk to them', async () => {
+test('a fault behind four right characters is found, and shrunk to them', async () => {
   const { target, coverage } = openMaze()
   const { faults, executions } = await fuzz(target, coverage, openRandom(1), budget)
   expect(faults).toHaveLength(1)

@@ -20,8 +20,8 @@ function partOf(text: string, opaque: readonly string[] = []): string {
   return JSON.stringify(knownPart(schema, value, new Set(opaque)))
 }
 
-describe('what a schema knows of a body', () => {
-  test('are its own members and no others', () => {
+describe('the known part of a body', () => {
+  test('has its own members and no others', () => {
     expect(partOf('{"__proto__":1,"name":"a","other":2,"toString":3}')).toBe('{"name":"a"}')
   })
 

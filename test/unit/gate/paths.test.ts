@@ -70,7 +70,7 @@ describe('a pattern', () => {
   })
 })
 
-describe('what the router of a server has read', () => {
+describe('a path that the router of a server has read', () => {
   test('agrees with the address', () => {
     expect(readParams('/tokens/:id', routed('/tokens/1%2f', { id: '1/' }))).toEqual({ id: '1/' })
     // It has matched the address itself, which the framework takes for the id of a token.

@@ -46,7 +46,7 @@ test('no more begin than the store takes, and others begin at once', async () =>
 })
 
 // proves E10.17
-test('those that wait have turns by credential, however many one has brought', async () => {
+test('waiting requests have turns by credential, however many one has brought', async () => {
   const { begun, ask, leave } = crowd({ inside: 1, spare: 0 })
   ask(1, ...many('a', 20))
   ask(2, ...many('b', 2))
@@ -132,7 +132,7 @@ test('a turn is given back once, also by a request that left before it came', as
   expect(beginsOf(turns, 1, page)).toBe(true)
 })
 
-test('who waits as long as for a store that is away is refused, and lets others in', async () => {
+test('a request that waits too long for its turn is refused, and lets others in', async () => {
   const turns = makeStoreTurns({ readMs: 1, writeMs: 60_000 })
   const taken = Array.from({ length: storePagesMax }, () => turns(1, page))
   for (const one of taken) await one.take()

@@ -255,7 +255,7 @@ describe('the card guard', () => {
   })
 })
 
-describe('whether a mask shows anything of the data', () => {
+describe('a mask shows something of the data', () => {
   const shows = (mask: unknown, data: unknown) => showsAnything(fromPlain(mask), fromPlain(data))
 
   test.each<[unknown, unknown, boolean]>([

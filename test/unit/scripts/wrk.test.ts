@@ -44,7 +44,7 @@ const timedOut = fast.replace(
   ['  Socket errors: connect 0, read 0, write 0, timeout 8', ...end].join('\n'),
 )
 
-describe('what wrk prints', () => {
+describe('the output of wrk', () => {
   test('gives requests, rate and latencies, whatever their unit', () => {
     expect(parseWrk(fast)).toEqual({
       requests: 66_243,

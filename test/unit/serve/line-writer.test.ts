@@ -29,7 +29,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('what was dropped is told in full, behind a line that was written again', async () => {
+test('dropped lines are told in full, behind a line that was written again', async () => {
   const path = join(temporaryFolder(), 'log')
   // This descriptor is closed; the next open gets its number.
   const file = openSync(path, 'w')

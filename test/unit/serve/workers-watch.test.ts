@@ -80,7 +80,7 @@ test('one that is missing is only told of; with none the vault is not ready', as
   expect(valueOf(await print(), 'answers')).toBe(7)
 })
 
-test('what workers have counted that are gone stays, however many there were', async () => {
+test('the counts of workers that are gone stay, however many there were', async () => {
   const { all, print } = watched(stand(3), stand(4))
   for (let lives = 1; lives <= 5; lives += 1) {
     const text = await print()

@@ -6,7 +6,7 @@ const bodies = 1_000
 const bodyBytes = 3_900
 
 test.each(['container', 'expression', 'mask'])(
-  'what is kept of a body keeps no body alive: %s',
+  'a kept part of a body keeps no body alive: %s',
   what => {
     const run = Bun.spawnSync([process.execPath, script, what])
     expect(run.stderr.toString()).toBe('')

@@ -19,7 +19,7 @@ describe('compiling expressions', () => {
     expect(compileTemplate('{{ data.kept.second }}', at, 'mask')).toBe(second)
   })
 
-  test('what one use may do, another may not, although the text is known', () => {
+  test('rights of one use are not those of another, although the text is known', () => {
     const text = '{{ metadata.kept }}'
     compileTemplate(text, at, 'fingerprint')
     expectRefusal(() => compileTemplate(text, 'mask', 'mask'), ['mask'])

@@ -76,7 +76,7 @@ describe('metadata', () => {
   })
 })
 
-describe('what a path reaches', () => {
+describe('paths', () => {
   // proves C6.2, H94
   test.each([
     '{{ data.missing }}',

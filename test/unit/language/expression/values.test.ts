@@ -69,7 +69,7 @@ describe('printing with little left', () => {
   })
 })
 
-describe('what a filter makes of a value', () => {
+describe('values in filters', () => {
   test('bytes are no value', () => {
     expect(() => jsonOf(new Uint8Array(1))).toThrow('invariant')
     expect(jsonOf('a')).toBe('a')

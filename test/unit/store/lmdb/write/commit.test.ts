@@ -34,13 +34,13 @@ function openFailing(codes: readonly (number | undefined)[]) {
 
 const bodyOf = (done: string[]) => () => done.push('body')
 
-test('what was refused is put again behind another commit', async () => {
+test('a refused transaction is put again behind another commit', async () => {
   const { environment, done } = openFailing([refusedTransaction])
   expect(await commit(environment, bodyOf(done))).toBe(3)
   expect(done).toEqual(['body', 'format', 'body'])
 })
 
-test('what is refused each time is given up', async () => {
+test('a transaction that is refused each time is given up', async () => {
   const codes = Array.from({ length: 2 * commitTriesMax }, (_, at) =>
     at % 2 === 0 ? refusedTransaction : undefined,
   )
