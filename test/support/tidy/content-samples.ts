@@ -90,17 +90,25 @@ const banned: readonly Sample[] = [
     files: {
       'src/a.ts': `/** Tells what is wrong,\n * of which kind, and\n * who asked. */\n'What?'`,
       'src/client/interface.ts': '/** Whether it is there. */',
+      'test/support/tidy/text-samples.ts': '/** Whether it is there. */',
+      'test/a.test.ts': `test('what is there', () => {})\n// However it is.`,
     },
     finds: [],
   },
   {
     rule: 'a sentence of a comment has a subject',
     says: 'refuses one that begins with a clause, in comments of each kind',
-    files: { 'src/a.ts': `/**\n * What it is.\n */\n// Of a row.\n/** Whether it is. */` },
+    files: {
+      'src/a.ts': `/**\n * What it is.\n */\n// Of a row.\n/** Whether it is. */`,
+      'test/a.test.ts': '// What it is.',
+      'examples/a.ts': '/** How it is. */',
+    },
     finds: [
       'src/a.ts:2: a sentence without a subject',
       'src/a.ts:4: a sentence without a subject',
       'src/a.ts:5: a sentence without a subject',
+      'test/a.test.ts:1: a sentence without a subject',
+      'examples/a.ts:1: a sentence without a subject',
     ],
   },
   {
