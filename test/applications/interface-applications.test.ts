@@ -1,6 +1,6 @@
 /**
- * Applications and sessions as the specification shows them: every field, who has which, and the
- * bounds of what may be sent. Source: spec, "Application object", "Access rule", "Applications",
+ * Applications and sessions as the specification shows them: every field, the types that have it,
+ * and bounds of requests. Source: spec, "Application object", "Access rule", "Applications",
  * "Sessions"; contract sections 11 to 13 and 16.
  * @module
  */

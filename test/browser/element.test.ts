@@ -111,7 +111,7 @@ describe.each(browserNames)('in %s', name => {
       const { document } = globalThis as unknown as ElementPage
       const card = document.createElement('coffer-card') as CofferCardLike
       document.querySelector('#root').append(card)
-      // After it came into the page, as some frameworks do it.
+      // Set after it came into the page, as some frameworks do.
       card.setAttribute('address', address)
       card.setAttribute('cardholder-name', '')
       Object.assign(card, { apiKey: () => key, styles: { label: { color: 'rgb(1, 2, 3)' } } })

@@ -39,7 +39,7 @@ interface Hostile {
 
 interface ByHand {
   readonly messages?: readonly object[]
-  /** So many answers are waited for, beside heights; or a second, where there should be none. */
+  /** Number of answers to wait for, beside heights; or a second, if there should be none. */
   readonly answers: number
 }
 

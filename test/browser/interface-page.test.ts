@@ -70,7 +70,7 @@ async function openAll(page: Page): Promise<void> {
 const textOf = (page: Page, selector: string): Promise<string> =>
   page.$eval(selector, element => (element as unknown as { innerText: string }).innerText)
 
-/** By how much it can be scrolled sideways, in pixels. */
+/** Returns how far it can be scrolled sideways, in pixels. */
 const overflowOf = (page: Page) => {
   const root = 'document.documentElement'
   return page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)

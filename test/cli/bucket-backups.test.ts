@@ -1,5 +1,5 @@
 /**
- * Backups in a bucket of a real S3 server, with what lies between it and the vault cut and
+ * Backups in a bucket of a real S3 server, while the way between it and the vault is cut and
  * changed.
  * @module
  */

@@ -128,7 +128,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
     wall.set(yearsMs)
     expect(await read(server, 'lasting')).toBe(404)
     await readUntilGone(server, 'brief')
-    // By the clock of this test, to which the wall is set back below.
+    // This is the clock of the test, to which the wall is set back below.
     await Bun.sleep(Math.max(0, briefEndsMs + 1_000 - Date.now()))
     await waitUntilSwept(data)
     wall.set(0)

@@ -78,7 +78,7 @@ test('coffer dev sweeps what dead ones left, and nothing that somebody has or is
   expect(await living.end('SIGTERM')).toBe(0)
 })
 
-/** Returns the lines behind the guide, once there are so many. */
+/** Returns the lines behind the guide, once there are as many as wanted. */
 async function linesOf(running: Running, act: (address: string, keys: Keys) => Promise<void>) {
   const [address = ''] = /http:\/\/[\d.:]+/.exec(running.ready) ?? []
   const keyOf = (name: string) =>

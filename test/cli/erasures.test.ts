@@ -1,6 +1,6 @@
 /**
- * The list of erasures: what `serve --erasure-log` writes of deletes before it answers them, and
- * what becomes of a delete that cannot be listed.
+ * The list of erasures: lines that `serve --erasure-log` writes of deletes before it answers them,
+ * and deletes that cannot be listed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -174,7 +174,7 @@ describe('a delete that cannot be listed', () => {
       ])
       expect((await ask('GET', '/tokens/second')).status).toBe(200)
       rmdirSync(list)
-      // Anyone who asks again is told 404 once the line of what was deleted is there.
+      // A caller that asks again is told 404 once the line of the delete is there.
       expect((await ask('DELETE', '/tokens/first')).status).toBe(404)
       expect(idsOf(list)).toEqual(['first'])
       expect((await ask('DELETE', '/tokens/second')).status).toBe(204)

@@ -138,7 +138,7 @@ describe('variables of services whose names begin with coffer, and empty ones', 
     COFFER_DB_ENV_POSTGRES_DB: 'coffer',
     COFFER_DB_1_NAME: '/web/coffer-db.1',
     COFFER_DB_1_ENV_LC_ENV_X: '1',
-    // As templates leave what nobody has chosen.
+    // Templates leave this for settings that nobody has chosen.
     COFFER_WORKERS: '',
     COFFER_LOG_LEVEL: '',
     COFFER_MASTER_KEY_FILE: '',

@@ -96,7 +96,7 @@ describe('an init that was cut off', () => {
         stdout: 'ignore',
         stderr: 'ignore',
       })
-      // From the first sign of it on, a little later each time.
+      // Kills it a little later each time, from the first sign of it on.
       await until(() => existsSync(data) || child.exitCode !== null)
       await Bun.sleep(round * 4)
       child.kill('SIGKILL')

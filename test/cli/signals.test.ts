@@ -32,7 +32,7 @@ const own = () => requestText('GET', '/applications/key', { 'SVC-API-KEY': key }
 
 interface Connection {
   readonly socket: Socket
-  /** All statuses that have come, once there are so many or the connection has ended. */
+  /** Returns all statuses, once that many came or the connection has ended. */
   statuses(count: number): Promise<number[]>
 }
 

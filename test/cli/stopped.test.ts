@@ -1,6 +1,6 @@
 /**
  * A process that was stopped amid writes and continued, as a virtual machine that is paused and
- * moved, goes on serving: nobody may take the time that it missed for a commit that does not end.
+ * moved, goes on serving: the missed time must not count as a commit that does not end.
  * @module
  */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'

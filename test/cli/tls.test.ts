@@ -1,6 +1,6 @@
 /**
- * `--tls-cert`, `--tls-key` and `--tls-client-ca`: who is served, what is refused before anything
- * is, and SIGHUP.
+ * `--tls-cert`, `--tls-key` and `--tls-client-ca`: callers that are served, refusals before any is,
+ * and SIGHUP.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -11,7 +11,7 @@ const { port, keys, clientOf, vault } = await openServed(2, { requestsPerSecondM
 const total = async (): Promise<number> =>
   (await clientOf('private').tokens.listPage({ size: 1 })).pagination.total_items
 
-/** Answers with what is said, in turn, then with nothing but 404. */
+/** Gives these answers in turn, then nothing but 404. */
 function openScripted(answers: (() => Response | Promise<Response>)[]): string {
   let count = 0
   const server = Bun.serve({

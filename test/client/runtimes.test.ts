@@ -56,7 +56,7 @@ const outcome = {
   number: '4242424242424242',
   count: 150,
   code: 'not_found',
-  // After another attempt, in every platform.
+  // The client has tried again before, in every platform.
   lost: 'unreachable',
   // The platform's own error has the key in it.
   said: 'svc-api-key: expected visible ASCII',

@@ -1,9 +1,9 @@
 /**
- * Clients of three vaults, each with tokens of its own, and what they were promised.
+ * Clients of three vaults, each with tokens of its own, and the answers that vaults must stand by.
  *
- * A token whose write got no answer is left alone until the next check, which finds out what became
- * of it. A create under an idempotency key is sent again, through any vault, until it is answered.
- * An answer that no fault of a database explains, such as a 500, is a failure at once.
+ * A token whose write got no answer is left alone until the next check, which finds out its
+ * outcome. A create under an idempotency key is sent again, through any vault, until it is
+ * answered. An answer that no fault of a database explains, such as a 500, is a failure at once.
  * @module
  */
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'

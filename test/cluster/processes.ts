@@ -11,7 +11,7 @@ export interface Owned {
 }
 
 const owned = new Set<Owned>()
-/** Data folders of PostgreSQL, whose postmasters outlive who started them. */
+/** Data folders of PostgreSQL, whose postmasters outlive the process that started them. */
 const dataFolders = new Set<string>()
 
 export function startProcess(

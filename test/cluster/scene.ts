@@ -32,7 +32,7 @@ export interface Scene {
   readonly draw: Draw
   /** True if the machine does other work too: a slow p99 is told, and fails nothing. */
   readonly isAnySpeed: boolean
-  /** The p99 that counts as usual: twice that of before any fault. */
+  /** The p99 that counts as usual: twice the one before any fault. */
   usualMs: number
 }
 

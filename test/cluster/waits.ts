@@ -37,7 +37,7 @@ function freezeSenders(node: Node): void {
   for (const pid of sendersOf(node)) signal(pid, 'SIGSTOP')
 }
 
-/** As their titles say: `COMMIT waiting for 0/5A3B2C0`. */
+/** Finds them by their titles: `COMMIT waiting for 0/5A3B2C0`. */
 const waitingIn = (node: Node): readonly number[] =>
   backendsOf(node).filter(pid => titleOf(pid).includes(' waiting for '))
 

@@ -1,5 +1,5 @@
 /**
- * `docs/hostile-inputs.md`: every case is there, once and in order, with what is sent and answered.
+ * `docs/hostile-inputs.md`: every case is there, once and in order, with request and answer.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -7,7 +7,7 @@ import { readStatements } from '../support/statements.ts'
 
 const rows = readStatements('docs/hostile-inputs.md')
 
-/** Attacks by anyone who reads the code: the number of the point, and its cases. */
+/** Attacks by readers of the code: the number of the point, and its cases. */
 const attack = /^E(\d+)(?:\.(\d+))?$/
 
 const names = rows.map(([name = '']) => name)

@@ -1,6 +1,6 @@
 /**
- * `docs/evidence/measurements.md`: its tables are those of the committed full run, and the graph is
- * there and in `docs/performance.md`.
+ * `docs/evidence/measurements.md`: its tables show the committed full run, and the graph is there
+ * and in `docs/performance.md`.
  * @module
  */
 import { expect, test } from 'bun:test'

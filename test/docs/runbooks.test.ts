@@ -130,7 +130,7 @@ async function makeTemplate(): Promise<void> {
 beforeAll(async () => {
   await makeTemplate()
   recipient = await identityToRecipient(await generateX25519Identity())
-  // By its server: tokens come from callers alone.
+  // The server makes it: tokens come from callers alone.
   await onMachine(async ({ folder, run }) => {
     for (const customer of ['c-17', 'c-18']) {
       const token = { id: customer, type: 'token', data: 'kept', metadata: { customer } }

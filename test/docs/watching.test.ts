@@ -244,7 +244,7 @@ describe.skipIf(!hasPrometheus)('a vault that Prometheus scrapes', () => {
 
   afterAll(() => prometheus.stop())
 
-  /** Values that can be drawn; asks again while there are none, as before the second scrape. */
+  /** Returns drawable values; asks again before the second scrape, while there are none. */
   async function valuesOf(expression: string): Promise<readonly number[]> {
     for (let tries = 0; ; tries += 1) {
       const series = await prometheus.query(expression)

@@ -77,7 +77,7 @@ interface Sent {
   readonly body: () => Json | Promise<Json>
   /** Objects within the body whose members are tried as well. */
   readonly within?: readonly (readonly string[])[]
-  /** One of two members, of which one has to be there. */
+  /** One of two members, one of which has to be there. */
   readonly only?: string
   /** True if it may be left out: null then means no body. */
   readonly isOptional?: boolean

@@ -1,5 +1,5 @@
 /**
- * The frame of the card fields as the vault serves it: headers, addresses, and who may hold it.
+ * The frame of the card fields as the vault serves it: headers, addresses, pages that may hold it.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * The scripts of the card fields: what the vault makes of its modules, what a shop bundles, and how
- * large both are.
+ * The scripts of the card fields: the bundle that the vault makes of its modules, the bundle of a
+ * shop, and the sizes of both.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -11,7 +11,7 @@ const yearMs = 365 * 24 * 60 * 60 * 1_000
 const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
 const rule = { priority: 1, container: '/', transform: 'reveal', permissions }
 
-/** A vault whose clock may be ahead of what is settled. */
+/** Opens a vault whose clock may be ahead of the settled time. */
 async function openJumpyVault(seed: number) {
   const vault = await openTestVault(seed)
   let aheadMs = 0

@@ -30,7 +30,7 @@ beforeAll(async () => {
 const send = (path: string, raw: string | Uint8Array) => vault.ask('POST', path, { key, raw })
 
 const members = namesOf('composed', 3_000).map(name => `${JSON.stringify(name)}:1.0`)
-/** As it is printed: numbers as they came, no white space, no needless escape. */
+/** Its printed form: numbers as they came, no white space, no needless escape. */
 const printed = `{"a/b":"\\u0000\\n",${members.join(',')}}`
 const spaced = `{ "a\\/b" : "\\u0000\\u000A" ,\n${members.join(' , ')} }`
 const reordered = `{${members.toReversed().join(',')},"a/b":"\\u0000\\n"}`

@@ -12,7 +12,7 @@ const tokens = 1_000
 /** All texts of all tokens hold it, so that one search finds any of them. */
 const core = 'canary-of-a-thousand'
 
-/** A Luhn-valid card number of 16 digits for each count; the first 12 are those of all. */
+/** A Luhn-valid card number of 16 digits for each count; all share the first 12. */
 function cardNumber(count: number): string {
   const base = `4242${String(count).padStart(11, '0')}`
   const digits = [...base].map(Number).reverse()

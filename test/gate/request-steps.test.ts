@@ -29,7 +29,7 @@ beforeAll(async () => {
   masking = await vault.application({ type: 'private', rules })
 })
 
-/** Between a half and all of what one expression may do. */
+/** Takes between a half and all of the steps that one expression may do. */
 const grown = "replace: 'a', 'bbbbbbbb' | replace: 'b', 'cccccccc' | replace: 'c', 'dddd' | upcase"
 const costly = `{{ data | ${grown} | size }}`
 const data = 'a'.repeat(400)

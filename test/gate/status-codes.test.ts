@@ -1,6 +1,6 @@
 /**
  * Every status that contract section 3 declares is reached by a request, for every operation that
- * may answer it; and those of section 2 that any request may meet.
+ * may answer it; and so are the statuses of section 2 that any request may meet.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

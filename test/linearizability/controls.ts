@@ -147,7 +147,7 @@ function refusedEarly(history: Operation[]): boolean {
   return true
 }
 
-/** The first key goes on after another one was answered. */
+/** The first key still works after another one was answered. */
 function oldKey(history: Operation[]): boolean {
   const changes = answeredOf(history, 'regenerate').filter(({ out }) => out.status === 200)
   const use = answeredOf(history, 'use').find(

@@ -27,7 +27,7 @@ export interface Output {
   readonly reason?: string
 }
 
-/** As `checker/history.go` reads it. */
+/** An operation in the form that `checker/history.go` reads. */
 export interface Operation {
   readonly client: number
   /**

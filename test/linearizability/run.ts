@@ -15,7 +15,7 @@ import type { Workload } from './workload.ts'
 const workers = 3
 const clientsMin = 4
 const clientsMax = 8
-/** About so many operations are recorded; a last look at everything comes on top. */
+/** Number of recorded operations, roughly; a last look at everything comes on top. */
 const operationsWanted = 400
 const pauseMsMax = 12
 const underWayWanted = 3
@@ -92,7 +92,7 @@ async function loadAndStrike(scene: Scene, plan: Plan, history: Operation[], dra
   await Promise.all(guarded)
 }
 
-/** @param history receives what the clients do and see, also where the run breaks off */
+/** @param history receives all calls and answers, also if the run breaks off */
 export async function runPlan(plan: Plan, folder: string, history: Operation[]): Promise<void> {
   const draw = drawFrom(plan.seed)
   const home = await openMode(folder, plan.mode)

@@ -61,7 +61,7 @@ export const isRule = (type: keyof typeof permissionsOf, rule: Json): rule is Js
 const isApplicationRule = (type: ApplicationType, rule: Json): boolean =>
   isRule(type, rule) && isContainer(rule['container']) && rule['conditions'] === undefined
 
-/** At least one of the two, no two rules of one priority, no rules for management. */
+/** Reads grants: at least one of the two, no two rules of one priority, no rules for management. */
 export function readGrants(
   type: keyof typeof permissionsOf,
   body: JsonObject,

@@ -48,7 +48,7 @@ function sessionKeys(model: Model): string[] {
   return keys.length > 0 ? keys : applicationKeys(model, 'private')
 }
 
-/** Oldest first, so that small numbers, to which runs shrink, are those of the beginning. */
+/** Oldest first, so that small numbers, to which runs shrink, stand for the beginning. */
 const applicationKeys = (model: Model, type: ApplicationType): string[] =>
   liveApplications(model)
     .filter(one => one.type === type)

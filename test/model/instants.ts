@@ -7,7 +7,7 @@
 
 export interface Expiry {
   readonly ms: number
-  /** As it must come back: ISO 8601 with the offset that was written. */
+  /** Text that must come back: ISO 8601 with the offset that was written. */
   readonly shown: string
 }
 

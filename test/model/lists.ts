@@ -7,7 +7,7 @@ import { matchingApplications, type ApplicationQuery } from './applications.ts'
 import { liveTokens, type Model, type ModelToken, type Transform } from './state.ts'
 import { fingerprintOf, viewToken } from './token-view.ts'
 
-/** As texts, since a query may hold anything. */
+/** Members are texts, since a query may hold anything. */
 export interface PageQuery {
   readonly page?: string
   readonly size?: string

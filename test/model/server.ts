@@ -100,7 +100,7 @@ function expectProblem(model: Model, answer: Answer): void {
   }
 }
 
-/** Compares the whole body of a success, so that nothing more is shown than what must be. */
+/** Compares the whole body of a success, so that nothing more is shown than is due. */
 export function expectAnswer(model: Model, answer: Answer, expected: Expected): void {
   const { status, or = status } = expected
   const due = answer.status === or ? or : status

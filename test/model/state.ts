@@ -125,7 +125,7 @@ interface Expiring {
   readonly expiry: Expiry | undefined
 }
 
-/** From the very instant on it is gone (contract section 10). */
+/** It is gone from the very instant on (contract section 10). */
 const isLive = (model: Model, { expiry }: Expiring): boolean =>
   expiry === undefined || expiry.ms > model.nowMs
 

@@ -15,7 +15,7 @@ export interface ModelType {
 
 const digitsOf = (text: string): number[] => [...text].map(Number)
 
-/** From the right, every second digit is doubled and its digits are added. */
+/** Doubles every second digit from the right, and adds the digits of the result. */
 const isLuhn = (text: string): boolean =>
   digitsOf(text)
     .reverse()
@@ -105,7 +105,7 @@ function isIban(text: string): boolean {
   return whole.length === ibanLengths[whole.slice(0, 2)] && BigInt(digits) % 97n === 1n
 }
 
-/** As an address of the samples is written; the whole of RFC 5321 is not asked of a model. */
+/** Shape of the samples' addresses; the whole of RFC 5321 is not asked of a model. */
 const emailShape = /^[a-z0-9+.]+@(?:[a-z0-9]+\.)+[a-z]{2,}$/i
 
 /** Numbers of the countries of the samples, with as many digits as those have. */

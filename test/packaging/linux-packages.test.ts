@@ -1,6 +1,6 @@
 /**
- * The Debian and the RPM package: made of this binary, installed on a machine that is thrown away,
- * used as an operator would, and removed again. Skipped where nfpm is missing, which
+ * The Debian and the RPM package: made of this binary, installed on a throw-away machine, used as
+ * an operator would, and removed again. Skipped if nfpm is missing, which
  * `scripts/install-packaging-tools` installs, or where no such machine can be made.
  * @module
  */

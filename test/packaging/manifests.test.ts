@@ -91,7 +91,7 @@ describe.skipIf(binary === undefined || !mayMount)('the pods', () => {
   const folders: Record<string, string> = {}
   let root: string
 
-  /** As a volume of a pod with an `fsGroup` is. */
+  /** Makes a folder as a volume of a pod with an `fsGroup` is. */
   const makeFolder = (name: string, files: Readonly<Record<string, string>> = {}): void => {
     const path = join(temporaryFolder(), name)
     mkdirSync(path)

@@ -12,7 +12,7 @@ import { addReader, ask, serve } from './served.ts'
 const rounds = 60
 const number = '4242424242424242'
 
-/** As the number of a round, three digits. */
+/** Prints the number of a round as three digits. */
 const codeOf = (round: number): string => String(100 + round)
 
 // .ci/run installs it.

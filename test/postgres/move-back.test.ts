@@ -240,13 +240,13 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await cutOff(there, async () => (await copied()) >= 2_000)).toBe(true)
       expect(await formatOf(server, schema)).toBe(-1)
       await cutOff(there, () => existsSync(named))
-      // As it is when the folder names the database, which counts as no vault yet.
+      // State once the folder names the database, which counts as no vault yet.
       if (!existsSync(ownFile)) renameSync(aside, ownFile)
       await server.sql.unsafe(`UPDATE ${schema}.state SET format = -1`)
       const early = await runCoffer(['serve', '--data', data, '--socket', socket])
       expectRefused(early, 'a vault is being moved there')
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
-      // As it is when only the file of before has its name still.
+      // State in which only the earlier file still has its name.
       renameSync(aside, ownFile)
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
       expect([existsSync(ownFile), existsSync(aside)]).toEqual([false, true])
@@ -270,7 +270,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await cutOff(back(data), () => existsSync(half))).toBe(true)
       const place = readFileSync(named)
       await cutOff(back(data), () => existsSync(ownFile))
-      // As it is when all but the last step is done.
+      // State in which all but the last step is done.
       writeFileSync(named, place)
       expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
       expect(existsSync(named)).toBe(false)

@@ -103,7 +103,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     return release
   }
 
-  /** Until somebody waits for that table. */
+  /** Waits until somebody waits for that table. */
   async function waitedFor({ schema }: Served, table: string): Promise<void> {
     const text = `SELECT 1 FROM pg_locks WHERE NOT granted
 AND relation = '${schema}.${table}'::regclass`

@@ -7,7 +7,7 @@ import { isDigits } from '../../src/lib/bytes.ts'
 const digitsOf = (minLength: number, maxLength: number) =>
   fc.array(fc.nat({ max: 9 }), { minLength, maxLength }).map(digits => digits.join(''))
 
-/** By the words of the standard: doubled digits are replaced by the sum of their own digits. */
+/** Follows the standard: doubled digits are replaced by the sum of their own digits. */
 const slowLuhn = (digits: string): boolean => {
   const worth = [...digits].reverse().map((digit, place) => {
     const weighted = Number(digit) * (place % 2 === 0 ? 1 : 2)

@@ -77,7 +77,7 @@ const rank = (grants: Grants, held: (typeof tokenPermissions)[number], at: Token
   return transform === undefined ? -1 : transforms.indexOf(transform)
 }
 
-/** By brute force: in each place, for each permission. */
+/** Compares by brute force: in each place, for each permission. */
 const showsNoMore = (grants: Grants, limit: Grants): boolean =>
   places.every(at =>
     tokenPermissions.every(held => rank(grants, held, at) <= rank(limit, held, at)),

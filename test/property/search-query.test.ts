@@ -14,7 +14,7 @@ import { searchTrees } from '../support/search-trees.ts'
 
 afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
-/** Texts of all kinds, with what is special in queries among them. */
+/** Texts of all kinds, with the special characters of queries among them. */
 const values = fc.string({ unit: fc.oneof(fc.constantFrom(...'"\\ ()[]{}*:!-'), fc.string()) })
 
 const containers = fc

@@ -1,6 +1,6 @@
 /**
  * Laws of lists and searches: for any tokens, any grants and any question, totals, order, pages and
- * walks are those of a look at every token.
+ * walks agree with a look at every token.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'

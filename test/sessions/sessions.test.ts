@@ -1,5 +1,5 @@
 /**
- * Sessions over HTTP: creating, authorizing, and who may do which. Source: contract section 12.
+ * Sessions over HTTP: creating, authorizing, and the callers that may. Source: contract section 12.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -41,7 +41,7 @@ const tailOf = ({ tail: { state, isDamaged, folding, fresh } }: IndexedEnvironme
   fresh: heldIn(fresh),
 })
 
-/** By a reader that has the same file open, and nothing in memory. */
+/** Reads as a process that has the same file open, and nothing in memory. */
 function readAnew(environment: IndexedEnvironment) {
   environment.root.resetReadTxn()
   const reader = withIndex(environment)

@@ -158,7 +158,7 @@ export interface ModelSubject {
 }
 
 /**
- * @param begin  makes a place for a new store, by what a run is given beside its writes
+ * @param begin  makes a place for a new store, by the `given` value of a run
  * @param given  of a run, such as how often rows are folded
  */
 export function testModel<Given>(

@@ -3,7 +3,7 @@ import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { firstOrdinal, testModel } from './model-run.ts'
 
-/** From no fold at all to one that begins with every write, each in steps of all sizes. */
+/** Draws from no fold at all to one that begins with every write, each in steps of all sizes. */
 const folds = fc.record({
   rows: fc.constantFrom(1, 2, 5, 1_000),
   puts: fc.constantFrom(1, 3, 1_000),

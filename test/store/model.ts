@@ -37,7 +37,7 @@ class Refusal extends Error {
   }
 }
 
-/** @param given the ordinal that the store has given to what is inserted */
+/** @param given the ordinal that the store gave to an inserted row */
 function changeOne(model: Model, change: Change, at: number, given?: number): Model {
   const rows = new Map(model.rows)
   const put = (ordinal: number, row: NewRow): void => {

@@ -21,8 +21,8 @@ async function entriesOf(path: string): Promise<Record<TableName, number>> {
 }
 
 /**
- * Until the rows before an ordinal are folded, and the folds of an open store rest, as nobody's
- * write goes on with them.
+ * Waits until the rows before an ordinal are folded and the folds of an open store rest, as no
+ * write continues them.
  */
 async function untilFolded(store: LmdbStore, before: number): Promise<StoreState> {
   for (;;) {

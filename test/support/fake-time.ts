@@ -19,7 +19,7 @@ export const fakeTimeLibrary: string | undefined = (
 export const fakeTimeMissing = 'libfaketime is not installed: see the package faketime'
 
 export interface FakeTime {
-  /** For each process that is to have this wall. */
+  /** Environment of each process that is to have this wall. */
   readonly env: Readonly<Record<string, string>>
   /** Sets the wall that far ahead of the right time, also of running processes. */
   set(aheadMs: number): void

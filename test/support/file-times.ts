@@ -19,7 +19,7 @@ const root = resolve(import.meta.dir, '../..')
 const statistics = '/proc/self/stat'
 const ticksPerSecond = 100
 
-/** From `proc_pid_stat(5)`, which includes children; elsewhere of this process alone. */
+/** Reads `proc_pid_stat(5)`, which includes children; elsewhere of this process alone. */
 function processorSeconds(): number {
   if (!existsSync(statistics)) {
     const { user, system } = process.cpuUsage()

@@ -14,7 +14,7 @@ export function removeTemporaryFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-// For a process that runs no tests; for one that does, see `after-all-tests.ts`.
+// A process that runs no tests needs this; for one that does, see `after-all-tests.ts`.
 process.on('exit', removeTemporaryFolders)
 
 export function temporaryFolder(): string {

@@ -16,7 +16,7 @@ const cardNumber = (at: number): string => withCheckDigit(`424242${String(at).pa
 
 export interface MessyCsv {
   readonly text: string
-  /** By customer. */
+  /** Good rows by customer. */
   readonly good: ReadonlyMap<string, { readonly number: string; readonly name: string }>
   /** Lines that cannot become tokens. */
   readonly badLines: readonly number[]
@@ -25,7 +25,7 @@ export interface MessyCsv {
 
 const badNumber = '4242424242424241'
 
-/** In each ten rows, one has each kind of trouble. */
+/** Makes a file in which each ten rows have one of each kind of trouble. */
 export function makeMessyCsv(count: number): MessyCsv {
   const rows = ['\ufeffCustomer;Full Name;Card No;Expiry']
   const good = new Map<string, { number: string; name: string }>()

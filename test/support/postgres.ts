@@ -47,7 +47,7 @@ export interface TestServer {
   readonly socket: string
   readonly url: (schema: string) => string
   readonly address: (schema: string) => DatabaseAddress
-  /** As its administrator. */
+  /** Connection of its administrator. */
   readonly sql: SQL
   readonly stop: () => Promise<void>
 }

@@ -41,7 +41,7 @@ function* runsOf(map: number, { from, to }: Region): Generator<Region> {
   }
 }
 
-/** Returns those of these bytes that are in its memory. They must be short, within one run. */
+/** Returns the given bytes that are in its memory. They must be short, within one run. */
 export function foundInMemoryOf<T extends Uint8Array>(pid: number, forms: readonly T[]): T[] {
   const found = new Set<T>()
   const memory = openSync(`/proc/${pid}/mem`, 'r')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from './folders.ts'
 import { findPort } from './free-port.ts'
 
-/** In Debian's package; `scripts/install-packaging-tools` takes them from it. */
+/** Debian's package has it; `scripts/install-packaging-tools` takes it from there. */
 export const hasPrometheus = Bun.which('prometheus') !== null && Bun.which('promtool') !== null
 
 export interface Prometheus {

@@ -28,7 +28,7 @@ export function environmentAbroad(): Readonly<Record<string, string | undefined>
 }
 
 export interface Results {
-  /** By name of the test: `passed`, `failed`, …, as pytest reports it. */
+  /** Outcomes by name of the test: `passed`, `failed`, …, as pytest reports them. */
   readonly outcomes: ReadonlyMap<string, string>
   readonly output: string
 }

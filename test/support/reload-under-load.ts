@@ -10,7 +10,7 @@ import { until } from './until.ts'
 export interface Figures extends LoadFigures {
   /** Handshakes that showed the old certificate after all workers had reported the new one. */
   readonly outdated: number
-  /** Lines of the server on stderr, without those of every start and end. */
+  /** Lines of the server on stderr, without the usual ones of a start and an end. */
   readonly lines: readonly string[]
 }
 

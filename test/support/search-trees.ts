@@ -11,7 +11,7 @@ export interface SearchWords {
   >
   readonly keys: fc.Arbitrary<string>
   readonly metadata: fc.Arbitrary<string>
-  /** In normal form. */
+  /** Containers in normal form. */
   readonly containers: fc.Arbitrary<string>
   readonly containerStarts: fc.Arbitrary<string>
   /** Unix milliseconds. */

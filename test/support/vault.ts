@@ -44,7 +44,7 @@ export interface TestVault {
   application(body: Readonly<Record<string, unknown>>): Promise<string>
 }
 
-/** For tests beyond the guess budget of a caller who does not see data. */
+/** Settings for tests beyond the guess budget of a caller who does not see data. */
 export const anyGuesses: Partial<Settings> = {
   searchGuessesPerMinuteMax: 0,
   createGuessesPerMinuteMax: 0,

@@ -12,7 +12,7 @@ import { openTestVault, type TestVault } from './vault.ts'
 
 export interface RawAnswer {
   readonly status: number
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }

@@ -1,6 +1,6 @@
 /**
- * Every route, every kind of credential, in and out of what its rules cover: what is answered and
- * what of the data is shown; and the refusals beside each success.
+ * Every route, every kind of credential, inside and outside of its rules: the answer and the shown
+ * part of the data; and the refusals beside each success.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Masks of cards by a caller who may not reveal: what one key may show of a number, in one token or
- * in several steps. Source: contract section 6; PCI DSS 3.4.1.
+ * Masks of cards by a caller who may not reveal: the part of a number that one key may show, in one
+ * token or in several steps. Source: contract section 6; PCI DSS 3.4.1.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * References to tokens, replaced by what the caller may use. Source: contract section 15.
+ * References to tokens, replaced by the data that the caller may use. Source: contract section 15.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

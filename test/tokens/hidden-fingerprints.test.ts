@@ -1,6 +1,6 @@
 /**
- * Fingerprints that can be compared with those of guesses: beyond the budget they are hidden from
- * a caller who does not see all data. Contract sections 8 and 14.
+ * Fingerprints that can be compared with fingerprints of guesses: beyond the budget they are hidden
+ * from a caller who does not see all data. Contract sections 8 and 14.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Expiry over HTTP: every format, what ends with it, and what removes it from the store.
- * Source: spec, "Token expiration"; contract section 10.
+ * Expiry over HTTP: every format, all that ends with it, and the removal from the store. Source:
+ * spec, "Token expiration"; contract section 10.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

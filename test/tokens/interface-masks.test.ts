@@ -1,5 +1,5 @@
 /**
- * Masks and fingerprints over HTTP: when a mask is evaluated, what happens when it fails, and what
+ * Masks and fingerprints over HTTP: when a mask is evaluated, masks that fail, and the content that
  * a fingerprint goes by. Source: contract sections 6 and 8.
  * @module
  */

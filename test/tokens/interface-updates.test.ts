@@ -1,6 +1,6 @@
 /**
- * Updates member by member: what is merged, what is replaced, what `null` clears, and what follows
- * the data. Source: spec, "Update token"; contract section 9.
+ * Updates member by member: members that are merged, replaced or cleared by `null`, and those that
+ * follow the data. Source: spec, "Update token"; contract section 9.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

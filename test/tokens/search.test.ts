@@ -1,5 +1,5 @@
 /**
- * Searching tokens over HTTP: what each field finds, what is refused, and that nothing is echoed.
+ * Searching tokens over HTTP: finds by each field, and refusals, which echo nothing.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

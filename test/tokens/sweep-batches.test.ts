@@ -93,7 +93,7 @@ test('a row that cannot be removed keeps no other, and is told of at the end', a
   const { store } = vault.deps
   const atMs = vault.clock.now() + dayMs
   const [first] = await store.due(atMs, 1)
-  // It stands for one whose index is damaged where only a write looks.
+  // It stands for a row whose index is damaged in a place that only writes look at.
   const write: Store['write'] = changes => {
     const isFirst = changes.some(each => 'remove' in each && each.remove === first?.ordinal)
     return isFirst ? Promise.reject(new Error('damaged')) : store.write(changes)

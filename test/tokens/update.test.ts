@@ -27,7 +27,7 @@ beforeAll(async () => {
 const create = (body: unknown, key = plain) => vault.ask('POST', '/tokens', { key, body })
 const read = (id: unknown, key = plain) => vault.ask('GET', `/tokens/${String(id)}`, { key })
 
-/** A refusal is a problem document that repeats nothing of what was sent. */
+/** Expects a refusal: a problem document that repeats nothing of the request. */
 async function expectRefusal(method: string, path: string, ask: Ask, status: number, at?: string) {
   const answer = await vault.ask(method, path, ask)
   expect([answer.status, answer.body['status']]).toEqual([status, status])

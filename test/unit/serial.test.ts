@@ -112,7 +112,7 @@ describe('exclusive', () => {
     const { end, fail, run } = held()
     const alone = exclusive(() => new Error('busy'))
     const first = alone(run)
-    // Not `run`, whose end nobody tells where it is not refused.
+    // Not by `run`, whose end nobody tells if it is not refused.
     await expect(alone(async () => 'ran')).rejects.toThrow('busy')
     fail(1)
     await expect(first).rejects.toThrow('run 1')

@@ -46,7 +46,7 @@ export interface Checkout {
 
 export interface CheckoutOptions {
   readonly storage?: Storage
-  /** Beside address and key. */
+  /** Options beside address and key. */
   readonly options?: object
   readonly path?: string
   /** Runs before anything of the page does. */

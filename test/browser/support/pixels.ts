@@ -1,5 +1,5 @@
 /**
- * Colours of a page, as it is seen: of the screen, and not of what styles say.
+ * Colours of a page as the screen shows it, not as styles say.
  * @module
  */
 import { inflateSync } from 'node:zlib'

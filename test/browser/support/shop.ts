@@ -50,7 +50,7 @@ const page = `<!doctype html>
 <button id="pay" type="button">Pay</button></main></body></html>`
 
 export interface Shop {
-  /** As `http://localhost:41234`. */
+  /** Such as `http://localhost:41234`. */
   readonly origin: string
   /** Every request, with its headers and body as text. */
   readonly asked: readonly string[]

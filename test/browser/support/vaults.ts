@@ -7,12 +7,12 @@ import { atEnd } from '../../support/at-end.ts'
 import { startCoffer } from '../../support/coffer-process.ts'
 
 export interface DevVault {
-  /** As `http://127.0.0.1:41234`, with the base path. */
+  /** Such as `http://127.0.0.1:41234`, with the base path. */
   readonly address: string
   readonly publicKey: string
   readonly privateKey: string
   readonly managementKey: string
-  /** With the key that reveals. */
+  /** Client with the key that reveals. */
   readonly backend: Client
   readonly stop: () => Promise<unknown>
 }

@@ -1,5 +1,5 @@
 /**
- * `coffer token import`: files as people have them, each row once, and no value in what is told.
+ * `coffer token import`: files as people have them, each row once, and no value in its messages.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -10,7 +10,7 @@ import { pickWeighted, type OpenWorkload } from '../workload.ts'
 import { readPage } from './sets.ts'
 
 const slots = 3
-/** A key is left after so many requests. */
+/** Requests with a key before it is left. */
 const requestsPerKey = 12
 const retriesMax = 5
 

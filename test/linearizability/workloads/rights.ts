@@ -28,7 +28,7 @@ const rule = {
   permissions: ['token:create', 'token:read'],
 }
 
-/** As `checker/rights.go` has them. */
+/** Grants by their names in `checker/rights.go`. */
 const grants: Readonly<Record<string, object>> = {
   create: { permissions: ['token:create'] },
   read: { permissions: ['token:read'] },

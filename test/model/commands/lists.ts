@@ -94,7 +94,7 @@ const everything: TokenQuery = {
   metadata: [],
 }
 
-/** Walks over all tokens and over those of one container: both are under way at once. */
+/** Walks over all tokens and over the tokens of one container: both are under way at once. */
 export const walksOfTokens = commandsOf({
   name: 'walk tokens',
   input: fc.record({ by: tokenCallers, container: fc.constantFrom('/', '/a/'), walk: walks }),

@@ -25,7 +25,7 @@ function advance(model: Model, { vault }: Server, ms: number): void {
   model.nowMs += ms
 }
 
-/** To one of the next ends, or just before or after it; the sweep may run there at once. */
+/** Waits for one of the next ends, or just before or after it; the sweep may run there at once. */
 export const waitForEnds = commandsOf({
   name: 'wait for an end',
   input: fc.record({

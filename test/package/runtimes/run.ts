@@ -47,7 +47,7 @@ export async function makeApplication(scene: Scene): Promise<string> {
   return folder
 }
 
-/** With a cache of its own, and nothing from another host. */
+/** Runs Deno with a cache of its own, and nothing from another host. */
 export const runDeno = (folder: string, words: readonly string[]): Promise<Ended> =>
   runIn(folder, [deno, ...words], {
     DENO_DIR: join(folder, '.deno'),
@@ -67,7 +67,7 @@ export const tellInBun = (scene: Scene): Promise<unknown> =>
 export const tellInNode = (scene: Scene): Promise<unknown> =>
   tellIn(scene, folder => runIn(folder, ['node', 'program.mjs']))
 
-/** With no right but that to the network of this machine. */
+/** Grants no right but the network of this machine. */
 export const denoRun = ['run', '--no-prompt', '--cached-only', '--allow-net=127.0.0.1'] as const
 
 export const tellInDeno = (scene: Scene): Promise<unknown> =>
@@ -85,7 +85,7 @@ const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</
     globalThis.tell = makeStory(scene)
   </script></html>`
 
-/** In a page of another origin than the vault's. */
+/** Tells the story in a page of another origin than the vault's. */
 export async function tellInPage(name: BrowserName, { scene, publish }: Stage): Promise<unknown> {
   const folder = await makeApplication(scene)
   writeFileSync(join(folder, 'page.html'), html)

@@ -66,9 +66,9 @@ export async function makeTablesIn(address: DatabaseAddress): Promise<Pool> {
 export const tablesAt = (folder: string) => tablesIn(schemas.get(folder) ?? '')
 
 /**
- * Opens the store that stands for a folder, and makes its tables where there are none yet.
+ * Opens the store that stands for a folder, and makes its tables if there are none yet.
  * @param firstOrdinal of a new one
- * @param through changes the address, as where a pool is in between
+ * @param through changes the address, for example for a pool in between
  */
 export async function openAt(
   folder: string,

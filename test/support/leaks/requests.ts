@@ -1,8 +1,8 @@
 /**
  * Good requests for every operation, with a mark in every field that takes a text.
  *
- * By operation id; the test compares them with the OpenAPI document, so that a new operation or
- * member must be added here.
+ * They stand by operation id; the test compares them with the OpenAPI document, so that a new
+ * operation or member must be added here.
  * @module
  */
 import { mark, numberOf } from './marks.ts'
@@ -15,7 +15,7 @@ export interface Sent {
   readonly target: string
   readonly as: Credential
   readonly body?: unknown
-  /** By name; the content type of a body is added. */
+  /** Headers by name; the content type of a body is added. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -10,14 +10,14 @@ import { join, posix } from 'node:path'
 import ts from 'typescript'
 
 interface Import {
-  /** As written: `./limits.ts`, `lmdb`, `node:fs`. */
+  /** Specifier as written: `./limits.ts`, `lmdb`, `node:fs`. */
   readonly specifier: string
   /** The file it names, from the root of the project; `undefined` for packages and built-ins. */
   readonly path: string | undefined
 }
 
 export interface Source {
-  /** From the root of the project, with `/`. */
+  /** Path from the root of the project, with `/`. */
   readonly path: string
   readonly text: string
   readonly ast: ts.SourceFile

@@ -14,7 +14,7 @@ test('a folder that was looked at for workers comes without its master key', asy
   const masterKeyFile = join(folder, 'master.key')
   const options = { data: join(folder, 'vault'), masterKeyFile }
   const { data } = options
-  // By another process: this one would keep the lock of a folder that it made.
+  // Another process makes it: this one would keep the lock of a folder that it made.
   const made = await runCoffer(['init', '--data', data, '--master-key-file', masterKeyFile])
   expect(made.exitCode).toBe(0)
   const { masterKey } = await lockAndCheck(options)

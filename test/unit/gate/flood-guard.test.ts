@@ -11,7 +11,7 @@ const request = new Request('http://vault/tokens')
 const from = (port: number, address = '127.0.0.1') => ({ requestIP: () => ({ address, port }) })
 const nameless = { requestIP: () => null }
 
-/** @returns which of so many requests in a row end their connection, by their number */
+/** @returns the numbers of the requests, of that many in a row, that end their connection */
 function listEnded(isCrowded: ReturnType<typeof makeFloodGuard>, count: number, port?: number) {
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
   return numbers.filter(number => isCrowded(request, from(port ?? number)))

@@ -21,7 +21,7 @@ import { nameKinds, namesOf, printObjects } from '../../support/hostile-names.ts
 
 const goOn = () => Promise.resolve()
 
-/** Expects the texts of a value, and that they were kept, to be those of a value that was not. */
+/** Expects the texts of a kept value to equal those of an equal value that was not kept. */
 async function expectKept(long: Json, same: Json): Promise<void> {
   await printInTurns(long, goOn)
   for (const { kept } of [faithful, canonical]) expect(kept.has(long as object)).toBe(true)

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/folders.ts'
 const root = join(import.meta.dir, '../../..')
 const locked = readFileSync(join(root, 'bun.lock'), 'utf8')
 
-/** As if all of it were installed already, so that a lock that is taken installs nothing. */
+/** Pretends that all is installed already, so that an accepted lock installs nothing. */
 function setUp(lock: string) {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'scripts'))

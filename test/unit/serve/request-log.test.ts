@@ -10,7 +10,7 @@ import { defaultLogSettings } from '../../../src/settings/serving-settings.ts'
 interface Told {
   readonly seen?: Partial<AnswerEvent>
   readonly more?: Partial<SeenMore>
-  /** Members of its line beside those of every line. */
+  /** Members of its line that other lines do not have. */
   readonly members: Readonly<Record<string, unknown>>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reports of several workers, of which one is missing, silent or another than before.
+ * Reports of several workers, one of which is missing, silent or another than before.
  * @module
  */
 import { expect, test } from 'bun:test'

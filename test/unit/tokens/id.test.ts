@@ -18,7 +18,7 @@ const makerOf = (era: number, of: Keys = keys, seed = 2) => {
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const uniqueOf = (id: string, of = keys, tenantId = tenant) => hex(tokenUnique(of, tenantId, id))
 
-/** As the keyring makes digests, by node:crypto. */
+/** Makes digests as the keyring does, by node:crypto. */
 function digestOf(label: string, text: string): Buffer {
   const { indexKey } = keys.tenant(tenant)
   return createHmac('sha256', indexKey).update(`${label}\0${text.length}:${text}`).digest()

@@ -5,7 +5,7 @@ import {
   indexBeforeLast,
 } from '../../../../src/language/expression/run.ts'
 
-/** With the first and last halves of pairs, and what stands around them. */
+/** Units include the first and last halves of pairs, and the characters around them. */
 const units = ['a', 'é', '日', '\ud7ff', '\ue000', '😀', '\u{10000}', '\u{103ff}', '\u{10ffff}']
 
 describe('code points', () => {

@@ -1,5 +1,5 @@
 /**
- * By how much a token is found: terms are bytes on disk, so none is there without a use.
+ * Terms by which a token is found: they are bytes on disk, so none is there without a use.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

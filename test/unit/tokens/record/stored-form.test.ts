@@ -1,5 +1,5 @@
 /**
- * The stored form: what is left out comes back, and what the defaults are may never change.
+ * The stored form: omitted members come back, and the defaults may never change.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -226,7 +226,7 @@ describe('comparisons, by table 11 of RFC 9535', () => {
     ["'a' < '\uffff'", true],
     ["'\u{10fffe}' < '\u{10ffff}'", true],
     ["'\u{10ffff}' < '\u{10fffe}'", false],
-    // By code points, unlike UTF-16: U+FFFF is before U+1F600.
+    // Compares code points, unlike UTF-16: U+FFFF is before U+1F600.
     ["'\uffff' < '😀'", true],
     ["'😀' < '\uffff'", false],
     ["'😀' < '😃'", true],

@@ -10,7 +10,7 @@ import type { ChangeSet } from '../../../../../src/store/core/write-queue.ts'
 import type { SetResult } from '../../../../../src/store/core/decide-change.ts'
 import { expectFault } from '../../../../store/rows.ts'
 
-/** A set of so many changes; the ordinal of a removal stands for its name. */
+/** Makes a set of that many changes; the ordinal of a removal stands for its name. */
 const setOf = (name: number, count = 1): ChangeSet =>
   Array.from({ length: count }, () => ({ kind: 'remove', ordinal: name, ifVersion: undefined }))
 

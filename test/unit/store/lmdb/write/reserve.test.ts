@@ -25,7 +25,7 @@ function makeFile() {
   return { folder, file }
 }
 
-/** A disk with so many bytes left for the reserve: those it gives count from the file's end. */
+/** A disk with that many bytes left for the reserve, counted from the file's end. */
 const diskOf =
   (left: () => number): Allocate =>
   (_, position, length) =>
