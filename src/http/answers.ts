@@ -1,206 +1,26 @@
 /**
- * Sending of answers: headers, CORS, long ones in pieces.
- * @module
- */
-import {
-  agentHeadersMax,
-  preflightSecondsMax,
-  answerPieceBytes,
-  shortAnswerBytesMax,
-} from '../limits/limits.ts'
-import { headerNamesOf, acceptsJsonAlone, pathOf, withoutTrailingSlash } from './request.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { Log } from '../deps.ts'
-import type { ApiError } from '../lib/errors.ts'
-import type { Exchange } from './exchange.ts'
-import type { KeepAlive } from './keep-alive.ts'
-import type { MaybeLater } from '../lib/waiting.ts'
-import { problemResponse, toApiError } from './problem.ts'
-import type { Reply } from './operation.ts'
-
-/*
- * The rights of pages of other origins: the CORS protocol of the Fetch standard.
- *
- * Credentials are a header and never a cookie, so any origin is the default. Source: contract
- * section 1.
- */
-
-type Fields = Readonly<Record<string, string>>
-
-interface Cors {
-  /** On every answer. */
-  readonly always: Fields
-  /** Adds what depends on the origin that asks. */
-  readonly decorate: (headers: Headers, request: Request) => void
-  /** Lets pages read one more header of an answer, where they may read any. */
-  readonly expose: (headers: Headers, name: string) => void
-  /** Headers of the answer to a preflight; `undefined` for another OPTIONS request. */
-  readonly preflight: (request: Request) => Fields | undefined
-}
-
-const allowOrigin = 'access-control-allow-origin'
-const exposeHeaders = 'access-control-expose-headers'
-const retryAfter = 'retry-after'
-const exposed = { [exposeHeaders]: 'SVC-TRACE-ID, Location' }
-const agentHeader = /^[a-z0-9-]{1,40}-client-user-agent$/
-const headerEnd = /^[a-z0-9-]{1,40}$/
-
-/**
- * Headers that generated clients of this family send beside those of the interface, and that
- * tracers and common clients add to every request of a page; none is read.
- * Source: W3C Trace Context and Baggage; the documentation of Sentry, Datadog and Zipkin.
- */
-const clientHeaders = [
-  'traceparent',
-  'tracestate',
-  'baggage',
-  'sentry-trace',
-  'x-datadog-trace-id',
-  'x-datadog-parent-id',
-  'x-datadog-origin',
-  'x-datadog-sampling-priority',
-  'x-datadog-sampled',
-  'x-datadog-tags',
-  'b3',
-  'x-b3-traceid',
-  'x-b3-spanid',
-  'x-b3-parentspanid',
-  'x-b3-sampled',
-  'x-b3-flags',
-  'x-requested-with',
-  'cache-control',
-  'pragma',
-  'x-fern-language',
-  'x-fern-sdk-name',
-  'x-fern-sdk-version',
-  'x-fern-runtime',
-  'x-fern-runtime-version',
-  'idempotency-key',
-  'x-request-id',
-]
-
-function originRules({ corsOrigins }: Settings): Pick<Cors, 'always' | 'decorate'> {
-  if (corsOrigins.includes('*')) {
-    return { always: { [allowOrigin]: '*', ...exposed }, decorate: () => {} }
-  }
-  if (corsOrigins.length === 0) return { always: {}, decorate: () => {} }
-  const origins = new Set(corsOrigins)
-  return {
-    always: { vary: 'Origin', ...exposed },
-    decorate(headers, request) {
-      const origin = request.headers.get('origin')
-      if (origin !== null && origins.has(origin)) headers.set(allowOrigin, origin)
-    },
-  }
-}
-
-/** By which clients of this family name themselves, or under a prefix that is set. */
-const isOfClient = (name: string, prefixes: readonly string[]): boolean =>
-  agentHeader.test(name) ||
-  prefixes.some(
-    prefix => name.startsWith(`${prefix}-`) && headerEnd.test(name.slice(prefix.length + 1)),
-  )
-
-/** Picks from the headers that are asked for those that clients of this family send. */
-function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly string[] {
-  const names = asked
-    .toLowerCase()
-    .split(',')
-    .map(name => name.trim())
-  const others = names.filter(name => isOfClient(name, prefixes)).slice(0, agentHeadersMax)
-  return [...clientHeaders.filter(name => names.includes(name)), ...others]
-}
-
-function corsOf(settings: Settings): Cors {
-  const { key, trace, idempotency } = headerNamesOf(settings)
-  const own = ['Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY']
-  const allowed = [
-    'SVC-API-KEY',
-    ...key.slice(1),
-    ...own,
-    ...trace.slice(1),
-    ...idempotency.slice(1),
-  ]
-  return {
-    ...originRules(settings),
-    expose(headers, name) {
-      const names = headers.get(exposeHeaders)
-      if (names !== null) headers.set(exposeHeaders, `${names}, ${name}`)
-    },
-    preflight({ headers }) {
-      if (!headers.has('origin') || !headers.has('access-control-request-method')) return undefined
-      const asked = headers.get('access-control-request-headers') ?? ''
-      const others = clientHeadersOf(asked, settings.headerPrefix)
-      return {
-        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-        'access-control-allow-headers': [...allowed, ...others].join(', '),
-        'access-control-max-age': String(preflightSecondsMax),
-      }
-    },
-  }
-}
-
-/*
- * A long answer leaves in pieces, each when the connection has taken the one before: so it is known
- * when all of it was sent.
- *
- * Facts about the server: of a stream it takes the next piece only once the connection has taken
- * the last, sends it in chunks whatever length is declared, and cancels it when the connection
- * ends, idle ones included.
- */
-
-/** Ends answers that are never read: a host may replace or drop them. */
-const untaken = new FinalizationRegistry<() => void>(end => end())
-
-/**
- * @param end called once nobody will read any more of it; more than once is no matter
- * @param next resolves when one more piece may leave; absent where none waits for that
- * @param onTaken called once the connection has taken all but the last piece
- */
-export function inPieces(
-  bytes: Uint8Array,
-  end: () => void,
-  next?: () => Promise<void>,
-  onTaken: () => void = () => {},
-): ReadableStream<Uint8Array> {
-  let sent = 0
-  let isEnded = false
-  const stop = (): void => {
-    isEnded = true
-    end()
-  }
-  const send = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    if (isEnded) return
-    controller.enqueue(bytes.subarray(sent, sent + answerPieceBytes))
-    sent += answerPieceBytes
-  }
-  const source = {
-    pull(controller: ReadableStreamDefaultController<Uint8Array>): MaybeLater<void> {
-      if (sent < bytes.length) {
-        return next === undefined ? send(controller) : next().then(() => send(controller))
-      }
-      stop()
-      onTaken()
-      controller.close()
-    },
-    cancel: stop,
-  }
-  const stream = new ReadableStream(source, { highWaterMark: 0 })
-  untaken.register(stream, end)
-  return stream
-}
-
-/*
- * Headers of answers: one set for each kind of answer, made once.
+ * Answers: one set of headers for each kind, made once, and the body, at once or in pieces.
  *
  * Invariant: every answer carries the trace id and what CORS asks for; answers of the interface
  * are never stored by anybody on the way, and never taken for another type than they say.
  * Source: contract section 1.
+ * @module
  */
+import { shortAnswerBytesMax } from '../limits/limits.ts'
+import { acceptsJsonAlone, pathOf, withoutTrailingSlash } from './request.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Log } from '../deps.ts'
+import type { ApiError } from '../lib/errors.ts'
+import { inPieces } from './answer-pieces.ts'
+import { corsOf, type HeaderFields } from './cors.ts'
+import type { Exchange } from './exchange.ts'
+import type { KeepAlive } from './keep-alive.ts'
+import { problemResponse, toApiError } from './problem.ts'
+import type { Reply } from './operation.ts'
 
 /** A page that anybody may see; its answer adds the trace id alone to these headers. */
 export interface StaticPage {
-  readonly headers: Fields
+  readonly headers: HeaderFields
   readonly bytes: Uint8Array
 }
 
@@ -220,6 +40,7 @@ export interface Answers {
 }
 
 const traceHeader = 'svc-trace-id'
+const retryAfter = 'retry-after'
 
 /** HEAD sends none of it, and nobody reads what goes to a connection that has ended. */
 const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): boolean =>

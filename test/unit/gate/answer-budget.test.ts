@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { makeAnswerBudget } from '../../../src/http/budgets.ts'
-import { inPieces } from '../../../src/http/answers.ts'
+import { inPieces } from '../../../src/http/answer-pieces.ts'
 import { answerPieceBytes, shortAnswerBytesMax } from '../../../src/limits/limits.ts'
 
 const unit = 2 * shortAnswerBytesMax
