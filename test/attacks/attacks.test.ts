@@ -55,7 +55,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   }
 
   // proves S53
-  test('E2: who masks in one container and reveals in another moves no token there', async () => {
+  test('E2: masking in one container and revealing in another moves no token there', async () => {
     for (const before of ['mask', 'redact']) {
       const rules = [rule(1, '/pci/low/', 'reveal'), rule(2, '/pci/', before)]
       const mover = await target.application({ type: 'private', rules })
@@ -122,7 +122,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   })
 
   // proves E5.1
-  test('E5: a session ends with the keys of who created and who authorized it', async () => {
+  test('E5: a session ends with the keys of its creator and its authorizer', async () => {
     const id = await target.create(owner.key, { type: 'token', data: 'kept' })
     const grants = { rules: [rule(1, '/', 'reveal', ['token:read'])] }
     const by = await target.application({ type: 'private', rules: [rule(1, '/', 'reveal')] })
@@ -218,7 +218,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     expect(replayed.text).not.toContain('4242')
   })
 
-  test('E11: who sees no data finds no token by it, and is told no fingerprint', async () => {
+  test('E11: a caller without data finds no token by it, and is told no fingerprint', async () => {
     const ssn = '123-45-6789'
     const made = await target.ask('POST', '/tokens', {
       key: owner.key,

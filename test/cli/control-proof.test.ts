@@ -367,7 +367,7 @@ describe('the key of a manager in its place', () => {
   })
 
   // proves E24.4
-  test('that may not list learns nothing of who has a name', async () => {
+  test('that may not list learns nothing of the application that has a name', async () => {
     const vault = vaultNamed('unlisted')
     const server = await serve(vault)
     const maker = await keyWith(vault, { type: 'management', permissions: ['application:create'] })

@@ -188,7 +188,7 @@ test.each([
   ['a restore', (data: string) => `${data}.restoring`],
   ['a restore within it', (data: string) => join(data, 'restoring')],
   ['a look beside it', (data: string) => `${data}.verifying`],
-])('what %s has left is removed by compact', async (_, stagingOf) => {
+])('the leftovers of %s are removed by compact', async (_, stagingOf) => {
   const data = copyOfMade()
   leave(stagingOf(data))
   expect(await doctor(data)).toEqual([expect.stringContaining(stagingOf(data))])

@@ -146,8 +146,8 @@ async function holdBy(data: string, command: readonly string[]): Promise<Bun.Sub
   return child
 }
 
-describe.skipIf(process.platform !== 'linux')('who has a folder', () => {
-  test('is named by its command and process to who would serve it, and to who asks', async () => {
+describe.skipIf(process.platform !== 'linux')('the holder of a folder', () => {
+  test('is named by its command and process to a command that would serve it or asks', async () => {
     const data = copyOfVault()
     const child = await holdBy(data, ['keys', 'rotate'])
     try {

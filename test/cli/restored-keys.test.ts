@@ -279,7 +279,7 @@ describe('--revoke-keys', () => {
     expect(existsSync(again)).toBe(false)
   })
 
-  test('whose key cannot be told restores nothing', async () => {
+  test('restores nothing if its new key cannot be told', async () => {
     const folder = temporaryFolder()
     const data2 = join(folder, 'restored')
     const words = ['--data', data2, '--master-key-file', masterKey, '--revoke-keys']

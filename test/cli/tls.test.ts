@@ -192,7 +192,7 @@ describe('files of TLS', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
-  test('whose second certificate has one are served with both', async () => {
+  test('with a byte order mark within the certificate are served with both', async () => {
     const other = selfSigned(root, 'marked-other')
     const cert = join(root, 'joined.pem')
     writeFileSync(

@@ -85,7 +85,7 @@ describe('many requests in one write', () => {
   })
 })
 
-test('H126: what is behind them is never run', async () => {
+test('H126: a request behind them is never run', async () => {
   const create = (index: number): string =>
     requestText(
       'POST',

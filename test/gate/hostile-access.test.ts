@@ -368,7 +368,7 @@ test('H146: of two rules that cover a token the priority decides, in both orders
 })
 
 // proves H148
-test('H148: who created it, and for which tenant, is never what the body says', async () => {
+test('H148: its creator and its tenant are never those of the body', async () => {
   const other = '00000000-0000-4000-8000-000000000000'
   const claimed = { tenant_id: other, created_by: other, modified_by: other, created_at: canary }
   const token = await create(wide, claimed)

@@ -93,7 +93,7 @@ describe('an equal token', () => {
   })
 
   // proves E7.7
-  test('that was changed shows its fingerprint on replay to none who may not read it', async () => {
+  test('that was changed shows its fingerprint on replay to its readers alone', async () => {
     const { vault, equal, change } = await openEqual(423)
     const key = await vault.application({ type: 'public', permissions: ['token:create'] })
     const first = await vault.ask('POST', '/tokens', { key, body: { ...equal, data: 'other' } })

@@ -96,7 +96,7 @@ test('every answer with a body is JSON in UTF-8, and one without a body says no 
 })
 
 // proves C2.2
-test('an error is JSON for who takes that and neither problems nor everything', async () => {
+test('an error is JSON if a caller takes that and neither problems nor everything', async () => {
   const typeFor = async (accept: string) => {
     const { status, headers, text } = await vault.ask('GET', '/tokens', {
       headers: { Accept: accept },

@@ -117,7 +117,7 @@ describe('the list of sessions', () => {
     expect(itemsOf(await list(ended)).map(({ id }) => id)).toEqual([stays.id])
   })
 
-  test('shows nothing of another tenant, and nothing to who may not read it', async () => {
+  test('shows nothing of another tenant, and nothing to callers without the right', async () => {
     const stranger = await addTenant(world.vault)
     expect(itemsOf(await list(world, '', stranger.managementKey))).toEqual([])
     const { kit, vault } = world

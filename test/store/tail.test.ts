@@ -165,7 +165,7 @@ describe('a fold', () => {
     await store.close()
   })
 
-  test('of another process is followed, by who has slept through it as well', async () => {
+  test('of another process is followed, by a reader that slept through it as well', async () => {
     const path = temporaryFolder()
     const fold = { rows: 5, puts: 1 }
     const [writer, reader] = [

@@ -89,7 +89,7 @@ const limited: readonly LiveCredential[] = ['redact', 'mask', 'reveal', 's-cont'
 
 describe('a token that is out of reach', () => {
   // proves H130, S44
-  test('changes nothing of what those are answered who cannot reach it', async () => {
+  test('changes no answer to a caller who cannot reach it', async () => {
     const fingerprint = await asAll({ body: hidden })
     const byFingerprint: readonly Request[] = [
       ['GET', `/tokens?fingerprint=${fingerprint}`],

@@ -114,7 +114,7 @@ describe('a search', () => {
   )
 
   // proves C14.14
-  test('finds by who created and changed, whatever the case of the id', async () => {
+  test('finds by the application that created or changed, in any case of its id', async () => {
     expect(idsOf(await found(`created_by:${owner}`))).toEqual(all)
     expect(idsOf(await found(`modified_by:${owner.toUpperCase()}`))).toEqual(['ssn'])
     expect(idsOf(await found('created_by:00000000-0000-4000-8000-000000000000'))).toEqual([])

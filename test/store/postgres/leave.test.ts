@@ -72,7 +72,7 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
     await pool.close()
   })
 
-  test('is written by nobody any more, also not by who was held up, nor read', async () => {
+  test('is no longer written, also not by a process that was held up, nor read', async () => {
     const folder = temporaryFolder()
     const store = await openAt(folder, { bounds: { clockMs: 50 } })
     const fresh = await openAt(folder, { bounds: { clockMs: 60_000 } })
