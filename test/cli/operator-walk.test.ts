@@ -28,6 +28,9 @@ let key: string[]
 const run = (command: string, at: string, ...more: readonly string[]): Promise<Ended> =>
   runCoffer([...command.split(' '), '--data', at, ...key, ...more])
 
+const fill = (disk: string) =>
+  Bun.spawnSync(['dd', 'if=/dev/zero', `of=${join(disk, 'full')}`, 'bs=64k'])
+
 /** Does nothing on a machine that lets nobody mount: the crash campaign has such refusals too. */
 async function onSmallDisk(task: (disk: string) => Promise<void>): Promise<void> {
   const disk = join(root, 'disk')
@@ -110,9 +113,19 @@ describe.skipIf(!isRoot)('on a disk without room', () => {
       expect(readdirSync(disk)).toEqual([])
     }))
 
+  test('no vault is made whose key could not be written', () =>
+    onSmallDisk(async disk => {
+      fill(disk)
+      const made = join(root, 'made-without-room')
+      const words = ['--data', made, '--master-key-file', join(disk, 'master.key')]
+      const ended = await runCoffer(['init', ...words])
+      expectFailure(ended, 1, /cannot write the master key to .*: make room on its disk/)
+      expect(readdirSync(made)).toEqual([])
+    }))
+
   test('no key is made that could not be written', () =>
     onSmallDisk(async disk => {
-      Bun.spawnSync(['dd', 'if=/dev/zero', `of=${join(disk, 'full')}`, 'bs=64k'])
+      fill(disk)
       const listed = async () => (await run('app list', data)).stdout
       const before = await listed()
       const words = ['--name', 'x', '--type', 'public', '--permission', 'token:create']

@@ -21,6 +21,7 @@ import { ownBytes, readHex, writeHex } from '../../lib/bytes.ts'
 import { primitives } from '../../crypto/primitives.ts'
 import { syncFolder } from '../../lib/files.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
+import { isOutOfRoom } from '../folder/disk-space.ts'
 import { giveToOwnerOf, openNewFile } from '../folder/regular-files.ts'
 import { isSecretOpen } from './secret-access.ts'
 
@@ -93,7 +94,8 @@ export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: st
     syncFolder(dirname(resolve(path)))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new CommandFailure(`cannot write the master key to ${path}: check that its folder exists`)
+    const advice = isOutOfRoom(error) ? 'make room on its disk' : 'check that its folder exists'
+    throw new CommandFailure(`cannot write the master key to ${path}: ${advice}`)
   } finally {
     line.fill(0)
   }
