@@ -5,6 +5,7 @@
  * that do not fit, and its error answers repeat the body. Source: contract sections 1 and 2.
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
@@ -19,6 +20,7 @@ import {
   bodyMsMax,
   unreadBodyBytesMax,
 } from '../limits/limits.ts'
+import { bodyChunksPerTurn } from '../limits/work-limits.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import { expectedOneOf } from '../lib/spelling.ts'
 import { knownPart } from './strict-body.ts'
@@ -150,7 +152,8 @@ export function parseJsonBody(
  *
  * Facts about the server: what arrives of a body is kept until the request is answered, whether it
  * is read or not; from then on, and once the body is cancelled, it is dropped. Of GET and HEAD the
- * server drops everything.
+ * server drops everything. A reader that waits gets each chunk by itself, however small; what
+ * comes while none waits comes as one.
  */
 
 const tooLarge = (bytesMax: number) =>
@@ -175,6 +178,7 @@ async function readStream(
   let bytes: Uint8Array = new Uint8Array()
   let length = 0
   let counted = 0
+  let chunks = 0
   for await (const chunk of stream) {
     const start = length
     length += chunk.length
@@ -185,6 +189,8 @@ async function readStream(
     }
     if (length > bytes.length) bytes = grow(bytes, length)
     bytes.set(chunk, start)
+    chunks += 1
+    if (chunks % bodyChunksPerTurn === 0) await setImmediate()
   }
   return bytes.subarray(0, length)
 }

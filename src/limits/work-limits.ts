@@ -18,6 +18,8 @@ export const turningTickMs = 100
 export const keepOpenEveryMs = 2_000
 /** decision: operations that start in one turn of the event loop; each takes 0.1 ms. */
 export const storeBeginsPerTurn = 64
+/** decision: chunks of a body that are taken one by one in a turn of the event loop; 1 us each. */
+export const bodyChunksPerTurn = 64
 /** decision: characters parsed or printed in one turn; they take about 0.3 ms. */
 export const jsonTurnChars = 8 * 1_024
 /** decision: time for which one request may work before it yields to others. */

@@ -59,7 +59,7 @@ test('this load needs more than one credential has', () => {
 })
 
 describe('a long answer that nobody reads', () => {
-  // proves C2.23, E10.20
+  // proves C2.23, E10.20, E29.6
   test('E10.20: leaves 503 for the next of its credential, and its short ones', async () => {
     const text = await besideUnread(async () => {
       await refuse('GET', `/tokens?size=${tokens}`)

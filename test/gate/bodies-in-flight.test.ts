@@ -218,3 +218,42 @@ describe('a long body that nobody reads ends its connection with the answer,', (
     expect(received.answers[0]?.headers.get('connection')).not.toBe('close')
   })
 })
+
+describe('a body in small chunks', () => {
+  const inChunks = (length: number, size: number): Buffer => {
+    const text = JSON.stringify({ type: 'token', data: 1 }).padEnd(length)
+    const head = requestText('POST', '/tokens', {
+      ...json(wire.key),
+      'Transfer-Encoding': 'chunked',
+    })
+    const chunks = Array.from({ length: length / size }, (_, at) => {
+      return `${size.toString(16)}\r\n${text.slice(at * size, (at + 1) * size)}\r\n`
+    })
+    return Buffer.from(`${head}${chunks.join('')}0\r\n\r\n`)
+  }
+
+  const statusOf = async (request: Buffer) => (await wire.send(request)).answers[0]?.status
+
+  /** Processor time of both ends, the least of some tries, in microseconds. */
+  async function cpuOf(request: Buffer): Promise<number> {
+    let least = Infinity
+    for (let tries = 0; tries < 5; tries += 1) {
+      const before = process.cpuUsage()
+      expect(await statusOf(request)).toBe(201)
+      const { user, system } = process.cpuUsage(before)
+      least = Math.min(least, user + system)
+    }
+    return least
+  }
+
+  // proves E29.1
+  test('of one byte costs no multiple of one in larger ones', async () => {
+    const [tiny, larger] = [inChunks(bodyBytes, 1), inChunks(bodyBytes, 20)]
+    expect((await cpuOf(tiny)) / (await cpuOf(larger))).toBeLessThan(5)
+  })
+
+  // proves E29.1
+  test('is refused above the limit', async () => {
+    expect(await statusOf(inChunks(3 * bodyBytes, 1))).toBe(413)
+  })
+})

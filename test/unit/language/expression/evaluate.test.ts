@@ -150,7 +150,7 @@ describe('bounds of an evaluation', () => {
     refuse('{{ data | upcase }}x', `${letters}ɐ`)
   })
 
-  // proves C6.20, H91, S60
+  // proves C6.20, E29.5, H91, S60
   test.each<readonly [string, string, Json]>([
     ['appending', `{{ data${' | append: data'.repeat(16)} }}`, half],
     ['replacing', "{{ data | replace: 'a', data | replace: 'a', data }}", 'a'.repeat(1_000)],
