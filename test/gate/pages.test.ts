@@ -73,6 +73,29 @@ describe(`${connections} connections that ask for a page and read nothing`, () =
   })
 })
 
+describe('what follows a long answer that is under way', () => {
+  const traced = { 'SVC-TRACE-ID': 'behind' }
+  const json = () => ({ ...traced, 'SVC-API-KEY': wire.key, 'Content-Type': 'application/json' })
+
+  // The runtime ends the connection (oven-sh/bun#38128).
+  // proves H23
+  test.each<readonly [string, () => string]>([
+    ['a create', () => requestText('POST', '/tokens', json(), '{"id":"behind","type":"token"}')],
+    ['a read', () => requestText('GET', '/tokens', json())],
+    ['one without a key', () => requestText('GET', '/tokens', traced)],
+    ['one of a huge body', () => requestText('POST', '/tokens', { 'Content-Length': '99999999' })],
+    ['a malformed one', () => 'GET /tokens\r\n\r\n'],
+  ])('is never run, and the answer is seen to be cut: %s', async (_, behind) => {
+    const received = await wire.send(requestText('GET', '/swagger/ui.js') + behind(), 2)
+    expect(received.text).toStartWith('HTTP/1.1 200 ')
+    expect([received.answers, received.isClosed]).toEqual([[], true])
+    expect(received.text).not.toContain('behind')
+    expect((await wire.ask('GET', '/tokens/behind')).status).toBe(404)
+    const after = await page('/swagger/ui.js')
+    expect((await after.arrayBuffer()).byteLength).toBe(scriptBytes.length)
+  })
+})
+
 // proves S76
 test('the documentation is nowhere where a setting turns it off, and all else is', async () => {
   const without = await openWire(103, { documentationPage: false })

@@ -16,6 +16,8 @@ export function readChunks(bytes: Buffer, from: number): Unchunked | undefined {
     const lineEnd = bytes.indexOf('\r\n', at)
     if (lineEnd < 0) return undefined
     const length = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    // Cut off, with something else behind.
+    if (Number.isNaN(length)) return undefined
     const start = lineEnd + 2
     at = start + length + 2
     if (bytes.length < at) return undefined
