@@ -56,7 +56,23 @@ export function makeKeepAlive(seconds: number | undefined): KeepAlive {
  * with an answer of its own, behind ours: a proxy that has kept the connection would take that for
  * the answer to what somebody else has sent on it. Source: RFC 9112 sections 7.1.2 and 9.2.
  */
-export const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+
+const closeOption = /(^|,)[ \t]*close[ \t]*(,|$)/i
+
+/**
+ * True if the server ends the connection, which the answer has to say: as its caller asks, or
+ * behind HTTP/1.0, which alone may name no host. The server does not tell the version otherwise.
+ * Source: RFC 9112 sections 3.2, 9.3 and 9.6.
+ */
+function isEndedByServer({ headers, url }: Request): boolean {
+  const options = headers.get('connection')
+  if (options !== null && closeOption.test(options)) return true
+  return url.startsWith('/') && !headers.has('host')
+}
+
+/** True if no other request can follow on its connection. */
+export const isLast = (request: Request): boolean => isChunked(request) || isEndedByServer(request)
 
 /** Has an answer end its connection. */
 export function endConnection({ headers }: Response): void {
@@ -65,7 +81,7 @@ export function endConnection({ headers }: Response): void {
 }
 
 /** For answers that are sent without an exchange. */
-export function endBehindChunks(request: Request, response: Response): Response {
-  if (isChunked(request)) endConnection(response)
+export function endBehindLast(request: Request, response: Response): Response {
+  if (isLast(request)) endConnection(response)
   return response
 }

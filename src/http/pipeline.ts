@@ -23,7 +23,7 @@ import { giveBack, type Exchange } from './exchange.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import { openSlot, readIdempotencyKey } from './idempotency.ts'
 import type { InFlight } from './in-flight.ts'
-import { endConnection, isChunked, type Connections, type KeepAlive } from './keep-alive.ts'
+import { endConnection, isLast, type Connections, type KeepAlive } from './keep-alive.ts'
 import type { BodyRule, Operation } from './operation.ts'
 import { toApiError } from './problem.ts'
 import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } from './request.ts'
@@ -101,7 +101,8 @@ export function beginExchange(
 
 /**
  * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
- * (hardening H126), of who still sends much that nobody will read, and of who sent chunks.
+ * (hardening H126), of who still sends much that nobody will read, of who sent chunks, and where
+ * the server ends it.
  */
 function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   pipeline.inFlight.leave(x)
@@ -110,8 +111,8 @@ function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   pipeline.deps.explain?.(answeredBy(x, response))
   const endsFlood = !isAdmitted && pipeline.isFlood(request, pipeline.server.origins)
   const isRefused = x.refusal !== undefined && response.headers.get('connection') === 'close'
-  const leavesMore = isChunked(request) || (!isBodyRead && leavesMuch(request))
-  if (endsFlood || isRefused || leavesMore) endConnection(response)
+  const leavesMore = !isBodyRead && leavesMuch(request)
+  if (endsFlood || isRefused || leavesMore || isLast(request)) endConnection(response)
   else if (!x.isInPieces) pipeline.keepAlive.extend(x)
   return response
 }

@@ -82,6 +82,26 @@ describe('a request with two Host headers', () => {
     expect(without.isClosed).toBe(true)
     const old = await wire.send(`GET /tokens HTTP/1.0\r\n${lines}`)
     expect(old.answers.map(({ status }) => status)).toEqual([200])
+    expect([old.answers[0]?.headers.get('connection'), old.isClosed]).toEqual(['close', true])
+  })
+
+  test('and a request to close its connection is answered so, at every address', async () => {
+    for (const target of [
+      '/tokens',
+      '/tokens/none',
+      '/nowhere',
+      '/swagger/json',
+      '/elements/card',
+    ]) {
+      const kept = await wire.send(requestText('GET', target, json))
+      expect([kept.answers[0]?.headers.get('connection'), kept.isClosed]).toEqual([
+        undefined,
+        false,
+      ])
+      const last = await wire.send(requestText('GET', target, { ...json, Connection: 'close' }))
+      expect([last.answers[0]?.headers.get('connection'), last.isClosed]).toEqual(['close', true])
+      expect(last.answers[0]?.body).not.toBe('')
+    }
   })
 
   test('is none with any one host', async () => {

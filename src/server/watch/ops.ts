@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 import type { TcpAddress } from '../../settings/config.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { endBehindChunks } from '../../http/keep-alive.ts'
+import { endBehindLast } from '../../http/keep-alive.ts'
 import { describeError } from '../../http/problem.ts'
 import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
 import { singleFlight } from '../../lib/serial.ts'
@@ -142,7 +142,7 @@ export function startOps(
     reusePort: false,
     development: false,
     maxRequestBodySize: shareTextBytesMax,
-    fetch: request => andThen(answerTo(request), response => endBehindChunks(request, response)),
+    fetch: request => andThen(answerTo(request), response => endBehindLast(request, response)),
     // The server's own answer would print the error.
     error: () => say(500, 'this cannot be told'),
   })

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/http/budgets.ts'
 import { dropBody, leavesMuch, readBytes } from '../../../src/http/bodies.ts'
-import { isChunked } from '../../../src/http/keep-alive.ts'
+import { isLast } from '../../../src/http/keep-alive.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const bounds = {
@@ -148,8 +148,21 @@ test('a connection is kept for what is left of a short body, and for no other', 
   expect(withHeaders({ 'content-length': '1, 2' })).toBe(true)
 })
 
-test('no connection is kept behind chunks, whatever was read of them', () => {
-  const headers = { 'transfer-encoding': 'chunked' }
-  expect(isChunked(new Request('http://localhost/', { method: 'POST', headers }))).toBe(true)
-  expect(isChunked(new Request('http://localhost/', { method: 'POST' }))).toBe(false)
+describe('a connection ends with the answer', () => {
+  const isLastOf = (headers: Record<string, string>) =>
+    isLast(new Request('http://localhost/', { method: 'POST', headers }))
+
+  test('to chunks, whatever was read of them', () => {
+    expect(isLastOf({ 'transfer-encoding': 'chunked' })).toBe(true)
+    expect(isLastOf({})).toBe(false)
+  })
+
+  test('to a request that says so', () => {
+    for (const connection of ['close', 'CLOSE', 'keep-alive, close', 'close\t,te']) {
+      expect([connection, isLastOf({ connection })]).toEqual([connection, true])
+    }
+    for (const connection of ['keep-alive', 'closed', 'x-close', 'not close']) {
+      expect([connection, isLastOf({ connection })]).toEqual([connection, false])
+    }
+  })
 })
