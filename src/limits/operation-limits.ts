@@ -110,6 +110,12 @@ export const controlBodyBytesMax = 65_536
  * wait for an unresponsive database (`databaseReadMsMax`).
  */
 export const controlWaitMs = 8_000
+/** decision: time without a message after which a command no longer waits for other answers. */
+export const controlSilenceMsMax = 900_000
+/** decision: one message of an answer; a list of all applications is far shorter. */
+export const controlMessageBytesMax = 64 * 1024 ** 2
+/** decision: a failure that is told on the control socket. */
+export const controlFailureCharsMax = 4_096
 /** decision: random numbers waiting to be used in proofs; older ones are forgotten. */
 export const challengesMax = 64
 /** decision: rows resealed in one commit; with 15, the p99 of reads was 2.5 × idle. */

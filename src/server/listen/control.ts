@@ -17,6 +17,9 @@ import type { Log } from '../../deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import {
   controlBodyBytesMax,
+  controlFailureCharsMax,
+  controlMessageBytesMax,
+  controlSilenceMsMax,
   controlWaitMs,
   socketPathBytesMax,
 } from '../../limits/operation-limits.ts'
@@ -194,10 +197,13 @@ export function startControl(
 /** Operations that a server answers at once, unless it is stuck. */
 const prompt: readonly string[] = ['status', 'seal-status', 'challenge']
 
-const stuck = (lock: string): CommandFailure => {
+/** Operations that tell how far they are; a false server could go on with that for ever. */
+const telling: readonly string[] = ['keys-rotate', 'keys-retire']
+
+const stuck = (lock: string, waitMs: number): CommandFailure => {
   const holder = lockHolder(lock)
   const who = holder === undefined ? 'the running server' : `the running server (${holder})`
-  const seconds = controlWaitMs / 1_000
+  const seconds = waitMs / 1_000
   const advice = 'it is stopped or stuck: see its log, and start it again'
   return new CommandFailure(`${who} has not answered in ${seconds} s: ${advice}`)
 }
@@ -206,24 +212,37 @@ const stuck = (lock: string): CommandFailure => {
 const isNobody = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
 
+const noCoffer = () =>
+  new CommandFailure('what answers is no server of coffer: see what listens there')
+
+const isFailure = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= controlFailureCharsMax
+
 /** @throws CommandFailure unless it is a line of a coffer server */
 function messageOf(line: string): Facts {
   const message = quietly(() => JSON.parse(line) as unknown)
   if (isObject(message)) {
     const { failed, done, progress } = message
-    if (failed !== undefined || isObject(done) || isObject(progress)) return message
+    if (isFailure(failed) || isObject(done) || isObject(progress)) return message
   }
-  throw new CommandFailure('what answers is no server of coffer: see what listens there')
+  throw noCoffer()
 }
 
+/** @throws CommandFailure for a line that is no coffer's, or longer than any of it */
 async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
-  let text = ''
+  let begun: string[] = []
+  let chars = 0
   const decoder = new TextDecoder()
   for await (const piece of answer) {
-    text += decoder.decode(piece, { stream: true })
-    const lines = text.split('\n')
-    text = lines.pop() ?? ''
-    for (const line of lines) yield messageOf(line)
+    const [first = '', ...others] = decoder.decode(piece, { stream: true }).split('\n')
+    begun.push(first)
+    chars += first.length
+    if (chars > controlMessageBytesMax) throw noCoffer()
+    for (const next of others) {
+      yield messageOf(begun.join(''))
+      begun = [next]
+      chars = next.length
+    }
   }
 }
 
@@ -240,7 +259,7 @@ interface Posted {
 function post(
   path: string,
   { name, input, headers }: Posted,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> {
   return new Promise((resolve, reject) => {
     // Sockets bypass any proxy in the environment.
@@ -249,7 +268,7 @@ function post(
       path: `/${name}`,
       method: 'POST',
       headers: { ...headers },
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     }
     const asked = request(where, resolve)
     asked.on('error', reject)
@@ -257,12 +276,29 @@ function post(
   })
 }
 
+/** Ends a wait: for a prompt operation as a whole, for others from one message to the next. */
+function boundWait(name: string, silenceMsMax: number) {
+  const isPrompt = prompt.includes(name)
+  const waitMs = isPrompt ? controlWaitMs : silenceMsMax
+  const ending = new AbortController()
+  const begin = () => setTimeout(() => ending.abort(), waitMs)
+  let timer = begin()
+  const end = (): void => clearTimeout(timer)
+  const hear = (): void => {
+    if (isPrompt) return
+    end()
+    timer = begin()
+  }
+  return { signal: ending.signal, waitMs, hear, end }
+}
+
 /**
  * Calls an operation of the process that serves a data folder.
  * @param path of its socket
+ * @param silenceMsMax time without a message, for operations that may take long
  * @returns the result; `undefined` if nobody serves the folder
- * @throws CommandFailure with the server's message, or if the server ended meanwhile, or took
- *   longer than `controlWaitMs` for a prompt operation
+ * @throws CommandFailure with the server's message, or if the server ended meanwhile, took longer
+ *   than `controlWaitMs` for a prompt operation, or says what no coffer does
  */
 export async function callControl(
   path: string,
@@ -270,23 +306,27 @@ export async function callControl(
   input: Facts | Uint8Array,
   tell: Tell = () => {},
   headers: ControlHeaders = {},
+  silenceMsMax = controlSilenceMsMax,
 ): Promise<Facts | undefined> {
   let short: ShortPath | undefined
-  const signal = prompt.includes(name) ? AbortSignal.timeout(controlWaitMs) : undefined
+  const { signal, waitMs, hear, end } = boundWait(name, silenceMsMax)
   try {
     short = shorten(path)
     const answer = await post(short.path, { name, input, headers }, signal)
     for await (const { progress, done, failed } of linesOf(answer)) {
       if (failed !== undefined) throw new CommandFailure(String(failed))
       if (done !== undefined) return done as Facts
-      if (progress !== undefined) tell(progress as Facts)
+      if (!telling.includes(name)) throw noCoffer()
+      hear()
+      tell(progress as Facts)
     }
   } catch (error) {
     if (isNobody(error)) return undefined
     if (error instanceof CommandFailure) throw error
-    if (signal?.aborted === true) throw stuck(pathsOf(dirname(path)).lock)
+    if (signal.aborted) throw stuck(pathsOf(dirname(path)).lock, waitMs)
     throw new CommandFailure('the running server cannot be asked: see whether it still runs')
   } finally {
+    end()
     short?.close()
   }
   throw new CommandFailure('the server ended before it was done: see its log')
