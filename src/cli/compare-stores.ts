@@ -8,7 +8,7 @@ import { explainDatabase } from '../server/folder/folder-database.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { elapsedMs } from '../server/process/system.ts'
 import type { Row } from '../store/contract.ts'
-import { databaseReadMsMax, fillStepRows } from '../store/core/limits.ts'
+import { databaseReadMsMax, bulkStepRows } from '../store/core/limits.ts'
 import type { LmdbStore } from '../store/lmdb/lmdb-store.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
@@ -23,7 +23,7 @@ export interface Opposite {
 }
 
 /** Time for which the database is asked again. */
-export const persisting = { elapsedMs, msMax: databaseReadMsMax }
+export const retryBounds = { elapsedMs, msMax: databaseReadMsMax }
 
 /** @throws CommandFailure for every error of the database */
 export async function withOpposite<T>(
@@ -55,10 +55,10 @@ export async function compareRows(
   differ: string,
 ): Promise<number> {
   const done = progress(store.figures().nextOrdinal, 'comparing')
-  const others = everyRow(readsOf({ look: pool, page: pool }, tables, persisting))
+  const others = everyRow(readsOf({ lookup: pool, page: pool }, tables, retryBounds))
   let rows = 0
   for (let from = 0; ;) {
-    const some = await store.rowsFrom(from, fillStepRows)
+    const some = await store.rowsFrom(from, bulkStepRows)
     for (const row of some) {
       const { value } = await others.next()
       if (!isSame(row, value ?? undefined)) throw new CommandFailure(differ)

@@ -23,7 +23,11 @@ import {
   vaultConnections,
 } from '../store/core/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
-import { examine, markAheadMs, type DatabaseFacts } from '../store/postgres/database-facts.ts'
+import {
+  readDatabaseFacts,
+  markAheadMs,
+  type DatabaseFacts,
+} from '../store/postgres/database-facts.ts'
 import { openPool } from '../store/postgres/pool.ts'
 import { replicationRole } from '../store/postgres/replication.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
@@ -126,7 +130,7 @@ async function examineAt(address: DatabaseAddress): Promise<DoctorFinding[]> {
   const pool = openPool(address, 1)
   const tellFault = (error: unknown): DoctorFinding => told(explainDatabase(address, error))
   try {
-    const findings = judgeDatabase(address, await examine(pool, wallMs))
+    const findings = judgeDatabase(address, await readDatabaseFacts(pool, wallMs))
     try {
       const tables = tablesIn(address.schema)
       await assertFormat(pool, tables)

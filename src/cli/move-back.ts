@@ -31,17 +31,17 @@ import type { Store } from '../store/contract.ts'
 import { buildStoreFrom } from '../store/lmdb/inspect/bulk-build.ts'
 import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
 import {
-  beginLeaving,
-  cancelLeaving,
-  endLeaving,
+  beginMoveOut,
+  cancelMoveOut,
+  endMoveOut,
   isServed,
-  readLeft,
-  type Leaving,
-  type LeftState,
+  readMovedState,
+  type MoveOut,
+  type MovedState,
 } from '../store/postgres/move-out.ts'
-import { leftFormat, leavingFormat, readFormat } from '../store/postgres/schema.ts'
+import { movedOutFormat, movingOutFormat, readFormat } from '../store/postgres/schema.ts'
 import { sourceOf } from '../store/postgres/bulk-read.ts'
-import { compareRows, persisting, withOpposite, type Opposite } from './compare-stores.ts'
+import { compareRows, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
@@ -50,24 +50,24 @@ const served = 'the vault is served from the database, or a command is at it: en
 const differ = 'the new file is not what the database has: try again'
 
 /** @throws CommandFailure while a process serves the vault; DatabaseError */
-async function shutOut(leaving: Leaving, progress: BeginProgress): Promise<void> {
-  const { pool, tables } = leaving
-  await beginLeaving(leaving)
-  if ((await readFormat(pool, tables)) === leftFormat) return
-  if (await isServed(leaving, { elapsedMs, sleep: setTimeout, progress })) {
+async function shutOut(moveOut: MoveOut, progress: BeginProgress): Promise<void> {
+  const { pool, tables } = moveOut
+  await beginMoveOut(moveOut)
+  if ((await readFormat(pool, tables)) === movedOutFormat) return
+  if (await isServed(moveOut, { elapsedMs, sleep: setTimeout, progress })) {
     throw new CommandFailure(served)
   }
-  await endLeaving(leaving)
+  await endMoveOut(moveOut)
 }
 
 /** @returns the number of rows */
 async function writeRows(
   to: string,
   { pool, tables }: Opposite,
-  { nextOrdinal, generation }: LeftState,
+  { nextOrdinal, generation }: MovedState,
   progress: BeginProgress,
 ): Promise<number> {
-  const source = sourceOf(pool, tables, persisting)
+  const source = sourceOf(pool, tables, retryBounds)
   await buildStoreFrom({ ...source, nextOrdinal, generation }, to, progress)
   const made = await openLmdbStore({ path: to })
   try {
@@ -80,18 +80,18 @@ async function writeRows(
 /** @returns the number of rows */
 async function takeRows(
   folder: LockedFolder,
-  leaving: Leaving,
+  moveOut: MoveOut,
   keysOf: (store: Store) => Promise<Keys>,
   progress: BeginProgress,
 ): Promise<number> {
-  await shutOut(leaving, progress)
-  const left = await readLeft(leaving)
+  await shutOut(moveOut, progress)
+  const moved = await readMovedState(moveOut)
   // Rows that have expired there stay expired, even if the clock of this machine is behind.
-  if (left.markMs > 0) keepMarkMs(folder.clock, left.markMs)
+  if (moved.markMs > 0) keepMarkMs(folder.clock, moved.markMs)
   let rows = 0
   await replaceDatabase(folder, {
-    bytes: left.bytes,
-    write: async to => void (rows = await writeRows(to, leaving, left, progress)),
+    bytes: moved.bytes,
+    write: async to => void (rows = await writeRows(to, moveOut, moved, progress)),
     keysOf,
     progress,
   })
@@ -106,17 +106,17 @@ async function moveRows(
 ): Promise<number> {
   const { data, store } = folder
   const format = await readFormat(opposite.pool, opposite.tables)
-  const hasBegun = format === leavingFormat || format === leftFormat
+  const hasBegun = format === movingOutFormat || format === movedOutFormat
   const keys = hasBegun ? undefined : await inspectSound(folder, progress)
   // Left by a move to the database that was cut off at its very end; served from there since.
   if (!hasBegun && existsSync(databaseIn(store))) setAside(folder)
   const keysOf = async (of: Store): Promise<Keys> => keys ?? unsealKeysOf(of, folder)
-  const leaving = { ...opposite, mover: moverOf(data) }
+  const moveOut = { ...opposite, mover: moverOf(data) }
   try {
-    return await takeRows(folder, leaving, keysOf, progress)
+    return await takeRows(folder, moveOut, keysOf, progress)
   } catch (error) {
     // Otherwise the folder has the vault, and only the last step is missing.
-    if (!existsSync(databaseIn(store))) await cancelLeaving(leaving).catch(() => {})
+    if (!existsSync(databaseIn(store))) await cancelMoveOut(moveOut).catch(() => {})
     throw error
   }
 }
@@ -131,7 +131,7 @@ export async function moveBack(options: FolderOptions): Promise<void> {
   const address = readDatabase(data)
   const { store, database, databaseLeft } = pathsOf(data)
   const rows = await withOpposite(address, async opposite => {
-    const { bytes } = await readLeft(opposite)
+    const { bytes } = await readMovedState(opposite)
     // On a terminal, shows that the search for serving processes does not hang.
     const told = stderrNow.isTerminal ? Math.max(bytes, progressFileBytesMin) : bytes
     return withProgress({ bytes: told }, progress => moveRows(folder, opposite, progress))

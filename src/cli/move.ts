@@ -32,14 +32,14 @@ import { CommandFailure } from '../server/process/failure.ts'
 import { pathsOf } from '../server/folder/folder-stamp.ts'
 import { removeFile } from '../server/folder/regular-files.ts'
 import { sayNow } from '../server/process/system.ts'
-import { fillFoldRows, fillStepRows } from '../store/core/limits.ts'
+import { bulkFoldRows, bulkStepRows } from '../store/core/limits.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/lmdb-store.ts'
 import {
-  beginFilling,
-  endFilling,
-  endRows,
-  fillRows,
-  foldFilled,
+  beginBulkLoad,
+  endBulkLoad,
+  finishRows,
+  loadRows,
+  foldLoaded,
 } from '../store/postgres/bulk-load.ts'
 import { inspectTables } from '../store/postgres/inspect-tables.ts'
 import { databaseFormat, readFormat } from '../store/postgres/schema.ts'
@@ -57,18 +57,18 @@ interface MoveOptions extends FolderOptions {
 async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: BeginProgress) {
   const { nextOrdinal } = store.figures()
   const done = progress(nextOrdinal, 'copying')
-  let from = await beginFilling(pool, tables)
+  let from = await beginBulkLoad(pool, tables)
   for (;;) {
-    const rows = await store.rowsFrom(from, fillStepRows)
+    const rows = await store.rowsFrom(from, bulkStepRows)
     const last = rows.at(-1)
     if (last === undefined) break
-    await fillRows(pool, tables, rows)
+    await loadRows(pool, tables, rows)
     from = last.ordinal + 1
     done(from)
-    await foldFilled(pool, tables, fillFoldRows)
+    await foldLoaded(pool, tables, bulkFoldRows)
   }
-  await foldFilled(pool, tables, 0)
-  await endRows(pool, tables, nextOrdinal - 1)
+  await foldLoaded(pool, tables, 0)
+  await finishRows(pool, tables, nextOrdinal - 1)
 }
 
 const differ = 'the copy is not what the folder has: drop its schema, and begin again'
@@ -106,7 +106,7 @@ async function moveRows(
       store: to,
       ...(storePasswordFile === undefined ? {} : { storePasswordFile }),
     })
-    await endFilling(pool, tables, { generation: await store.generation(), markMs })
+    await endBulkLoad(pool, tables, { generation: await store.generation(), markMs })
     return rows
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'storage_corrupt') {

@@ -207,7 +207,7 @@ const isLost = (outcome: RawAnswer | CofferError): outcome is CofferError =>
 const mayBeDone = (outcome: RawAnswer | CofferError): boolean =>
   isLost(outcome) || outcome.status >= 500
 
-async function persist(wire: Wire, call: Sent, options: CallOptions) {
+async function sendWithRetries(wire: Wire, call: Sent, options: CallOptions) {
   const { retries = wire.retries, signal } = options
   let wasDone = false
   for (let attempts = 0; ; attempts += 1) {
@@ -225,7 +225,7 @@ async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Trac
   const { json } = wire
   const text = json === undefined ? textOfBody(call.body) : bodyOf(json, call.body)
   const sent = { ...call, text }
-  const { outcome, wasDone } = await persist(wire, sent, options)
+  const { outcome, wasDone } = await sendWithRetries(wire, sent, options)
   if (isLost(outcome)) throw outcome
   const { status, headers } = outcome
   const traced = { status, traceId: traceOf(headers) }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { chunkArrayEntriesMax } from '../../src/store/core/limits.ts'
 import type { Query } from '../../src/store/contract.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import { openEnvironment, takePut } from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, applyPut } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { decodeRowKey, encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/core/row-format.ts'
@@ -197,7 +197,7 @@ test('a row that was said to be the last, and is not, is put all the same', asyn
   const { root, rows: table } = openEnvironment(temporaryFolder())
   const put = (ordinal: number) => {
     const key = encodeRowKey(ordinal)
-    takePut({ table, key, value: key, isLast: true })
+    applyPut({ table, key, value: key, isLast: true })
   }
   await root.transaction(() => [5, 6, 4, 6, 7].forEach(put))
   const ordinals = Array.from(table.getRange(), ({ key }) => decodeRowKey(key))

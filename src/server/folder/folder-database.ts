@@ -246,9 +246,9 @@ const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
 }
 
 function adviceOf(error: unknown): string | undefined {
-  const trouble = error instanceof ApiError ? error.cause : databaseErrorOf(error)
-  if (trouble instanceof DatabaseError) {
-    const { kind, state } = trouble
+  const cause = error instanceof ApiError ? error.cause : databaseErrorOf(error)
+  if (cause instanceof DatabaseError) {
+    const { kind, state } = cause
     if (state === undefined) return advice[kind]
     return `${adviceByState[state] ?? advice[kind]} (SQLSTATE ${state})`
   }
@@ -274,24 +274,24 @@ export const databaseOf = ({ store, storePasswordFile }: DatabaseOptions): Datab
 
 export interface DatabaseUse {
   readonly onSkew?: ((skewMs: number, isRight: boolean) => void) | undefined
-  readonly onFoldTrouble?: ((state: string | undefined) => void) | undefined
+  readonly onFoldFailure?: ((state: string | undefined) => void) | undefined
 }
 
 /** Logs events of a served database. */
 export const databaseUse = (log: Log): DatabaseUse => ({
   onSkew: (skewMs, isRight) =>
     isRight ? log('clock_right') : log('clock_off', { ahead_ms: Math.round(skewMs) }),
-  onFoldTrouble: state => log('fold_failed', state === undefined ? {} : { state }),
+  onFoldFailure: state => log('fold_failed', state === undefined ? {} : { state }),
 })
 
 /** @throws CommandFailure */
 export async function openDatabase(
   address: DatabaseAddress,
-  { onSkew = () => {}, onFoldTrouble = () => {} }: DatabaseUse = {},
+  { onSkew = () => {}, onFoldFailure = () => {} }: DatabaseUse = {},
 ): Promise<PostgresStore> {
   try {
     const machine = { randomBytes, wallMs, elapsedMs }
-    return await openPostgresStore({ address, ...machine, onSkew, onFoldTrouble })
+    return await openPostgresStore({ address, ...machine, onSkew, onFoldFailure })
   } catch (error) {
     throw explainDatabase(address, error)
   }

@@ -31,9 +31,9 @@ export interface StoredState {
 }
 
 export interface GroupDraft {
-  readonly standing: StoredState
-  /** Called with the moves of each accepted set before they join; it may refuse by throwing. */
-  readonly onAccepted: (moves: ReadonlyMap<number, RowMove>) => void
+  readonly stored: StoredState
+  /** Called with the changes of each accepted set before they join; it may refuse by throwing. */
+  readonly onAccepted: (rowChanges: ReadonlyMap<number, RowChange>) => void
   nextOrdinal: number
   generation: number
   /** Rows as they will be; `undefined` if removed. */
@@ -42,7 +42,7 @@ export interface GroupDraft {
 }
 
 /** Change of a row by one set: its state before the set and after it. */
-export interface RowMove {
+export interface RowChange {
   readonly from: KeyedRow | undefined
   readonly to: PreparedRow | undefined
 }
@@ -51,7 +51,7 @@ interface SetDraft {
   readonly group: GroupDraft
   nextOrdinal: number
   generation: number
-  readonly moves: Map<number, RowMove>
+  readonly rowChanges: Map<number, RowChange>
   /** Rows whose parts change and nothing else. */
   readonly resealed: Map<number, PreparedRow>
   readonly holdings: Map<string, Holding>
@@ -62,44 +62,44 @@ interface SetDraft {
 /** @param from the ordinal and generation to continue from */
 export const makeGroupDraft = (
   from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
-  standing: StoredState,
+  stored: StoredState,
   onAccepted: GroupDraft['onAccepted'],
-): GroupDraft => ({ ...from, standing, onAccepted, rows: new Map(), holdings: new Map() })
+): GroupDraft => ({ ...from, stored, onAccepted, rows: new Map(), holdings: new Map() })
 
 const makeSetDraft = (group: GroupDraft): SetDraft => ({
   group,
   nextOrdinal: group.nextOrdinal,
   generation: group.generation,
-  moves: new Map(),
+  rowChanges: new Map(),
   resealed: new Map(),
   holdings: new Map(),
   ordinals: [],
 })
 
 /** The row as this set sees it. @throws ApiError `storage_corrupt` */
-function currentRow({ group, moves }: SetDraft, ordinal: number): KeyedRow | undefined {
-  const move = moves.get(ordinal)
-  if (move !== undefined) return move.to
+function currentRow({ group, rowChanges }: SetDraft, ordinal: number): KeyedRow | undefined {
+  const rowChange = rowChanges.get(ordinal)
+  if (rowChange !== undefined) return rowChange.to
   if (group.rows.has(ordinal)) return group.rows.get(ordinal)
-  return group.standing.rowAt(ordinal)
+  return group.stored.rowAt(ordinal)
 }
 
 /** The ordinal of the row that holds a unique, as this set sees it. */
 function currentHolder(draft: SetDraft, key: string, unique: Digest): number | undefined {
   const holding = draft.holdings.get(key) ?? draft.group.holdings.get(key)
   if (holding !== undefined) return holding.ordinal
-  return draft.group.standing.holderOf(unique, key)
+  return draft.group.stored.holderOf(unique, key)
 }
 
 /** Replaces, adds or removes a row within the set, and hands its uniques over. */
-function moveRow(
+function changeRow(
   draft: SetDraft,
   ordinal: number,
   current: KeyedRow | undefined,
   to: PreparedRow | undefined,
 ): void {
-  const earlier = draft.moves.get(ordinal)
-  draft.moves.set(ordinal, { from: earlier === undefined ? current : earlier.from, to })
+  const earlier = draft.rowChanges.get(ordinal)
+  draft.rowChanges.set(ordinal, { from: earlier === undefined ? current : earlier.from, to })
   const given = current?.row.uniques
   current?.uniqueKeys.forEach((key, i) => {
     const unique = given?.[i]
@@ -191,7 +191,7 @@ function insertRow(draft: SetDraft, row: PreparedRow, at: number): Refused | voi
   if (refused) return refused
   const ordinal = draft.nextOrdinal
   draft.nextOrdinal += 1
-  moveRow(draft, ordinal, undefined, row)
+  changeRow(draft, ordinal, undefined, row)
   draft.ordinals.push(ordinal)
 }
 
@@ -205,7 +205,7 @@ function replaceRow(
   invariant(current.uniqueKeys[0] === row.uniqueKeys[0], 'a row keeps its first unique')
   const refused = refuseTaken(draft, row, at, ordinal)
   if (refused) return refused
-  moveRow(draft, ordinal, current, row)
+  changeRow(draft, ordinal, current, row)
   draft.ordinals.push(ordinal)
 }
 
@@ -219,7 +219,10 @@ function resealRow(
   { row, ordinal }: Extract<PreparedChange, { kind: 'reseal' }>,
   at: number,
 ): Refused | void {
-  invariant(!draft.moves.has(ordinal), 'a row is not moved and resealed at once')
+  invariant(
+    !draft.rowChanges.has(ordinal),
+    'a row is not resealed by a write that replaces or removes it',
+  )
   const current = rowAt(draft, ordinal, row.row.version)
   if (current === undefined) return versionMoved(at)
   invariant(hasHeaderOf(current, row), 'a resealed row has the header that it had')
@@ -233,7 +236,7 @@ function removeRow(
 ): Refused | void {
   const current = currentRow(draft, ordinal)
   if (ifVersion !== undefined && current?.row.version !== ifVersion) return versionMoved(at)
-  if (current !== undefined) moveRow(draft, ordinal, current, undefined)
+  if (current !== undefined) changeRow(draft, ordinal, current, undefined)
 }
 
 function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refused | void {
@@ -255,9 +258,9 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
 
 /** Adds the effects of an accepted set to its group. */
 function joinGroup(draft: SetDraft): void {
-  const { group, moves, resealed, holdings, nextOrdinal, generation } = draft
-  group.onAccepted(moves)
-  for (const [ordinal, { to }] of moves) group.rows.set(ordinal, to)
+  const { group, rowChanges, resealed, holdings, nextOrdinal, generation } = draft
+  group.onAccepted(rowChanges)
+  for (const [ordinal, { to }] of rowChanges) group.rows.set(ordinal, to)
   for (const [ordinal, row] of resealed) group.rows.set(ordinal, row)
   for (const [key, holding] of holdings) group.holdings.set(key, holding)
   group.nextOrdinal = nextOrdinal

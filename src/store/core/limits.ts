@@ -99,12 +99,12 @@ export const freePagesLoaded = 2_000
 export const databaseConnectMsMax = 5_000
 export const databaseIdleMs = 0
 /** decision: separate connections for look-ups, pages and writes: none waits for another. */
-export const lookConnections = 2
+export const lookupConnections = 2
 export const pageConnections = 4
 /** The write lanes, plus one for folds. */
 export const writeConnections = 3
 /** Most connections of one vault. */
-export const vaultConnections = lookConnections + pageConnections + writeConnections
+export const vaultConnections = lookupConnections + pageConnections + writeConnections
 export const writeLanes = 2
 /** decision: writes waiting for each busy lane before another lane starts. */
 export const laneWritesMin = 8
@@ -115,7 +115,7 @@ export const laneWritesMin = 8
 export const gatheredMin = 32
 export const gatheredMax = 400
 /** decision: uniques of one statement; a row may have 2 MiB. */
-export const lookUniquesMax = 64
+export const lookupUniquesMax = 64
 /** decision: a read unanswered for this long is refused, though a failover may take longer. */
 export const databaseReadMsMax = 5_000
 /** decision: failover from a frozen machine takes up to 27 s with a lease of 20 s. */
@@ -129,7 +129,7 @@ export const databaseTryMsMax = 10_000
 export const databaseAbandonedMs = 15_000
 export const databaseRetryMsMin = 20
 /** decision: delay between the first two checks of standby progress; doubled each time. */
-export const replicatedLookMs = 1
+export const standbyCheckMsMin = 1
 export const databaseRetryMsMax = 500
 /** decision: terms that an index-reading statement sends; with more, all recent rows are read. */
 export const pageTermsSentMax = 32
@@ -137,7 +137,7 @@ export const pageTermsSentMax = 32
 export const foldRowsOfDatabase = 2_000
 /** decision: with fewer unfolded rows no fold starts; each unfolded row slows every page. */
 export const foldRowsMin = 500
-export const foldLookMs = 200
+export const foldCheckMs = 200
 /** decision: cap on the count of rows waiting for a fold; above any alert's threshold. */
 export const waitingRowsCountedMax = 100_000
 /** decision: the holder of a lease renews it four times per period. */
@@ -163,10 +163,10 @@ export const databaseSetupMsMax = 60_000
 export const databaseSilentMsMax = 5_000
 /** decision: time a vault stays not ready after its database had no space for a write. */
 export const databaseFullMs = 10_000
-/** decision: rows of one statement of a fill, and of one fold behind it. */
-export const fillStepRows = 2_000
-export const fillFoldRows = 16_000
-export const fillMsMax = 10 * 60 * 1_000
+/** decision: rows of one statement of a bulk load, and of one fold behind it. */
+export const bulkStepRows = 2_000
+export const bulkFoldRows = 16_000
+export const bulkMsMax = 10 * 60 * 1_000
 /** decision: expiry of a lease that nobody holds, plus the time for another vault to take it. */
-export const leaveWatchMs = leaseMs + 2 * leaseRenewMs
-export const leaveLookMs = 100
+export const moveOutWatchMs = leaseMs + 2 * leaseRenewMs
+export const moveOutCheckMs = 100

@@ -144,7 +144,7 @@ function staged(value: Uint8Array): Uint8Array {
  * it put nothing and return false. `assertSafeState` has checked the hint, but an acknowledged row
  * must not depend on that.
  */
-export function takePut({ table, key, value, isLast = false }: Put): void {
+export function applyPut({ table, key, value, isLast = false }: Put): void {
   if (value === undefined) {
     table.removeSync(key)
     return

@@ -68,24 +68,24 @@ function makeCommitter(
 ): Committer {
   let reserve: Reserve | undefined
   let state: StoreState | undefined
-  let hasMoved = false
+  let hasPut = false
   let writes = 0
   const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
     const written = await commit(environment, () => {
       const sets = take()
       for (const task of tasks.splice(0)) task()
-      return writeGroup(environment, counts, sets, { roomBytes: own.fill(), fold })
+      return writeGroup(environment, counts, sets, { roomBytes: own.topUp(), fold })
     })
     // Keeps the promise of the answers that follow: every later read sees this commit.
     counts.end()
     written.follow?.()
-    ;({ state, hasMoved } = written)
+    ;({ state, hasPut } = written)
     writes += written.results.length
     return written.results
   }
   const hasFoldLeft = (): boolean =>
-    hasMoved && state !== undefined && isFoldLeft(environment, state, fold)
+    hasPut && state !== undefined && isFoldLeft(environment, state, fold)
   const mustWait = (): boolean =>
     state !== undefined && isFoldBehind(environment, state, fold) && hasFoldLeft()
   return {
@@ -205,12 +205,12 @@ const eraOf = (nextOrdinal: number): number => Math.floor(nextOrdinal / eraOrdin
 
 /** Follows the store, and reports damage when it is first met. */
 function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => StoreState {
-  let tell = onDamage
+  let report = onDamage
   return () => {
     const state = followStore(environment)
     if (environment.tail.isDamaged) {
-      tell?.()
-      tell = undefined
+      report?.()
+      report = undefined
     }
     return state
   }

@@ -1,14 +1,14 @@
 /**
  * Fills the tables of a new store with the rows of another one, which keep their ordinals.
  *
- * Until the end the tables have the format of a fill, so that no process serves half a vault. Each
- * step is one transaction: an interrupted fill continues after the last row that it stored.
+ * Until the end the tables have the format of a load, so that no process serves half a vault. Each
+ * step is one transaction: an interrupted load continues after the last row that it stored.
  * @module
  */
 import { uniqueBytes } from '../../limits/work-limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Row } from '../contract.ts'
-import { fillFoldRows, fillMsMax } from '../core/limits.ts'
+import { bulkFoldRows, bulkMsMax } from '../core/limits.ts'
 import { encodeRow, headerAt } from '../core/row-format.ts'
 import { termsAt, uniquesAt } from '../core/row.ts'
 import { foldOnce } from './postgres-fold.ts'
@@ -16,32 +16,32 @@ import { arrayOf, type Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
 import {
   databaseFormat,
-  fillingFormat,
-  leftFormat,
+  loadingFormat,
+  movedOutFormat,
   makeTables,
   readFormat,
   type Tables,
 } from './schema.ts'
 
 /**
- * Creates the tables to be filled, or finds those of an interrupted fill.
+ * Creates the tables to be filled, or finds those of an interrupted load.
  * @returns ordinal from which rows are missing
  * @throws ApiError `conflict` if there is a vault; DatabaseError
  */
-export async function beginFilling(pool: Pool, tables: Tables): Promise<number> {
+export async function beginBulkLoad(pool: Pool, tables: Tables): Promise<number> {
   const format = await readFormat(pool, tables)
   if (format === undefined) {
-    await makeTables(pool, tables, fillMsMax, fillingFormat)
-  } else if (format === leftFormat) {
+    await makeTables(pool, tables, bulkMsMax, loadingFormat)
+  } else if (format === movedOutFormat) {
     throw new ApiError('conflict', 'a vault has left its tables there: drop their schema first')
-  } else if (format !== fillingFormat) {
+  } else if (format !== loadingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
   }
   const [row] = await pool.query(`SELECT coalesce(max(ordinal), -1) FROM ${tables.rows}`)
   return Number(row?.[0]) + 1
 }
 
-const fillText = ({ rows, uniques, recent }: Tables): string => `
+const loadText = ({ rows, uniques, recent }: Tables): string => `
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::int[], $7::int[],
     $8::int[]) WITH ORDINALITY g(ordinal, version, deadline, at, size, terms_at, terms_size, i)
@@ -56,7 +56,7 @@ WITH given AS MATERIALIZED (
 INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR terms_size) FROM given`
 
 /** Puts the next rows in order. @throws DatabaseError */
-export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
+export async function loadRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
   const values = rows.map(encodeRow)
   const at: number[] = []
   let next = 1
@@ -69,7 +69,7 @@ export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[])
     row.uniques.map((_, n) => [i + 1, (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes] as const),
   )
   await pool.query(
-    fillText(tables),
+    loadText(tables),
     [
       Buffer.concat(values),
       arrayOf(rows.map(({ ordinal }) => ordinal)),
@@ -82,16 +82,16 @@ export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[])
       arrayOf(uniques.map(([i]) => i)),
       arrayOf(uniques.map(([, from]) => from)),
     ],
-    fillMsMax,
+    bulkMsMax,
   )
 }
 
-/** Folds the filled rows, except for `rest` of them. @throws DatabaseError */
-export async function foldFilled(pool: Pool, tables: Tables, rest: number): Promise<void> {
+/** Folds the loaded rows, except for `rest` of them. @throws DatabaseError */
+export async function foldLoaded(pool: Pool, tables: Tables, rest: number): Promise<void> {
   for (;;) {
     const [row] = await pool.query(`SELECT count(*) FROM ${tables.recent}`)
     if (Number(row?.[0]) <= rest) return
-    await foldOnce(pool, tables, fillFoldRows, fillMsMax)
+    await foldOnce(pool, tables, bulkFoldRows, bulkMsMax)
   }
 }
 
@@ -100,22 +100,26 @@ export async function foldFilled(pool: Pool, tables: Tables, rest: number): Prom
  * @param last the highest ordinal ever assigned
  * @throws DatabaseError
  */
-export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: number): Promise<void> {
+export async function finishRows(
+  pool: Pool,
+  { rows, ordinals }: Tables,
+  last: number,
+): Promise<void> {
   await pool.query('SELECT setval($1::regclass, $2::bigint)', [ordinals, Math.max(1, last)])
-  await pool.query(`ANALYZE ${rows}`, [], fillMsMax)
+  await pool.query(`ANALYZE ${rows}`, [], bulkMsMax)
 }
 
-interface FilledState {
+interface LoadedState {
   readonly generation: number
   /** Mark of the clock; 0 if there is none. */
   readonly markMs: number
 }
 
 /** Turns the tables into those of a vault, and waits for replication. @throws DatabaseError */
-export async function endFilling(
+export async function endBulkLoad(
   pool: Pool,
   { state }: Tables,
-  { generation, markMs }: FilledState,
+  { generation, markMs }: LoadedState,
 ): Promise<void> {
   const text = `UPDATE ${state}
 SET format = ${databaseFormat}, generation = $1::bigint, clock_ms = $2::bigint`

@@ -4,9 +4,9 @@
  * @module
  */
 import { assertStored } from '../../lib/errors.ts'
-import { fillStepRows } from '../core/limits.ts'
+import { bulkStepRows } from '../core/limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
-import { persist, readsOf, type Persisting } from './retried-reads.ts'
+import { retry, readsOf, type RetryBounds } from './retried-reads.ts'
 import type { Tables } from './schema.ts'
 
 /** Repeats a query with the last row of each answer, until an answer is empty. */
@@ -23,21 +23,21 @@ async function* steps(
   }
 }
 
-/** @throws ApiError, as `persist`, and for an entry that is not a row */
-export function sourceOf(pool: Pool, tables: Tables, persisting: Persisting) {
-  const { rowsFrom } = readsOf({ look: pool, page: pool }, tables, persisting)
-  const limit = `LIMIT ${fillStepRows}`
+/** @throws ApiError, as `retry`, and for an entry that is not a row */
+export function sourceOf(pool: Pool, tables: Tables, retryBounds: RetryBounds) {
+  const { rowsFrom } = readsOf({ lookup: pool, page: pool }, tables, retryBounds)
+  const limit = `LIMIT ${bulkStepRows}`
   const uniquesText = `SELECT digest, ordinal, version FROM ${tables.uniques}
 WHERE digest > $1::bytea ORDER BY digest ${limit}`
   const deadlinesText = `SELECT deadline_ms, ordinal FROM ${tables.rows}
 WHERE deadline_ms IS NOT NULL AND (deadline_ms, ordinal) > ($1::bigint, $2::bigint)
 ORDER BY deadline_ms, ordinal ${limit}`
   const ask = (text: string) => (behind: readonly Parameter[]) =>
-    persist(persisting, msLeft => pool.query(text, behind, msLeft))
+    retry(retryBounds, msLeft => pool.query(text, behind, msLeft))
   return {
     async *rows() {
       for (let from = 0; ;) {
-        const { rows, last } = await rowsFrom(from, fillStepRows)
+        const { rows, last } = await rowsFrom(from, bulkStepRows)
         if (last === undefined) return
         assertStored(rows.at(-1)?.ordinal === Number(last), 'rows as they were written')
         yield rows

@@ -10,7 +10,7 @@
 import { clockDriftMax, clockSkewMsMax, clockStepMs, databaseSilentMsMax } from '../core/limits.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Cells, Pool } from './pool.ts'
-import { leftFormat, type Tables } from './schema.ts'
+import { movedOutFormat, type Tables } from './schema.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 import { singleFlight } from '../../lib/serial.ts'
 
@@ -19,11 +19,11 @@ export interface DatabaseClock {
   readonly wallMs: () => number
   /** True if our clock agrees within `clockSkewMsMax`, and has not jumped since. */
   readonly isRight: () => boolean
-  /** True if, at the last look, the vault had moved to a folder: nothing here is its own now. */
-  readonly hasLeft: () => boolean
+  /** True if, at the last reading, the vault had moved to a folder: nothing here is its own now. */
+  readonly hasMovedOut: () => boolean
   /** True if a database that takes writes answered within `databaseSilentMsMax`. */
   readonly isAnswered: () => boolean
-  /** Known lead of our clock, including its jumps since the last look. */
+  /** Known lead of our clock, including its jumps since the last reading. */
   readonly skewMs: () => number
   /** Time since a database that takes writes last answered. */
   readonly silentMs: () => number
@@ -67,7 +67,7 @@ async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> 
   }
 }
 
-/** The database's clock at a moment of ours, of which only the middle of a look is known. */
+/** The database's clock at a moment of ours, taken as the middle between query and answer. */
 interface Reading {
   readonly elapsedMs: number
   readonly theirMs: number
@@ -76,7 +76,7 @@ interface Reading {
 }
 
 /**
- * Picks the reading to tell their time by. A look that waited for a connection was answered at any
+ * Picks the reading to tell their time by. A query that waited for a connection was answered at any
  * moment of that wait, so the more precise reading counts, until drift may have made it worse. If
  * the two contradict each other, their clock was set, or is now another machine's. Source:
  * Cristian, "Probabilistic Clock Synchronization" (1989); RFC 5905 for the drift.
@@ -89,10 +89,10 @@ export function closerOf(known: Reading, seen: Reading): Reading {
   return isContradicted || seen.errorMs <= knownErrorMs ? seen : known
 }
 
-/** The result of a look: three clocks at one moment. */
+/** Three clocks at one moment. */
 interface ClockReading extends Reading {
   readonly ourMs: number
-  /** Lead of our clock, at whatever moment of the look theirs was read. */
+  /** Least lead of our clock, at whatever moment of the query theirs was read. */
   readonly skewMs: number
 }
 
@@ -103,7 +103,7 @@ export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): numb
 type Moment = Pick<ClockReading, 'ourMs' | 'elapsedMs'>
 
 /** Theirs was read at some moment between two reads of ours. */
-function sightBetween(before: Moment, theirMs: number, after: Moment): ClockReading {
+function readingBetween(before: Moment, theirMs: number, after: Moment): ClockReading {
   const amid = (of: keyof Moment): number => (before[of] + after[of]) / 2
   return {
     elapsedMs: amid('elapsedMs'),
@@ -117,27 +117,27 @@ function sightBetween(before: Moment, theirMs: number, after: Moment): ClockRead
 /** @throws DatabaseError */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultTimeouts } = options
-  let sight: ClockReading | undefined
+  let latest: ClockReading | undefined
   let closest: Reading | undefined
   let wasRight = true
   let answeredMs = -Infinity
-  let isLeft = false
+  let isMovedOut = false
   const passedMs = ({ elapsedMs: fromMs }: Reading): number => elapsedMs() - fromMs
   const jumpedMs = (since: ClockReading): number => wallMs() - since.ourMs - passedMs(since)
   const silentMs = (): number => elapsedMs() - answeredMs
 
   function isRight(): boolean {
-    if (sight === undefined || Math.abs(sight.skewMs) > clockSkewMsMax) return false
-    return Math.abs(jumpedMs(sight)) <= clockSkewMsMax
+    if (latest === undefined || Math.abs(latest.skewMs) > clockSkewMsMax) return false
+    return Math.abs(jumpedMs(latest)) <= clockSkewMsMax
   }
 
-  function tellOfSkew({ skewMs }: ClockReading): void {
+  function reportSkew({ skewMs }: ClockReading): void {
     if (isRight() === wasRight) return
     wasRight = isRight()
     onSkew(skewMs, wasRight)
   }
 
-  async function look(): Promise<number> {
+  async function readClock(): Promise<number> {
     const before = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const row = await askClock(pool, tables)
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
@@ -145,30 +145,30 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const theirMs = Number(row?.[0])
     // A missing time would count as right, and the clock based on it would never tell one again.
     if (!Number.isSafeInteger(theirMs)) throw new DatabaseError('other')
-    isLeft = Number(row?.[3]) === leftFormat
+    isMovedOut = Number(row?.[3]) === movedOutFormat
     // Then the readiness check says no.
-    if (row?.[2] === false && row[4] === false && !isLeft) answeredMs = after.elapsedMs
-    sight = sightBetween(before, theirMs, after)
-    closest = closest === undefined ? sight : closerOf(closest, sight)
-    tellOfSkew(sight)
+    if (row?.[2] === false && row[4] === false && !isMovedOut) answeredMs = after.elapsedMs
+    latest = readingBetween(before, theirMs, after)
+    closest = closest === undefined ? latest : closerOf(closest, latest)
+    reportSkew(latest)
     return Number(row?.[1])
   }
 
-  await look()
-  // The first look includes opening a connection, so it is less precise.
-  const markMs = await look()
-  // A failed look is retried at the next interval.
-  const lookAgain = singleFlight(() => look().catch(() => undefined))
-  const timer = setInterval(lookAgain, bounds.clockMs).unref()
+  await readClock()
+  // The first reading includes opening a connection, so it is less precise.
+  const markMs = await readClock()
+  // A failed reading is retried at the next interval.
+  const readAgain = singleFlight(() => readClock().catch(() => undefined))
+  const timer = setInterval(readAgain, bounds.clockMs).unref()
   let keeping: Promise<unknown> = Promise.resolve()
   const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`
   return {
     wallMs: () =>
       Math.round(closest === undefined ? wallMs() : closest.theirMs + passedMs(closest)),
     isRight,
-    hasLeft: () => isLeft,
+    hasMovedOut: () => isMovedOut,
     isAnswered: () => silentMs() <= databaseSilentMsMax,
-    skewMs: () => (sight === undefined ? 0 : sight.skewMs + jumpedMs(sight)),
+    skewMs: () => (latest === undefined ? 0 : latest.skewMs + jumpedMs(latest)),
     silentMs,
     mark: markMs > 0 ? `${markMs}\n` : '',
     keep(text) {

@@ -76,15 +76,15 @@ export function databaseErrorOf(error: unknown): DatabaseError {
 /** Converts an error for the caller of the store. */
 export function faultOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  const trouble = databaseErrorOf(error)
-  if (trouble.kind === 'full') {
-    return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, trouble)
+  const cause = databaseErrorOf(error)
+  if (cause.kind === 'full') {
+    return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, cause)
   }
-  if (trouble.kind === 'missing') {
-    return new ApiError('unavailable', 'tables of the vault are missing', undefined, trouble, 1)
+  if (cause.kind === 'missing') {
+    return new ApiError('unavailable', 'tables of the vault are missing', undefined, cause, 1)
   }
-  if (trouble.kind === 'other') {
-    return new ApiError('internal', 'the store failed', undefined, trouble)
+  if (cause.kind === 'other') {
+    return new ApiError('internal', 'the store failed', undefined, cause)
   }
-  return new ApiError('unavailable', 'the database cannot be reached', undefined, trouble, 1)
+  return new ApiError('unavailable', 'the database cannot be reached', undefined, cause, 1)
 }

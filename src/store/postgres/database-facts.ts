@@ -5,7 +5,7 @@
  */
 import { skewOf } from './database-clock.ts'
 import type { Cells, Pool } from './pool.ts'
-import { maySee } from './replication.ts'
+import { maySeeStandbysText } from './replication.ts'
 import type { Tables } from './schema.ts'
 
 export interface DatabaseFacts {
@@ -25,7 +25,7 @@ export interface DatabaseFacts {
   readonly maySeeStandbys: boolean
 }
 
-const examinedSettings = [
+const settingNames = [
   'default_transaction_read_only',
   'synchronous_commit',
   'synchronous_standby_names',
@@ -53,7 +53,7 @@ CASE WHEN r.rolsuper THEN current_setting('max_connections')::int ELSE LEAST(
 (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
 (SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl),
 coalesce(inet_client_addr() = inet_server_addr(), true),
-${maySee}
+${maySeeStandbysText}
 FROM pg_roles r, pg_database d
 WHERE r.rolname = current_user AND d.datname = current_database()`
 
@@ -63,8 +63,8 @@ const settingsIn = (rows: readonly Cells[]): DatabaseFacts['settings'] =>
   Object.fromEntries(rows.map(([name, setting]) => [String(name), String(setting)]))
 
 /** @throws DatabaseError */
-export async function examine(pool: Pool, wallMs: () => number): Promise<DatabaseFacts> {
-  const settings = await pool.query(settingsText, [`{${examinedSettings.join(',')}}`])
+export async function readDatabaseFacts(pool: Pool, wallMs: () => number): Promise<DatabaseFacts> {
+  const settings = await pool.query(settingsText, [`{${settingNames.join(',')}}`])
   const beforeMs = wallMs()
   const [row = []] = await pool.query(factsText)
   const [version, isStandby, connectionsMax, theirMs, tls, isOnOneMachine, maySeeStandbys] = row

@@ -10,8 +10,8 @@ import { uniqueBytes } from '../../limits/work-limits.ts'
 import type { Digest, Glimpse, Row } from '../contract.ts'
 import {
   glimpseBytes,
-  lookConnections,
-  lookUniquesMax,
+  lookupConnections,
+  lookupUniquesMax,
   rowBytesMax,
   widerGlimpseBytes,
 } from '../core/limits.ts'
@@ -23,14 +23,14 @@ import type { Cells, Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { DatabaseError } from './database-error.ts'
 
-export interface Looker {
+export interface Lookups {
   readonly find: (unique: Digest) => Promise<Row | undefined>
   readonly glance: (unique: Digest, parts: number) => Promise<Glimpse | undefined>
   /** @param isPatient true to wait for a database as long as a write does */
   readonly generation: (isPatient?: boolean) => Promise<number>
 }
 
-interface Waiting {
+interface WaitingLookup {
   /** Absent if only the generation is wanted. */
   readonly unique?: Digest
   /** Bytes of its row to send; absent for all. */
@@ -48,7 +48,7 @@ type Ask = (
   msMax: number,
 ) => Promise<readonly Cells[]>
 
-interface Looking {
+interface LookupOptions {
   readonly ask: Ask
   /** Ordinal of the row that is read for a missing one. */
   readonly firstOrdinal: number
@@ -56,8 +56,8 @@ interface Looking {
   readonly bounds: Pick<DatabaseTimeouts, 'readMs' | 'writeMs'>
 }
 
-/** True if no server answered, which may pass. */
-function isOfSilence(error: unknown): boolean {
+/** True if no server answered: it may answer later. */
+function isSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.kind !== 'unavailable') return false
   return error.cause instanceof DatabaseError && ['lost', 'again'].includes(error.cause.kind)
 }
@@ -69,7 +69,7 @@ const wholeBytes = 2 * rowBytesMax
  * A unique without a row reads a row too: a miss costs as much as a hit. Sealed data is not
  * compressed, so the database reads no more of a long value than it sends.
  */
-const lookText = ({ state, uniques, rows }: Tables): string => `
+const lookupText = ({ state, uniques, rows }: Tables): string => `
 SELECT s.generation, u.ordinal, u.version, substring(r.value from 1 for ($4::int[])[q.i]), q.i,
   octet_length(r.value)
 FROM ${state} s
@@ -97,53 +97,53 @@ function rowOf<T extends Row>(
 
 /**
  * Repeats the look-up with more bytes if the first part ends beyond them: the header is long.
- * @param look  reads the row of that unique, up to so many bytes
+ * @param lookup  reads the row of that unique, up to so many bytes
  */
-async function glanceBy(
+async function glanceWith(
   unique: Digest,
   parts: number,
-  look: (bytesMax: number) => Promise<readonly Cells[]>,
+  lookup: (bytesMax: number) => Promise<readonly Cells[]>,
 ): Promise<Glimpse | undefined> {
   const decode: Decode<Glimpse> = (value, ordinal, size) =>
     decodeGlimpse(value, size, ordinal, parts)
   for (const bytesMax of [glimpseBytes, widerGlimpseBytes]) {
-    const answer = await look(bytesMax)
+    const answer = await lookup(bytesMax)
     const [[, ordinal, , value] = []] = answer
     const isCut = value instanceof Uint8Array && value.length === bytesMax
     // The row read for a missing one needs no more bytes.
     const isEnough = !isCut || ordinal === null || glimpseExtentOf(value, parts) !== undefined
     if (isEnough) return rowOf(unique, answer, decode)
   }
-  return rowOf(unique, await look(wholeBytes), decode)
+  return rowOf(unique, await lookup(wholeBytes), decode)
 }
 
-export function makeLooker(tables: Tables, looking: Looking): Looker {
-  const { ask, firstOrdinal, elapsedMs, bounds } = looking
-  const text = lookText(tables)
-  const waiting: Waiting[] = []
+export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
+  const { ask, firstOrdinal, elapsedMs, bounds } = options
+  const text = lookupText(tables)
+  const waiting: WaitingLookup[] = []
   /** Requests for only the generation, which every answer has. */
-  const unnamed: Waiting[] = []
-  let asking = 0
+  const generationOnly: WaitingLookup[] = []
+  let sending = 0
 
   /** Requests behind it waited for the same database; some may wait longer. */
-  function refuse(together: readonly Waiting[], error: unknown): void {
-    const isSilent = isOfSilence(error)
+  function refuse(batch: readonly WaitingLookup[], error: unknown): void {
+    const isSilent = isSilence(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'
-    const behind = isLost ? [...waiting.splice(0), ...unnamed.splice(0)] : []
+    const behind = isLost ? [...waiting.splice(0), ...generationOnly.splice(0)] : []
     const nowMs = elapsedMs()
-    for (const each of [...together, ...behind]) {
-      if (isSilent && each.untilMs !== undefined && nowMs < each.untilMs) unnamed.push(each)
+    for (const each of [...batch, ...behind]) {
+      if (isSilent && each.untilMs !== undefined && nowMs < each.untilMs) generationOnly.push(each)
       else each.reject(error)
     }
   }
 
-  async function lookOnce(): Promise<void> {
-    const together = [...unnamed.splice(0), ...waiting.splice(0, lookUniquesMax)]
-    const asked = together.filter(({ unique }) => unique !== undefined)
-    const uniques = asked.flatMap(({ unique }) => unique ?? [])
-    const bytesMax = `{${asked.map(one => one.bytesMax ?? wholeBytes).join(',')}}`
+  async function sendBatch(): Promise<void> {
+    const batch = [...generationOnly.splice(0), ...waiting.splice(0, lookupUniquesMax)]
+    const named = batch.filter(({ unique }) => unique !== undefined)
+    const uniques = named.flatMap(({ unique }) => unique ?? [])
+    const bytesMax = `{${named.map(one => one.bytesMax ?? wholeBytes).join(',')}}`
     const packed = packDigests(uniques, uniqueBytes)
-    const untilMs = Math.min(...together.map(each => each.untilMs ?? Infinity))
+    const untilMs = Math.min(...batch.map(each => each.untilMs ?? Infinity))
     const msMax = Math.min(bounds.readMs, Math.max(1, untilMs - elapsedMs()))
     try {
       const found = await ask(text, [packed, uniques.length, firstOrdinal, bytesMax], msMax)
@@ -151,36 +151,39 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
       assertStored(first !== undefined, 'a state of the store')
       const byNumber = Map.groupBy(found, cells => Number(cells[4]))
       let nth = 0
-      for (const { unique, resolve } of together) {
+      for (const { unique, resolve } of batch) {
         if (unique === undefined) resolve([first])
         else resolve(byNumber.get((nth += 1)) ?? [])
       }
     } catch (error) {
-      refuse(together, error)
+      refuse(batch, error)
     }
   }
 
-  async function lookOn(): Promise<void> {
-    asking += 1
+  async function sendBatches(): Promise<void> {
+    sending += 1
     // Requests of the same turn of the loop go along.
     await Promise.resolve()
-    while (waiting.length + unnamed.length > 0) await lookOnce()
-    asking -= 1
+    while (waiting.length + generationOnly.length > 0) await sendBatch()
+    sending -= 1
   }
 
-  const look = (queue: Waiting[], what: Pick<Waiting, 'unique' | 'bytesMax' | 'untilMs'>) =>
+  const lookup = (
+    queue: WaitingLookup[],
+    what: Pick<WaitingLookup, 'unique' | 'bytesMax' | 'untilMs'>,
+  ) =>
     new Promise<readonly Cells[]>((resolve, reject) => {
       queue.push({ ...what, resolve, reject })
-      if (asking < lookConnections) void lookOn()
+      if (sending < lookupConnections) void sendBatches()
     })
 
   return {
-    find: async unique => rowOf(unique, await look(waiting, { unique }), decodeRow),
+    find: async unique => rowOf(unique, await lookup(waiting, { unique }), decodeRow),
     glance: (unique, parts) =>
-      glanceBy(unique, parts, bytesMax => look(waiting, { unique, bytesMax })),
+      glanceWith(unique, parts, bytesMax => lookup(waiting, { unique, bytesMax })),
     async generation(isPatient = false) {
       const what = isPatient ? { untilMs: elapsedMs() + bounds.writeMs } : {}
-      return Number((await look(unnamed, what))[0]?.[0])
+      return Number((await lookup(generationOnly, what))[0]?.[0])
     },
   }
 }

@@ -9,15 +9,21 @@
  */
 import { ApiError } from '../../lib/errors.ts'
 import { noProgress, type BeginProgress } from '../../lib/progress.ts'
-import { fillMsMax, leaveLookMs, leaveWatchMs } from '../core/limits.ts'
+import { bulkMsMax, moveOutCheckMs, moveOutWatchMs } from '../core/limits.ts'
 import type { Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
-import { databaseFormat, hasLeft, leavingFormat, leftFormat, type Tables } from './schema.ts'
+import {
+  databaseFormat,
+  movedOutMessage,
+  movingOutFormat,
+  movedOutFormat,
+  type Tables,
+} from './schema.ts'
 
 /** Name of the lease that says which folder takes the vault; it never expires. */
 const moverLease = 'move'
 
-export interface Leaving {
+export interface MoveOut {
   readonly pool: Pool
   readonly tables: Tables
   /** Id of the folder that takes the vault, 16 bytes: no second one may. */
@@ -28,25 +34,26 @@ export interface Leaving {
  * From here on no process opens the vault.
  * @throws ApiError `conflict` if another folder takes it; DatabaseError
  */
-export async function beginLeaving({ pool, tables, mover }: Leaving): Promise<void> {
+export async function beginMoveOut({ pool, tables, mover }: MoveOut): Promise<void> {
   const { state, leases } = tables
   const text = `WITH moved AS (
-  UPDATE ${state} SET format = ${leavingFormat} WHERE format = ${databaseFormat} RETURNING 1
+  UPDATE ${state} SET format = ${movingOutFormat} WHERE format = ${databaseFormat} RETURNING 1
 )
 INSERT INTO ${leases} SELECT '${moverLease}', $1::bytea, 'infinity' FROM moved
 ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until`
   await pool.query(text, [mover])
   await untilReplicated(pool.query)
   const held = `SELECT 1 FROM ${leases} WHERE name = '${moverLease}' AND holder = $1::bytea`
-  if ((await pool.query(held, [mover])).length === 0) throw new ApiError('conflict', hasLeft)
+  if ((await pool.query(held, [mover])).length === 0)
+    throw new ApiError('conflict', movedOutMessage)
 }
 
-/** Undoes `beginLeaving`, for a folder that has not taken the vault. @throws DatabaseError */
-export async function cancelLeaving({ pool, tables, mover }: Leaving): Promise<void> {
+/** Undoes `beginMoveOut`, for a folder that has not taken the vault. @throws DatabaseError */
+export async function cancelMoveOut({ pool, tables, mover }: MoveOut): Promise<void> {
   const { state, leases } = tables
   const text = `WITH moved AS (
   UPDATE ${state} SET format = ${databaseFormat}
-  WHERE format IN (${leavingFormat}, ${leftFormat}) AND EXISTS (
+  WHERE format IN (${movingOutFormat}, ${movedOutFormat}) AND EXISTS (
     SELECT 1 FROM ${leases} WHERE name = '${moverLease}' AND holder = $1::bytea
   ) RETURNING 1
 )
@@ -54,7 +61,7 @@ DELETE FROM ${leases} USING moved WHERE name = '${moverLease}'`
   await pool.query(text, [mover])
 }
 
-interface Waiting {
+interface ServedWatch {
   readonly elapsedMs: () => number
   readonly sleep: (ms: number) => Promise<unknown>
   readonly progress?: BeginProgress
@@ -65,21 +72,21 @@ interface Waiting {
  * @throws DatabaseError
  */
 export async function isServed(
-  { pool, tables }: Omit<Leaving, 'mover'>,
-  { elapsedMs, sleep, progress = noProgress }: Waiting,
+  { pool, tables }: Omit<MoveOut, 'mover'>,
+  { elapsedMs, sleep, progress = noProgress }: ServedWatch,
 ): Promise<boolean> {
   const text = `SELECT name || ' ' || until, until >= clock_timestamp() FROM ${tables.leases}
 WHERE name <> '${moverLease}'`
   const first = await pool.query(text)
   const known = new Set(first.map(([lease]) => lease))
-  const done = progress(leaveWatchMs, 'waiting')
+  const done = progress(moveOutWatchMs, 'waiting')
   const startMs = elapsedMs()
   for (;;) {
-    await sleep(leaveLookMs)
+    await sleep(moveOutCheckMs)
     const live = (await pool.query(text)).filter(([, isLive]) => isLive === true)
     if (live.some(([lease]) => !known.has(lease))) return true
     const passedMs = elapsedMs() - startMs
-    if (passedMs >= leaveWatchMs) return live.length > 0
+    if (passedMs >= moveOutWatchMs) return live.length > 0
     done(passedMs)
   }
 }
@@ -89,16 +96,18 @@ WHERE name <> '${moverLease}'`
  * that was acknowledged is in the tables when this resolves.
  * @throws DatabaseError
  */
-export async function endLeaving({ pool, tables }: Omit<Leaving, 'mover'>): Promise<void> {
+export async function endMoveOut({ pool, tables }: Omit<MoveOut, 'mover'>): Promise<void> {
   const { state, receipts } = tables
-  await pool.query(`UPDATE ${state} SET format = ${leftFormat} WHERE format = ${leavingFormat}`)
+  await pool.query(
+    `UPDATE ${state} SET format = ${movedOutFormat} WHERE format = ${movingOutFormat}`,
+  )
   // Waits for each group in progress.
-  await pool.query(`DELETE FROM ${receipts}`, [], fillMsMax)
+  await pool.query(`DELETE FROM ${receipts}`, [], bulkMsMax)
   await untilReplicated(pool.query)
 }
 
 /** State that moves along with the rows. */
-export interface LeftState {
+export interface MovedState {
   readonly nextOrdinal: number
   readonly generation: number
   /** Mark of the clock; 0 if there is none. */
@@ -108,7 +117,10 @@ export interface LeftState {
 }
 
 /** @throws DatabaseError */
-export async function readLeft({ pool, tables }: Omit<Leaving, 'mover'>): Promise<LeftState> {
+export async function readMovedState({
+  pool,
+  tables,
+}: Omit<MoveOut, 'mover'>): Promise<MovedState> {
   const text = `SELECT generation, clock_ms, (SELECT last_value FROM ${tables.ordinals}),
 (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r')

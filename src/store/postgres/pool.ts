@@ -134,23 +134,23 @@ async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T
   } catch (error) {
     // Our own refusal is not a failure of the database.
     if (error instanceof ApiError) throw error
-    const trouble = databaseErrorOf(error)
-    counts.fail(trouble.kind)
-    throw trouble
+    const failure = databaseErrorOf(error)
+    counts.fail(failure.kind)
+    throw failure
   } finally {
     counts.end()
   }
 }
 
-/** Connections that stand or fall together, and the number in use. */
+/** Connections that are closed together, and the number in use. */
 interface PooledConnections {
   readonly sql: SQL
   held: number
 }
 
-async function reserve({ sql }: PooledConnections, left: AbortSignal): Promise<ReservedSQL> {
+async function reserve({ sql }: PooledConnections, abandoned: AbortSignal): Promise<ReservedSQL> {
   const held = await sql.reserve()
-  if (!left.aborted) return held
+  if (!abandoned.aborted) return held
   await held.release()
   throw new DatabaseError('lost')
 }
@@ -196,9 +196,9 @@ export function openPool(
     work: (session: DatabaseSession) => Promise<T>,
   ): Promise<T> {
     const used = client
-    const left = new AbortController()
-    const held = await within(counts, msMax, reserve(used, left.signal), () => {
-      left.abort()
+    const abandoned = new AbortController()
+    const held = await within(counts, msMax, reserve(used, abandoned.signal), () => {
+      abandoned.abort()
       // If others are at work, they cause the wait, not the database.
       if (used.held === 0) drop(used)
     })

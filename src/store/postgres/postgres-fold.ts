@@ -6,13 +6,13 @@
  * @module
  */
 import { termBytes } from '../../limits/work-limits.ts'
-import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '../core/limits.ts'
+import { foldCheckMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '../core/limits.ts'
 import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { databaseErrorOf } from './database-error.ts'
 import { keysIn } from './packed-parameters.ts'
-import { changeChunks, movePlace, type ChunkMoves } from './write/term-chunks.ts'
+import { changeChunks, changePlace, type ChunkChanges } from './write/term-chunks.ts'
 import { singleFlight } from '../../lib/serial.ts'
 
 /** Uses an array, which is evaluated once whatever size the database assumes for the table. */
@@ -35,10 +35,10 @@ export const foldOnce = (
   pool.hold(msMax, async session => {
     await session.send('BEGIN')
     const taken = await session.send(takeText(tables), [rowsMax])
-    const chunks: ChunkMoves = new Map()
+    const chunks: ChunkChanges = new Map()
     for (const [ordinal, terms] of taken) {
       if (!(terms instanceof Uint8Array)) continue
-      for (const key of keysIn(terms, termBytes)) movePlace(chunks, key, Number(ordinal), true)
+      for (const key of keysIn(terms, termBytes)) changePlace(chunks, key, Number(ordinal), true)
     }
     const sent = await changeChunks(session, tables, { chunks, recent: [] })
     await Promise.all([...sent, session.send('COMMIT')])
@@ -62,12 +62,12 @@ export interface FoldLoopOptions {
    * Called once when folds fail, until one succeeds; a lost race is not a failure.
    * @param state SQLSTATE, if the database sent one
    */
-  readonly onTrouble: (state: string | undefined) => void
+  readonly onFailure: (state: string | undefined) => void
 }
 
 /** Folds whenever this vault holds the lease and enough rows wait. */
 export function startFolding(options: FoldLoopOptions): Folder {
-  const { pool, tables, lease, rowsMin = foldRowsMin, everyMs = foldLookMs, onTrouble } = options
+  const { pool, tables, lease, rowsMin = foldRowsMin, everyMs = foldCheckMs, onFailure } = options
   const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) few`
   let folds = 0
   let foldFailures = 0
@@ -90,13 +90,13 @@ export function startFolding(options: FoldLoopOptions): Folder {
       foldFailures += 1
       if (isFailing) return
       isFailing = true
-      onTrouble(state)
+      onFailure(state)
     }
   })
-  const look = (): void => {
+  const foldIfHeld = (): void => {
     if (lease.isHeld()) void tryAll()
   }
-  const timer = setInterval(look, everyMs)
+  const timer = setInterval(foldIfHeld, everyMs)
   timer.unref()
   return {
     figures: () => ({ folds, foldFailures }),

@@ -14,7 +14,7 @@ import {
   databaseFullMs,
   eraOrdinals,
   foldRowsMin,
-  lookConnections,
+  lookupConnections,
   pageConnections,
   receiptHoursMax,
   writeConnections,
@@ -29,12 +29,12 @@ import type { DatabaseFigures } from './counters.ts'
 import { startFolding } from './postgres-fold.ts'
 import { inspectTables } from './inspect-tables.ts'
 import { forgetLeases, isAlone, keepLease } from './lease.ts'
-import { makeLooker } from './lookup-batch.ts'
+import { makeLookups } from './lookup-batch.ts'
 import { readPage } from './query-page.ts'
 import { openPool, type Pool } from './pool.ts'
-import { everyRow, firstOrdinalOf, persist, readsOf } from './retried-reads.ts'
+import { everyRow, firstOrdinalOf, retry, readsOf } from './retried-reads.ts'
 import { makeWritePool } from './replication.ts'
-import { assertFormat, hasLeft, tablesIn, type Tables } from './schema.ts'
+import { assertFormat, movedOutMessage, tablesIn, type Tables } from './schema.ts'
 import { faultOf } from './database-error.ts'
 import { makeWriteQueue } from './write/postgres-commit.ts'
 
@@ -48,7 +48,7 @@ export interface PostgresOptions {
   readonly foldLookMs?: number
   readonly bounds?: Partial<DatabaseTimeouts>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
-  readonly onFoldTrouble?: (state: string | undefined) => void
+  readonly onFoldFailure?: (state: string | undefined) => void
 }
 
 export interface PostgresStore extends OperatedStore {
@@ -77,15 +77,15 @@ function openPools(
 ) {
   const open = (connections: number): Pool => openPool(address, connections, bounds)
   const pools = {
-    look: open(lookConnections),
+    lookup: open(lookupConnections),
     page: open(pageConnections),
     write: makeWritePool(open(writeConnections), elapsedMs, bounds.connectMs),
   }
-  const persisting = { elapsedMs, msMax: bounds.readMs }
+  const retryBounds = { elapsedMs, msMax: bounds.readMs }
   return {
     ...pools,
-    persisting,
-    reads: readsOf(pools, tables, persisting),
+    retryBounds,
+    reads: readsOf(pools, tables, retryBounds),
     async close() {
       await Promise.all(Object.values(pools).map(pool => pool.close().catch(() => {})))
     },
@@ -106,7 +106,7 @@ async function begin(
   bounds: DatabaseTimeouts,
 ) {
   const { wallMs, elapsedMs, onSkew = () => {} } = options
-  const { look: pool, write, reads } = pools
+  const { lookup: pool, write, reads } = pools
   try {
     await assertFormat(pool, tables)
     await write.query(forgetText(tables))
@@ -128,15 +128,15 @@ async function begin(
 }
 
 /** Starts the work that one vault does for all. */
-function startTogether(
+function startShared(
   options: PostgresOptions,
   pools: Pools,
   tables: Tables,
   bounds: DatabaseTimeouts,
 ) {
-  const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldTrouble = () => {} } = options
+  const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldFailure = () => {} } = options
   const holder = randomBytes(holderBytes)
-  const leased = { pool: pools.look, tables, holder, elapsedMs, bounds }
+  const leased = { pool: pools.lookup, tables, holder, elapsedMs, bounds }
   // Each vault's own lease, by which the others know of it.
   const present = keepLease(`open ${hexOf(holder)}`, leased)
   const sweeping = keepLease('sweep', leased)
@@ -147,7 +147,7 @@ function startTogether(
     lease: folding,
     rowsMin: foldRows ?? foldRowsMin,
     ...(foldLookMs === undefined ? {} : { everyMs: foldLookMs }),
-    onTrouble: onFoldTrouble,
+    onFailure: onFoldFailure,
   })
   return {
     sweeping,
@@ -184,7 +184,7 @@ function watchSpace(elapsedMs: () => number) {
   let fullMs = -Infinity
   return {
     isFull: () => elapsedMs() - fullMs < databaseFullMs,
-    async noted<T>(write: Promise<T>): Promise<T> {
+    async watched<T>(write: Promise<T>): Promise<T> {
       try {
         return await write
       } catch (error) {
@@ -200,7 +200,7 @@ interface Parts extends Awaited<ReturnType<typeof begin>> {
   readonly pools: Pools
   readonly tables: Tables
   readonly bounds: DatabaseTimeouts
-  readonly together: ReturnType<typeof startTogether>
+  readonly shared: ReturnType<typeof startShared>
   readonly queue: ReturnType<typeof openWriter>
   readonly space: ReturnType<typeof watchSpace>
 }
@@ -210,42 +210,42 @@ function storeOf(
   { pools, tables, clock, queue, space, firstOrdinal, bounds }: Parts,
   assertOpen: () => void,
 ) {
-  const { reads, page, persisting } = pools
-  const { elapsedMs } = persisting
-  const looker = makeLooker(tables, { ask: reads.look, firstOrdinal, elapsedMs, bounds })
+  const { reads, page, retryBounds } = pools
+  const { elapsedMs } = retryBounds
+  const lookups = makeLookups(tables, { ask: reads.lookup, firstOrdinal, elapsedMs, bounds })
   let highest = firstOrdinal
-  const see = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
+  const noteOrdinal = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
   /** Otherwise the vaults would disagree about which rows are expired. */
   const assertRight = (): void => {
     assertOpen()
-    if (clock.hasLeft()) throw new ApiError('unavailable', hasLeft)
+    if (clock.hasMovedOut()) throw new ApiError('unavailable', movedOutMessage)
     if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
   }
   const store: Omit<Store, 'close'> = {
     async find(unique) {
       checkUnique(unique)
       assertRight()
-      const row = await looker.find(unique)
-      if (row !== undefined) see(row.ordinal)
+      const row = await lookups.find(unique)
+      if (row !== undefined) noteOrdinal(row.ordinal)
       return row
     },
     async glance(unique, parts) {
       checkUnique(unique)
       assertRight()
-      const row = await looker.glance(unique, parts)
-      if (row !== undefined) see(row.ordinal)
+      const row = await lookups.glance(unique, parts)
+      if (row !== undefined) noteOrdinal(row.ordinal)
       return row
     },
     async page(query, window) {
       checkQuery(query)
       checkWindow(window)
       assertRight()
-      return persist(persisting, msLeft => readPage(page, tables, query, window, msLeft))
+      return retry(retryBounds, msLeft => readPage(page, tables, query, window, msLeft))
     },
     async write(changes) {
       assertRight()
-      const outcome = await space.noted(queue.submit(prepareChanges(changes)))
-      if (outcome.ok) outcome.ordinals.forEach(see)
+      const outcome = await space.watched(queue.submit(prepareChanges(changes)))
+      if (outcome.ok) outcome.ordinals.forEach(noteOrdinal)
       return outcome
     },
     async rowsFrom(ordinal, limit) {
@@ -259,7 +259,7 @@ function storeOf(
     },
     async generation(isPatient) {
       assertRight()
-      return looker.generation(isPatient)
+      return lookups.generation(isPatient)
     },
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
@@ -289,15 +289,16 @@ function operationsOf({ pools, tables, queue }: Parts) {
   }
 }
 
-const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFigures => ({
+const databaseFiguresOf = ({ pools, queue, shared, clock }: Parts): DatabaseFigures => ({
   pools: {
-    look: pools.look.figures(),
+    // As the metrics name it.
+    look: pools.lookup.figures(),
     page: pools.page.figures(),
     write: pools.write.figures(),
   },
   ...queue.figures(),
-  ...together.folder.figures(),
-  leases: { sweep: together.sweeping.isHeld(), fold: together.folding.isHeld() },
+  ...shared.folder.figures(),
+  leases: { sweep: shared.sweeping.isHeld(), fold: shared.folding.isHeld() },
   skewMs: clock.skewMs(),
   silentMs: clock.silentMs(),
 })
@@ -313,25 +314,25 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const pools = openPools(options, tables, bounds)
   const begun = await begin(options, pools, tables, bounds)
   const { clock } = begun
-  const together = startTogether(options, pools, tables, bounds)
+  const shared = startShared(options, pools, tables, bounds)
   const queue = openWriter(options, pools, tables, bounds)
   const space = watchSpace(options.elapsedMs)
-  const parts: Parts = { ...begun, pools, tables, bounds, together, queue, space }
+  const parts: Parts = { ...begun, pools, tables, bounds, shared, queue, space }
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
   }
   async function close(): Promise<void> {
     await queue.close()
-    await Promise.all([together.close(), clock.close()])
+    await Promise.all([shared.close(), clock.close()])
     await pools.close()
   }
   return {
     ...storeOf(parts, assertOpen),
     ...operationsOf(parts),
     clock,
-    isSweeper: () => together.sweeping.isHeld() && clock.isRight() && !clock.hasLeft(),
-    isAlone: together.isAlone,
+    isSweeper: () => shared.sweeping.isHeld() && clock.isRight() && !clock.hasMovedOut(),
+    isAlone: shared.isAlone,
     isReachable: clock.isAnswered,
     isFull: space.isFull,
     databaseFigures: () => databaseFiguresOf(parts),

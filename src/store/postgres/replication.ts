@@ -8,7 +8,7 @@
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
-import { databaseRetryMsMax, replicatedLookMs } from '../core/limits.ts'
+import { databaseRetryMsMax, standbyCheckMsMin } from '../core/limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
@@ -16,44 +16,51 @@ import { DatabaseError, databaseErrorOf } from './database-error.ts'
 export const replicationRole = 'pg_read_all_stats'
 
 /** True if the settings name standbys to wait for. */
-const isWaitedFor = `current_setting('synchronous_standby_names') <> ''
+const areStandbysAwaited = `current_setting('synchronous_standby_names') <> ''
 AND current_setting('synchronous_commit') NOT IN ('off', 'local')`
 
-export const maySee = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
+export const maySeeStandbysText = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
 
 /** The number that the setting names: `FIRST 2 (…)`, `ANY 1 (…)`, `2 (…)`; 1 for a plain list. */
 const standbysMin = `coalesce(substring(current_setting('synchronous_standby_names')
 FROM '(?i)^\\s*(?:FIRST|ANY)?\\s*(\\d+)\\s*\\('), '1')::int`
 
-const reached = `CASE current_setting('synchronous_commit')
+const reachedPosition = `CASE current_setting('synchronous_commit')
 WHEN 'remote_write' THEN write_lsn WHEN 'remote_apply' THEN replay_lsn ELSE flush_lsn END`
 
-/** The log position that standbys have yet to reach; NULL if they have, or none is required. */
-export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
-  SELECT mark.place::text FROM (SELECT coalesce(${place}, pg_current_wal_flush_lsn())) mark(place)
+/**
+ * SQL of the log position that standbys have yet to reach; NULL if enough of them have, or none is
+ * required.
+ * @param position SQL of that position; NULL for everything flushed so far
+ */
+export const awaitedPositionText = (
+  position: string,
+): string => `CASE WHEN ${areStandbysAwaited} AND ${maySeeStandbysText} THEN (
+  SELECT mark.lsn::text FROM (SELECT coalesce(${position}, pg_current_wal_flush_lsn())) mark(lsn)
   WHERE (SELECT count(*) FROM pg_stat_get_wal_senders()
-    WHERE sync_state IN ('sync', 'quorum') AND ${reached} >= mark.place) < ${standbysMin}
+    WHERE sync_state IN ('sync', 'quorum') AND ${reachedPosition} >= mark.lsn) < ${standbysMin}
 ) END`
 
 type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 
 /**
- * @param first result of `missing`
+ * Waits until the standbys have reached a log position.
+ * @param first result of `awaitedPositionText`
  * @param isLate true once the caller has given up
  * @throws DatabaseError; `lost` when late
  */
-export async function untilReached(
+export async function untilStandbysReach(
   ask: Ask,
   first: unknown,
   isLate: () => boolean = () => false,
 ): Promise<void> {
-  const text = `SELECT ${missing('$1::text::pg_lsn')}`
-  let place = first
-  for (let waitMs = replicatedLookMs; typeof place === 'string'; waitMs *= 2) {
+  const text = `SELECT ${awaitedPositionText('$1::text::pg_lsn')}`
+  let position = first
+  for (let waitMs = standbyCheckMsMin; typeof position === 'string'; waitMs *= 2) {
     if (isLate()) throw new DatabaseError('lost')
     await setTimeout(Math.min(waitMs, databaseRetryMsMax))
-    const [row] = await ask(text, [place])
-    place = row?.[0]
+    const [row] = await ask(text, [position])
+    position = row?.[0]
   }
 }
 
@@ -63,8 +70,8 @@ export async function untilReached(
  * @throws DatabaseError
  */
 export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise<void> {
-  const [row] = await ask(`SELECT ${missing('NULL::pg_lsn')}`)
-  await untilReached(ask, row?.[0], isLate)
+  const [row] = await ask(`SELECT ${awaitedPositionText('NULL::pg_lsn')}`)
+  await untilStandbysReach(ask, row?.[0], isLate)
 }
 
 /**
@@ -76,7 +83,7 @@ export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: nu
   let losses = 0
   /** Number of losses that came before the standbys were seen to have everything. */
   let settled = 0
-  async function noted<T>(msMax: number, work: () => Promise<T>): Promise<T> {
+  async function afterEarlierWrites<T>(msMax: number, work: () => Promise<T>): Promise<T> {
     const untilMs = elapsedMs() + msMax
     const before = losses
     if (settled < before) await untilReplicated(pool.query, () => elapsedMs() > untilMs)
@@ -93,7 +100,7 @@ export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: nu
   return {
     ...pool,
     query: (text, parameters, msMax = connectMs) =>
-      noted(msMax, () => pool.query(text, parameters, msMax)),
-    hold: (msMax, work) => noted(msMax, () => pool.hold(msMax, work)),
+      afterEarlierWrites(msMax, () => pool.query(text, parameters, msMax)),
+    hold: (msMax, work) => afterEarlierWrites(msMax, () => pool.hold(msMax, work)),
   }
 }

@@ -18,7 +18,7 @@ import type { Tables } from './schema.ts'
 import { faultOf, databaseErrorOf } from './database-error.ts'
 
 /** Bounds of retrying. */
-export interface Persisting {
+export interface RetryBounds {
   readonly elapsedMs: () => number
   readonly msMax: number
   readonly onRetry?: () => void
@@ -29,8 +29,8 @@ export interface Persisting {
  * @param work receives the time left
  * @throws ApiError
  */
-export async function persist<T>(
-  { elapsedMs, msMax, onRetry }: Persisting,
+export async function retry<T>(
+  { elapsedMs, msMax, onRetry }: RetryBounds,
   work: (msLeft: number) => Promise<T>,
 ): Promise<T> {
   const until = elapsedMs() + msMax
@@ -61,16 +61,16 @@ const rowsIn = (cells: readonly Cells[]): Row[] =>
   })
 
 export function readsOf(
-  pools: { readonly look: Pool; readonly page: Pool },
+  pools: { readonly lookup: Pool; readonly page: Pool },
   tables: Tables,
-  persisting: Persisting,
+  retryBounds: RetryBounds,
 ) {
   const { rows, ordinals, recent } = tables
-  const look = (text: string, parameters: readonly Parameter[], msMax: number) =>
-    persist({ ...persisting, msMax }, msLeft => pools.look.query(text, parameters, msLeft))
+  const lookup = (text: string, parameters: readonly Parameter[], msMax: number) =>
+    retry({ ...retryBounds, msMax }, msLeft => pools.lookup.query(text, parameters, msLeft))
   // It may wait behind pages, which says nothing of the database.
-  const ask = (text: string, parameters: readonly Parameter[]) =>
-    persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
+  const read = (text: string, parameters: readonly Parameter[]) =>
+    retry(retryBounds, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
   const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
@@ -85,13 +85,13 @@ WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordina
   WHERE n.nspname = $1 AND c.relkind = 'r'),
 (SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
   return {
-    look,
+    lookup,
     async due(nowMs: number, limit: number) {
       const due: Row[] = []
       let behind: readonly string[] = [bigintMin, bigintMin]
       // Continues even if rows that contradict their deadline fill the first ones.
       for (let count = limit; ; count = inspectRows) {
-        const cells = await ask(dueText, [nowMs, count, ...behind])
+        const cells = await read(dueText, [nowMs, count, ...behind])
         // Due rows are removed for good, so the row itself must say that it is due.
         due.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
         if (due.length >= limit || cells.length < count) return due.slice(0, limit)
@@ -99,10 +99,10 @@ WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordina
       }
     },
     rowsFrom: async (ordinal: number, limit: number) => {
-      const cells = await ask(fromText, [ordinal, limit])
+      const cells = await read(fromText, [ordinal, limit])
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
     },
-    figures: async () => (await ask(figuresText, [tables.schema]))[0] ?? [],
+    figures: async () => (await read(figuresText, [tables.schema]))[0] ?? [],
   }
 }
 

@@ -14,14 +14,14 @@ import { databaseErrorOf, type DatabaseError } from './database-error.ts'
 
 /** Changes with every change of a table. */
 export const databaseFormat = 1
-/** Format of tables that are being filled. */
-export const fillingFormat = -1
+/** Format of tables that a bulk load fills. */
+export const loadingFormat = -1
 /** Format of a vault about to move to a folder: it cannot be opened, but open ones still serve. */
-export const leavingFormat = -2
+export const movingOutFormat = -2
 /** Format of a vault that no process serves any more: a folder has it, or is taking it. */
-export const leftFormat = -3
+export const movedOutFormat = -3
 
-export const hasLeft = 'the vault has moved, or is being moved, into a folder'
+export const movedOutMessage = 'the vault has moved, or is being moved, into a folder'
 
 /** Names of the tables of a schema. */
 export const tablesIn = (schema: string) => ({
@@ -117,9 +117,9 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
     const [row] = await pool.query(`SELECT format FROM ${state}`)
     return row === undefined ? 0 : Number(row[0])
   } catch (error) {
-    const trouble = databaseErrorOf(error)
-    if (isMissing(trouble)) return undefined
-    throw trouble
+    const failure = databaseErrorOf(error)
+    if (isMissing(failure)) return undefined
+    throw failure
   }
 }
 
@@ -127,8 +127,9 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
 export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   const format = await readFormat(pool, tables)
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
-  if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')
-  if (format === leavingFormat || format === leftFormat) throw new ApiError('conflict', hasLeft)
+  if (format === loadingFormat) throw new ApiError('conflict', 'a vault is being moved there')
+  if (format === movingOutFormat || format === movedOutFormat)
+    throw new ApiError('conflict', movedOutMessage)
   if (format === databaseFormat) return
   throw new ApiError('conflict', otherFormat('the vault there', format, databaseFormat))
 }
@@ -170,13 +171,13 @@ export async function makeTables(
   await untilReplicated(pool.query)
 }
 
-async function isAnyRow(send: DatabaseSession['send'], { rows }: Tables): Promise<boolean> {
+async function hasAnyRow(send: DatabaseSession['send'], { rows }: Tables): Promise<boolean> {
   const [row] = await send(`SELECT EXISTS (SELECT 1 FROM ${rows})`)
   return row?.[0] === true
 }
 
 export const hasRows = (pool: Pool, tables: Tables): Promise<boolean> =>
-  isAnyRow(pool.query, tables)
+  hasAnyRow(pool.query, tables)
 
 /**
  * Drops the tables of an unused vault.
@@ -186,7 +187,7 @@ export const dropTables = (pool: Pool, tables: Tables, isOurs: boolean): Promise
   pool.hold(databaseSetupMsMax, async ({ send }) => {
     await send('BEGIN')
     await send(`LOCK TABLE ${tables.rows} IN ACCESS EXCLUSIVE MODE`)
-    if (isOurs || !(await isAnyRow(send, tables)))
+    if (isOurs || !(await hasAnyRow(send, tables)))
       await send(`DROP SCHEMA ${tables.schema} CASCADE`)
     await send('COMMIT')
   })

@@ -4,8 +4,8 @@ import { openPool, type DatabaseSession } from '../../../src/store/postgres/pool
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
   changeChunks,
-  movePlace,
-  type ChunkMoves,
+  changePlace,
+  type ChunkChanges,
 } from '../../../src/store/postgres/write/term-chunks.ts'
 import { keyOf } from '../../../src/store/core/row.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
@@ -14,9 +14,9 @@ import { termOf } from '../rows.ts'
 const term = termOf(7)
 const msMax = 300_000
 
-function entering(ordinal: number): ChunkMoves {
-  const moves: ChunkMoves = new Map()
-  movePlace(moves, keyOf(term), ordinal, true)
+function entering(ordinal: number): ChunkChanges {
+  const moves: ChunkChanges = new Map()
+  changePlace(moves, keyOf(term), ordinal, true)
   return moves
 }
 

@@ -19,8 +19,8 @@ describe.skipIf(!isPostgresThere)('folds', () => {
   test('that fail are told of once, and once more after one that succeeded', async () => {
     const folder = temporaryFolder()
     const told: (string | undefined)[] = []
-    const onFoldTrouble = (state?: string) => void told.push(state)
-    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3, onFoldTrouble })
+    const onFoldFailure = (state?: string) => void told.push(state)
+    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3, onFoldFailure })
     const pool = openPool((await sharedPostgres()).address('public'), 1)
     const { chunks } = tablesAt(folder)
     const waiting = async () => (await store.figures()).waiting

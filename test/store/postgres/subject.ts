@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/postgres/postgres-store.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
-import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
+import { makeLookups } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/server/process/system.ts'
@@ -43,11 +43,11 @@ export const insertedSoon = (store: PostgresStore, sketch: RowSketch): Promise<v
 
 export const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
 
-type Looking = Parameters<typeof makeLooker>[1]
+type Looking = Parameters<typeof makeLookups>[1]
 
 /** Look-ups that a test answers. */
 export const lookerBy = (ask: Looking['ask'], more: Partial<Looking> = {}) =>
-  makeLooker(tablesIn('any'), {
+  makeLookups(tablesIn('any'), {
     ask,
     firstOrdinal: 0,
     elapsedMs: machine.elapsedMs,

@@ -17,7 +17,7 @@ import { encodePlaceSet } from '../../core/place-set.ts'
 import { chunkOf, lowOf } from '../../core/plan.ts'
 import { encodeRow } from '../../core/row-format.ts'
 import { eachTerm } from '../../core/row.ts'
-import { openEnvironment, takePut, type LmdbEnvironment, type Put } from '../environment.ts'
+import { openEnvironment, applyPut, type LmdbEnvironment, type Put } from '../environment.ts'
 import { encodeState, rewriteMeta, stateKey } from '../store-state.ts'
 import {
   addPlace,
@@ -70,7 +70,7 @@ function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
     for (let bytes = 0; bytes < compactBatchBytes;) {
       const next = puts.next()
       if (next.done === true) return false
-      takePut(next.value)
+      applyPut(next.value)
       bytes += next.value.key.length + (next.value.value?.length ?? 0)
     }
     return true

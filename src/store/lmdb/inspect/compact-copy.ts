@@ -26,7 +26,7 @@ import {
   tableNames,
   type LmdbEnvironment,
   type LmdbTable,
-  takePut,
+  applyPut,
 } from '../environment.ts'
 import { ownerOnlyFolder } from '../../../lib/files.ts'
 import { assertLivePages, assertMetaPages } from './damaged-pages.ts'
@@ -66,7 +66,7 @@ function copyBatch(entries: Entries, table: LmdbTable, count: ReportDone): boole
     const next = entries.next()
     if (next.done === true) return false
     const { key, value } = next.value
-    takePut({ table, key, value, isLast: true })
+    applyPut({ table, key, value, isLast: true })
     bytes += key.length + value.length
     count(key.length + value.length)
   }

@@ -198,7 +198,7 @@ function walkPages(
 ): Walked {
   const damaged = new Set<number>()
   const pages = pagesIn(file, meta)
-  const tell = progress(pages, 'pages')
+  const done = progress(pages, 'pages')
   let owned = 0
   const walk: PageWalk = {
     file,
@@ -209,7 +209,7 @@ function walkPages(
     report: page => {
       if (damaged.size < findingsMax) damaged.add(page)
     },
-    onOwned: count => tell((owned += count)),
+    onOwned: count => done((owned += count)),
   }
   const freeBehindEnd = walkFreePages(walk)
   walkTables(walk, levels)

@@ -147,7 +147,7 @@ function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<
 
 function* checkRows(walk: Walk, progress: BeginProgress): Generator<StoreFinding> {
   const { environment, state } = walk
-  const tell = progress(state.nextOrdinal, 'index')
+  const done = progress(state.nextOrdinal, 'index')
   const hasTerm = lookUpPostings(termsOfStore(environment))
   let next = state.foldedTo
   for (const { key, value } of environment.rows.getRange()) {
@@ -156,7 +156,7 @@ function* checkRows(walk: Walk, progress: BeginProgress): Generator<StoreFinding
       yield { kind: 'row_damaged' }
       continue
     }
-    tell(ordinal)
+    done(ordinal)
     yield* checkGap(walk, next, ordinal)
     next = Math.max(next, ordinal + 1)
     const row = attempt(() => decodeRow(value, ordinal))

@@ -29,10 +29,10 @@ const piecesOf = (sealed: Uint8Array): Uint8Array[] =>
 /** Fewer pieces are searched for one by one, with the runtime's own search; more in one pass. */
 const onePassFrom = 17
 
-type Look = (bytes: Buffer, from: number) => Hit[]
+type FindHits = (bytes: Buffer, from: number) => Hit[]
 
-const lookOneByOne =
-  (pieces: readonly Uint8Array[]): Look =>
+const findOneByOne =
+  (pieces: readonly Uint8Array[]): FindHits =>
   (bytes, from) => {
     const hits: Hit[] = []
     for (const piece of pieces) {
@@ -47,7 +47,7 @@ const lookOneByOne =
  * Takes the same time for any number of pieces, because other work waits meanwhile: two bytes rule
  * out most positions, four nearly all others.
  */
-function lookOnce(pieces: readonly Uint8Array[]): Look {
+function findInOnePass(pieces: readonly Uint8Array[]): FindHits {
   const isBegun = new Uint8Array(2 ** 16)
   const byBeginning = new Map<number, Uint8Array[]>()
   for (const piece of pieces) {
@@ -76,12 +76,12 @@ function lookOnce(pieces: readonly Uint8Array[]): Look {
 /** Searches in chunks, and yields to other work between them. */
 async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit[]> {
   const room = Buffer.alloc(scrubChunkBytes + pieceBytes - 1)
-  const look = pieces.length < onePassFrom ? lookOneByOne(pieces) : lookOnce(pieces)
+  const find = pieces.length < onePassFrom ? findOneByOne(pieces) : findInOnePass(pieces)
   const hits: Hit[] = []
   const { size } = fstatSync(file)
   for (let from = 0; from < size; from += scrubChunkBytes) {
     const length = readSync(file, room, 0, room.length, from)
-    hits.push(...look(room.subarray(0, length), from))
+    hits.push(...find(room.subarray(0, length), from))
     await setImmediate()
   }
   return hits

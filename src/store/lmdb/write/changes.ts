@@ -3,7 +3,7 @@
  * @module
  */
 import type { Digest } from '../../contract.ts'
-import { makeGroupDraft, type GroupDraft, type RowMove } from '../../core/decide-change.ts'
+import { makeGroupDraft, type GroupDraft, type RowChange } from '../../core/decide-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
 import { isFolded, type StoreState } from '../store-state.ts'
 import {
@@ -34,14 +34,14 @@ export interface StoreDraft extends GroupDraft {
 
 /** Caches stored rows: the credential of many sets is one row, read once. */
 function makeRowReader(environment: IndexedEnvironment) {
-  const stored = new Map<number, KeyedRow>()
+  const keyedRows = new Map<number, KeyedRow>()
   return (ordinal: number): KeyedRow | undefined => {
-    const known = stored.get(ordinal)
+    const known = keyedRows.get(ordinal)
     if (known !== undefined) return known
     const row = readHeldRow(environment, ordinal)
     if (row === undefined) return undefined
     const keyed = keyRow(row)
-    stored.set(ordinal, keyed)
+    keyedRows.set(ordinal, keyed)
     return keyed
   }
 }
@@ -60,14 +60,14 @@ function freeUniques({ freed, state }: Indexes, ordinal: number, from: KeyedRow)
 }
 
 /** Reads everything before it changes anything. */
-function moveInIndexes(indexes: Indexes, moves: ReadonlyMap<number, RowMove>): void {
+function changeIndexes(indexes: Indexes, rowChanges: ReadonlyMap<number, RowChange>): void {
   const { state, terms, deadlines } = indexes
-  const postings = [...moves].flatMap(([ordinal, { from, to }]) => [
+  const postings = [...rowChanges].flatMap(([ordinal, { from, to }]) => [
     ...termPostings(terms, state, ordinal, from, to),
     ...deadlinePostings(deadlines, ordinal, from, to),
   ])
   for (const { draft, low, isIn } of postings) draft.places.set(low, isIn)
-  for (const [ordinal, { from }] of moves) {
+  for (const [ordinal, { from }] of rowChanges) {
     if (from !== undefined) freeUniques(indexes, ordinal, from)
   }
 }
@@ -80,7 +80,7 @@ export function makeStoreDraft(environment: IndexedEnvironment, state: StoreStat
     deadlines: makePostingDraft(deadlinesOfStore(environment)),
   }
   const holderOf = (unique: Digest) => readUnique(environment, unique)?.ordinal
-  const standing = { rowAt: makeRowReader(environment), holderOf }
-  const draft = makeGroupDraft(state, standing, moves => moveInIndexes(indexes, moves))
+  const stored = { rowAt: makeRowReader(environment), holderOf }
+  const draft = makeGroupDraft(state, stored, rowChanges => changeIndexes(indexes, rowChanges))
   return Object.assign(draft, { environment, ...indexes })
 }

@@ -84,7 +84,7 @@ export function faultOfRoom(
 
 export interface Reserve {
   /** Tops it up if it is low and the disk allows; returns its size in bytes. */
-  fill(): number
+  topUp(): number
   close(): void
 }
 
@@ -117,7 +117,7 @@ export function openReserve(
   let isKept = false
   let reservedTo = 0
   return {
-    fill() {
+    topUp() {
       const { size } = fstatSync(file)
       isKept ||= allocate(file, 0, Math.max(1, size))
       if (!isKept) return freeBytes() < freeSpaceBytesMin ? reserveBytesToRemoveMin : Infinity

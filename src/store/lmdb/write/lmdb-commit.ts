@@ -35,9 +35,9 @@ const refusedTransactionText = 'reserved freelist'
  * (hardening L8).
  */
 async function causeOf(error: unknown): Promise<unknown> {
-  const told = error instanceof Error && 'commitError' in error ? error.commitError : undefined
-  if (!(told instanceof Promise)) return error
-  const cause = told.then(
+  const reported = error instanceof Error && 'commitError' in error ? error.commitError : undefined
+  if (!(reported instanceof Promise)) return error
+  const cause = reported.then(
     () => error,
     (reason: unknown) => reason,
   )

@@ -7,7 +7,7 @@ import { applySet, type PreparedChange, type SetResult } from '../../core/decide
 import { makeStoreDraft, type StoreDraft } from './changes.ts'
 import { type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
 import { chunkOf } from '../../core/plan.ts'
-import { faultOf, takePut, type Put } from '../environment.ts'
+import { faultOf, applyPut, type Put } from '../environment.ts'
 import {
   assertSafeState,
   encodeState,
@@ -63,8 +63,8 @@ const moveVersions = ({ rows, state }: StoreDraft): RowVersion[] =>
     return ordinal >= state.foldedTo && isMoved ? { ordinal, version } : []
   })
 
-const movePuts = ({ environment, state }: StoreDraft, moved: readonly RowVersion[]): Put[] =>
-  moved.map((move, i) => ({
+const movePuts = ({ environment, state }: StoreDraft, moves: readonly RowVersion[]): Put[] =>
+  moves.map((move, i) => ({
     table: environment.moves,
     key: encodeMoveKey(state.movesTo + i),
     value: encodeRowVersion(move),
@@ -87,7 +87,7 @@ interface Decided {
 }
 
 function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'> {
-  const moved = moveVersions(draft)
+  const moves = moveVersions(draft)
   const { state, nextOrdinal, generation } = draft
   return {
     puts: [
@@ -95,10 +95,10 @@ function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'>
       ...uniquePuts(draft),
       ...chunkPuts(draft.terms),
       ...chunkPuts(draft.deadlines),
-      ...movePuts(draft, moved),
+      ...movePuts(draft, moves),
     ],
     inserted: insertedRows(draft),
-    state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moved.length },
+    state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moves.length },
   }
 }
 
@@ -131,7 +131,7 @@ const digestsOf = (change: PreparedChange): number =>
   'row' in change ? change.row.row.uniques.length + change.row.row.terms.length : 0
 
 /** A fold adds before it removes, so it waits while room is short. */
-function takeFoldStep(
+function applyFoldStep(
   environment: IndexedEnvironment,
   state: StoreState,
   sets: ChangeSets,
@@ -140,7 +140,7 @@ function takeFoldStep(
   if (roomBytes < reserveBytesToAddMin) return state
   const digests = sets.flat().reduce((sum, change) => sum + digestsOf(change), 0)
   const step = planFold(environment, state, fold, digests)
-  for (const put of step?.puts ?? []) takePut(put)
+  for (const put of step?.puts ?? []) applyPut(put)
   return step?.state ?? state
 }
 
@@ -156,7 +156,7 @@ export interface WrittenGroup {
   /** `undefined` if the store could not even be read. */
   readonly state?: StoreState
   /** True if anything was put, even just a fold step. */
-  readonly hasMoved: boolean
+  readonly hasPut: boolean
   /** Updates the tail, once everything is on disk. */
   readonly follow?: () => void
 }
@@ -177,15 +177,15 @@ export function writeGroup(
     before = followStore(environment)
   } catch (error) {
     const fault = faultOf(error)
-    return { results: sets.map(() => ({ fault })), hasMoved: false }
+    return { results: sets.map(() => ({ fault })), hasPut: false }
   }
-  const folded = takeFoldStep(environment, before, sets, options)
+  const folded = applyFoldStep(environment, before, sets, options)
   const decided = decideGroup(environment, folded, sets, options.roomBytes)
   const { results, puts, inserted, chunks, state } = decided
   counts.begin(chunks)
-  for (const put of puts) takePut(put)
-  const hasMoved = folded !== before || puts.length > 0 || state.generation !== before.generation
-  if (hasMoved) environment.meta.putSync(stateKey, encodeState(state))
+  for (const put of puts) applyPut(put)
+  const hasPut = folded !== before || puts.length > 0 || state.generation !== before.generation
+  if (hasPut) environment.meta.putSync(stateKey, encodeState(state))
   const follow = () => followCommit(environment, before, state, inserted)
-  return { results, state, hasMoved, follow }
+  return { results, state, hasPut, follow }
 }

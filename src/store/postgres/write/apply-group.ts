@@ -10,13 +10,13 @@ import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../core/decide-change.ts'
 import { keyOf } from '../../core/row.ts'
 import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
-import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
+import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
 import type { Tables } from '../schema.ts'
 import { DatabaseError } from '../database-error.ts'
-import { changeChunks, termMoves } from './term-chunks.ts'
-import { deadlinesOf, insertParameters, insertText, type By } from './insert-statement.ts'
-import { placeholderFrom, type Stood } from './lock-rows.ts'
+import { changeChunks, termChanges } from './term-chunks.ts'
+import { deadlinesOf, insertParameters, insertText, type CommitId } from './insert-statement.ts'
+import { placeholderFrom, type LockedRows } from './lock-rows.ts'
 
 /** The results for rows and uniques. */
 interface Puts {
@@ -40,7 +40,7 @@ interface Held {
 const heldBy = (ordinal: number, { uniques, version }: NewRow): Held[] =>
   uniques.map(unique => ({ unique, ordinal, version }))
 
-function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
+function putsOf({ rows }: GroupDraft, locked: LockedRows): Puts {
   const inserted: PreparedRow[] = []
   const updated: (readonly [number, PreparedRow])[] = []
   const removed: number[] = []
@@ -53,7 +53,7 @@ function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
   const freed: Digest[] = []
   for (const ordinal of [...updated.map(([each]) => each), ...removed]) {
     const keys = new Set(rows.get(ordinal)?.uniqueKeys)
-    const { row, uniqueKeys = [] } = stood.rows.get(ordinal) ?? {}
+    const { row, uniqueKeys = [] } = locked.rows.get(ordinal) ?? {}
     const uniques = row?.uniques ?? []
     uniqueKeys.forEach((key, i) => {
       const unique = uniques[i]
@@ -137,9 +137,14 @@ WHERE r.ordinal = g.ordinal`
 const receiptText = ({ receipts }: Tables): string => `UPDATE ${receipts}
 SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{}' WHERE writer = $1::bytea`
 
-function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[], by: By) {
-  if (inserted.length === 0) return send(receiptText(tables), [by.writer, by.number])
-  return send(insertText(tables), insertParameters(inserted, by))
+function putInserts(
+  send: Send,
+  tables: Tables,
+  inserted: readonly PreparedRow[],
+  commitId: CommitId,
+) {
+  if (inserted.length === 0) return send(receiptText(tables), [commitId.writer, commitId.number])
+  return send(insertText(tables), insertParameters(inserted, commitId))
 }
 
 /**
@@ -151,29 +156,25 @@ export async function putGroup(
   session: DatabaseSession,
   tables: Tables,
   draft: GroupDraft,
-  stood: Stood,
-  by: By,
+  locked: LockedRows,
+  commitId: CommitId,
 ): Promise<readonly number[]> {
   const { send } = session
-  const puts = putsOf(draft, stood)
-  const moves = termMoves(draft, stood)
+  const puts = putsOf(draft, locked)
+  const changes = termChanges(draft, locked)
   // Chunks are locked and read before they are put.
-  const sent: Promise<unknown>[] = await changeChunks(session, tables, moves)
+  const sent: Promise<unknown>[] = await changeChunks(session, tables, changes)
   sent.push(...putUniques(send, tables, puts), ...putUpdates(send, tables, puts))
   if (draft.generation > 0) {
     const text = `UPDATE ${tables.state} SET generation = generation + $1::bigint`
     sent.push(send(text, [draft.generation]))
   }
-  const inserting = putInserts(send, tables, puts.inserted, by)
-  const committing = sendCommit(session, tables, by)
-  const [cells, told]: [readonly Cells[], Cells, ...unknown[]] = await Promise.all([
-    inserting,
-    committing,
-    ...sent,
-  ])
+  const inserting = putInserts(send, tables, puts.inserted, commitId)
+  const committing = sendCommit(session, tables, commitId)
+  const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group
   // landed before, and its receipt says how.
   if (cells.length !== puts.inserted.length) throw new DatabaseError('lost')
-  await untilLanded(session, told)
+  await untilLanded(session, progress)
   return cells.map(([ordinal]) => Number(ordinal))
 }

@@ -1,6 +1,7 @@
 /**
- * Fast path for groups that only insert, as most do: decided as if nothing stood in the way, which
- * their one statement then verifies. They wait for one answer instead of two.
+ * Fast path for groups that only insert, as most do: a group is decided on the assumption that its
+ * uniques are free and its required rows unchanged, and its one statement verifies that. So it
+ * waits for one answer instead of two.
  * @module
  */
 import {
@@ -17,13 +18,14 @@ import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
 import type { Tables } from '../schema.ts'
 import { faultOf } from '../database-error.ts'
-import { insertParameters, insertWhereClearText, type By } from './insert-statement.ts'
+import { insertParameters, insertWhereClearText, type CommitId } from './insert-statement.ts'
 import { numbersOf, placeholderFrom, requiredRow } from './lock-rows.ts'
 
-export interface AtOnce {
+/** A decided group, and what its statement must verify. */
+export interface FastInsert {
   readonly decided: readonly SetResult[]
   readonly inserted: readonly PreparedRow[]
-  /** Versions by ordinal. */
+  /** Versions of the rows that must not have changed, by ordinal. */
   readonly required: ReadonlyMap<number, number>
 }
 
@@ -52,8 +54,8 @@ const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
 const insertedIn = ({ rows }: GroupDraft): PreparedRow[] =>
   [...rows.values()].filter(row => row !== undefined)
 
-/** @returns the result of a group if nothing stands in its way; `undefined`: not possible */
-export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
+/** @returns the result that the statement will verify; `undefined` if the group must lock rows */
+export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undefined {
   const required = requiredBy(sets.flat())
   if (required === undefined) return undefined
   const from = { nextOrdinal: placeholderFrom, generation: 0 }
@@ -64,30 +66,30 @@ export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
 }
 
 /**
- * @returns ordinals of the inserted rows, in their order; `undefined`: something stood in the way,
- *   and nothing was done
+ * @returns ordinals of the inserted rows, in their order; `undefined` if a row or unique was not as
+ *   assumed, and nothing was done
  * @throws DatabaseError `again` if a unique was taken meanwhile
  */
-export async function insertAtOnce(
+export async function runFastInsert(
   session: DatabaseSession,
   tables: Tables,
-  { inserted, required }: AtOnce,
-  by: By,
+  { inserted, required }: FastInsert,
+  commitId: CommitId,
 ): Promise<readonly number[] | undefined> {
   const { send } = session
   const ordinals = [...required.keys()].toSorted((a, b) => a - b)
   const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
-  const [, cells, told] = await Promise.all([
+  const [, cells, progress] = await Promise.all([
     send('BEGIN'),
     send(insertWhereClearText(tables), [
-      ...insertParameters(inserted, by),
+      ...insertParameters(inserted, commitId),
       arrayOf(ordinals),
       arrayOf(versions),
     ]),
-    sendCommit(session, tables, by),
+    sendCommit(session, tables, commitId),
   ])
   if (cells.length !== inserted.length) return undefined
-  await untilLanded(session, told)
+  await untilLanded(session, progress)
   return cells.map(([ordinal]) => Number(ordinal))
 }
 
@@ -95,23 +97,23 @@ export async function insertAtOnce(
  * Learns the outcome of an unanswered fast group. The group locks nothing until it has arrived as a
  * whole, so it may arrive late; if it has not landed by now, it never will. Its receipt is written
  * either way: a COMMIT that writes nothing waits for no standby.
- * @returns its ordinals; none: it has not landed; `undefined`: its writer has no receipt
+ * @returns its ordinals, empty if it has not landed; `undefined` if its writer has no receipt
  * @throws DatabaseError
  */
-export async function settleAtOnce(
+export async function settleFastInsert(
   session: DatabaseSession,
   tables: Tables,
-  by: By,
+  commitId: CommitId,
 ): Promise<readonly number[] | undefined> {
   const text = `UPDATE ${tables.receipts} SET number = greatest(number, $2::bigint),
   ordinals = CASE WHEN number < $2::bigint THEN '{}' ELSE ordinals END,
   used_at = clock_timestamp() WHERE writer = $1::bytea RETURNING ordinals`
-  const [, [receipt], told] = await Promise.all([
+  const [, [receipt], progress] = await Promise.all([
     session.send('BEGIN'),
-    session.send(text, [by.writer, by.number]),
-    sendCommit(session, tables, by),
+    session.send(text, [commitId.writer, commitId.number]),
+    sendCommit(session, tables, commitId),
   ])
   if (receipt === undefined) return undefined
-  await untilLanded(session, told)
+  await untilLanded(session, progress)
   return numbersOf(receipt[0])
 }

@@ -1,5 +1,6 @@
 /**
- * The statement that inserts the rows of a group: unconditionally, or if nothing stands in the way.
+ * The statement that inserts the rows of a group: unconditionally, or only if its uniques are free
+ * and the rows that it requires are unchanged.
  * @module
  */
 import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
@@ -10,8 +11,8 @@ import { packValues } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
-/** The committing writer, and the number of its group. */
-export interface By {
+/** Identifies a commit: its writer, and the number of its group, which the receipt repeats. */
+export interface CommitId {
   readonly writer: Uint8Array
   readonly number: number
 }
@@ -52,7 +53,7 @@ export const insertText = (tables: Tables): string => `WITH ${insertsText(tables
  * The same, but only if this group is a new one of its writer, the rows that it requires are at the
  * required versions, and none of its uniques is held.
  *
- * Its receipt is locked first, then those rows, as by `stand`. A unique that is taken meanwhile
+ * Its receipt is locked first, then those rows, as by `lockRows`. A unique that is taken meanwhile
  * fails the statement.
  */
 export const insertWhereClearText = (tables: Tables): string => `
@@ -72,7 +73,10 @@ WITH receipt AS MATERIALIZED (
 ), ${insertsText(tables, 'WHERE EXISTS (SELECT FROM clear)')}`
 
 /** Parameters $1 to $10 of both statements. */
-export function insertParameters(inserted: readonly PreparedRow[], by: By): readonly Parameter[] {
+export function insertParameters(
+  inserted: readonly PreparedRow[],
+  commitId: CommitId,
+): readonly Parameter[] {
   const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
   const headersAt = at.map(each => each + headerAt)
   const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
@@ -83,8 +87,8 @@ export function insertParameters(inserted: readonly PreparedRow[], by: By): read
     })),
   )
   return [
-    by.writer,
-    by.number,
+    commitId.writer,
+    commitId.number,
     bytes,
     arrayOf(at),
     arrayOf(sizes),

@@ -1,51 +1,63 @@
 /**
- * COMMITs of writers, acknowledged once their groups are wherever they have to be.
+ * COMMITs of writers: a group is acknowledged once its receipt is there, and its standbys have it.
  * @module
  */
-import type { Cells, DatabaseSession } from '../pool.ts'
-import { missing, untilReached } from '../replication.ts'
-import { leftFormat, type Tables } from '../schema.ts'
+import type { DatabaseSession } from '../pool.ts'
+import { awaitedPositionText, untilStandbysReach } from '../replication.ts'
+import { movedOutFormat, type Tables } from '../schema.ts'
 import { DatabaseError } from '../database-error.ts'
-import type { By } from './insert-statement.ts'
+import type { CommitId } from './insert-statement.ts'
+
+/** The database's answer right after a COMMIT. */
+interface CommitProgress {
+  /** False if another database answers by now. */
+  readonly hasReceipt: boolean
+  /** As `awaitedPositionText` gives it. */
+  readonly awaitedPosition: unknown
+}
 
 /**
- * Sends a COMMIT, followed by the query for its progress. A vault that has left has no receipts:
- * they are removed once no group can land any more.
+ * Sends a COMMIT, followed by the query for its progress. A vault that has moved out has no
+ * receipts: they are removed once no group can land any more.
  * @throws DatabaseError
  */
 export async function sendCommit(
   { send }: DatabaseSession,
   { receipts, state }: Tables,
-  { writer, number }: By,
-): Promise<Cells> {
+  { writer, number }: CommitId,
+): Promise<CommitProgress> {
   const text = `SELECT EXISTS (
   SELECT FROM ${receipts} WHERE writer = $1::bytea AND number >= $2::bigint
-) OR EXISTS (SELECT FROM ${state} WHERE format = $3::int), ${missing('NULL::pg_lsn')}`
-  const [, [told = []]] = await Promise.all([
+) OR EXISTS (SELECT FROM ${state} WHERE format = $3::int), ${awaitedPositionText('NULL::pg_lsn')}`
+  const [, [[hasReceipt, awaitedPosition] = []]] = await Promise.all([
     send('COMMIT'),
-    send(text, [writer, number, leftFormat]),
+    send(text, [writer, number, movedOutFormat]),
   ])
-  return told
+  return { hasReceipt: hasReceipt === true, awaitedPosition }
 }
 
 /**
- * @param told by `sendCommit`
- * @throws DatabaseError `lost` if the receipt is missing: by now another database answers
+ * Waits until the standbys have what a COMMIT wrote.
+ * @throws DatabaseError `lost` if the receipt is missing
  */
 export async function untilLanded(
   { send }: DatabaseSession,
-  [isThere, place]: Cells,
+  { hasReceipt, awaitedPosition }: CommitProgress,
 ): Promise<void> {
-  if (isThere !== true) throw new DatabaseError('lost')
-  await untilReached(send, place)
+  if (!hasReceipt) throw new DatabaseError('lost')
+  await untilStandbysReach(send, awaitedPosition)
 }
 
 /** A read-only COMMIT waits for no standby, so it touches its receipt. @throws DatabaseError */
-export async function commitRead(session: DatabaseSession, tables: Tables, by: By): Promise<void> {
+export async function commitRead(
+  session: DatabaseSession,
+  tables: Tables,
+  commitId: CommitId,
+): Promise<void> {
   const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
-  const [, told] = await Promise.all([
-    session.send(text, [by.writer]),
-    sendCommit(session, tables, by),
+  const [, progress] = await Promise.all([
+    session.send(text, [commitId.writer]),
+    sendCommit(session, tables, commitId),
   ])
-  await untilLanded(session, told)
+  await untilLanded(session, progress)
 }

@@ -20,8 +20,8 @@ import type { Tables } from '../schema.ts'
 /** Ordinals from here on are placeholders for those that the database assigns, in order. */
 export const placeholderFrom = 2 ** 50
 
-/** The needs of a group. */
-interface Asked {
+/** The rows and uniques that a group depends on. */
+interface LockRequest {
   /** Rows that may change. */
   readonly touched: readonly number[]
   /** Rows that must exist, and do not change. */
@@ -29,7 +29,7 @@ interface Asked {
   readonly uniques: readonly Digest[]
 }
 
-function askedBy(sets: readonly (readonly PreparedChange[])[]): Asked {
+function lockRequestOf(sets: readonly (readonly PreparedChange[])[]): LockRequest {
   const touched = new Set<number>()
   const required = new Set<number>()
   const uniques = new Map<string, Digest>()
@@ -53,10 +53,11 @@ interface Receipt {
   readonly ordinals: readonly number[]
 }
 
-export interface Stood {
+/** The stored state that a group depends on, as read under the locks of its transaction. */
+export interface LockedRows {
   /** `undefined` if this writer has none yet. */
   readonly receipt: Receipt | undefined
-  readonly standing: StoredState
+  readonly stored: StoredState
   /** Touched rows whose terms are not in chunks yet. */
   readonly recent: ReadonlySet<number>
   /** Touched rows as stored. */
@@ -102,14 +103,14 @@ const readRows = (cells: readonly Cells[]): Map<number, KeyedRow> =>
  * Begins a transaction, and locks what a group needs.
  * @throws DatabaseError; ApiError `storage_corrupt`
  */
-export async function stand(
+export async function lockRows(
   { send }: DatabaseSession,
   tables: Tables,
   writer: Uint8Array,
   sets: readonly (readonly PreparedChange[])[],
-): Promise<Stood> {
+): Promise<LockedRows> {
   const texts = lockTexts(tables)
-  const { touched, required, uniques } = askedBy(sets)
+  const { touched, required, uniques } = lockRequestOf(sets)
   const some = (ordinals: readonly number[], text: string) =>
     ordinals.length === 0 ? [] : send(text, [arrayOf(ordinals)])
   const packed = packDigests(uniques, uniqueBytes)
@@ -137,7 +138,7 @@ export async function stand(
     receipt: receiptOf(receipt),
     rows,
     recent: new Set(fresh.map(([ordinal]) => Number(ordinal))),
-    standing: {
+    stored: {
       rowAt: ordinal => rows.get(ordinal) ?? requiredAt(ordinal),
       holderOf: (_, key) => holders.get(key),
     },

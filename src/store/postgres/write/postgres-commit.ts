@@ -16,13 +16,13 @@ import { gatheredMax, gatheredMin, laneWritesMin } from '../../core/limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../core/write-queue.ts'
 import type { DatabaseTimeouts } from '../timeouts.ts'
 import type { Pool, DatabaseSession } from '../pool.ts'
-import { persist } from '../retried-reads.ts'
+import { retry } from '../retried-reads.ts'
 import { commitRead } from './landed-commits.ts'
-import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
+import { movedOutMessage, movedOutFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, DatabaseError, databaseErrorOf } from '../database-error.ts'
-import { decideAtOnce, insertAtOnce, settleAtOnce } from './fast-insert.ts'
+import { decideFastInsert, runFastInsert, settleFastInsert } from './fast-insert.ts'
 import { putGroup } from './apply-group.ts'
-import { placeholderFrom, stand } from './lock-rows.ts'
+import { placeholderFrom, lockRows } from './lock-rows.ts'
 
 /** The result of a group, in which inserted rows have no ordinal yet. */
 type Decided = readonly SetResult[]
@@ -79,7 +79,7 @@ async function commitEach(
   return sets.map((_, i) => results[i] ?? { fault })
 }
 
-/** Progress of trying a group. */
+/** Progress of a group through its tries. */
 interface Sent {
   /** Number of the receipt that it leaves. */
   number: number
@@ -91,44 +91,48 @@ interface Sent {
 
 const newSent = (number: number): Sent => ({ number, decided: undefined, isUnderWay: false })
 
+/** The error of a group whose writer has no receipt: if it was sent, its outcome is unknown. */
+const withoutReceipt = ({ decided }: Sent): Error =>
+  decided === undefined
+    ? new DatabaseError('again')
+    : new ApiError('unavailable', 'nothing tells whether this was done')
+
 /** Makes one try after the other, each on its own connection. */
 function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
-  /** True if nothing stood in the way of the last group. */
+  /** True if no set of the last group was refused: the next one may try the fast path. */
   let isClear = true
 
   /** @returns `undefined`: the group must be decided by the stored state */
-  async function tryAtOnce(
+  async function tryFastInsert(
     session: DatabaseSession,
     sets: readonly ChangeSet[],
     sent: Sent,
   ): Promise<SetResult[] | undefined> {
-    const atOnce = isClear && sent.decided === undefined ? decideAtOnce(sets) : undefined
-    if (atOnce === undefined) return undefined
-    sent.decided = atOnce.decided
+    const fastInsert = isClear && sent.decided === undefined ? decideFastInsert(sets) : undefined
+    if (fastInsert === undefined) return undefined
+    sent.decided = fastInsert.decided
     sent.isUnderWay = true
-    const ordinals = await insertAtOnce(session, tables, atOnce, { writer, number: sent.number })
+    const ordinals = await runFastInsert(session, tables, fastInsert, {
+      writer,
+      number: sent.number,
+    })
     sent.isUnderWay = false
-    if (ordinals !== undefined) return withOrdinals(atOnce.decided, ordinals)
+    if (ordinals !== undefined) return withOrdinals(fastInsert.decided, ordinals)
     sent.decided = undefined
     return undefined
   }
 
   /** @returns `undefined`: it has not landed, and never will */
   async function settle(session: DatabaseSession, sent: Sent): Promise<SetResult[] | undefined> {
-    const ordinals = await settleAtOnce(session, tables, { writer, number: sent.number })
-    if (ordinals === undefined) throw withoutReceipt(sent)
+    const ordinals = await settleFastInsert(session, tables, { writer, number: sent.number })
+    if (ordinals === undefined) {
+      onNoReceipt()
+      throw withoutReceipt(sent)
+    }
     if (ordinals.length > 0) return withOrdinals(sent.decided ?? [], ordinals)
     Object.assign(sent, newSent(nextNumber()))
     isClear = false
     return undefined
-  }
-
-  /** If it was sent before, its outcome can no longer be known. */
-  function withoutReceipt({ decided }: Sent): Error {
-    onNoReceipt()
-    return decided === undefined
-      ? new DatabaseError('again')
-      : new ApiError('unavailable', 'nothing tells whether this was done')
   }
 
   return async function tryOnce(
@@ -137,27 +141,30 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     sent: Sent,
   ): Promise<SetResult[]> {
     const landed = sent.isUnderWay ? await settle(session, sent) : undefined
-    const done = landed ?? (await tryAtOnce(session, sets, sent))
+    const done = landed ?? (await tryFastInsert(session, sets, sent))
     if (done !== undefined) return done
     const { number } = sent
-    const stood = await stand(session, tables, writer, sets)
-    if (stood.receipt === undefined) throw withoutReceipt(sent)
-    if (stood.receipt.number === number && sent.decided !== undefined) {
+    const locked = await lockRows(session, tables, writer, sets)
+    if (locked.receipt === undefined) {
+      onNoReceipt()
+      throw withoutReceipt(sent)
+    }
+    if (locked.receipt.number === number && sent.decided !== undefined) {
       await commitRead(session, tables, { writer, number })
-      return withOrdinals(sent.decided, stood.receipt.ordinals)
+      return withOrdinals(sent.decided, locked.receipt.ordinals)
     }
     const from = { nextOrdinal: placeholderFrom, generation: 0 }
-    const draft = makeGroupDraft(from, stood.standing, () => {})
+    const draft = makeGroupDraft(from, locked.stored, () => {})
     const decided = sets.map(set => applySet(draft, set, faultOf))
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
-    const hasMoved = draft.rows.size > 0 || draft.generation > 0
-    if (!hasMoved) {
-      // Whatever stands in its way must itself be durable.
+    const hasChanges = draft.rows.size > 0 || draft.generation > 0
+    if (!hasChanges) {
+      // The rows that refuse it must themselves be durable.
       await commitRead(session, tables, { writer, number: 0 })
       return decided
     }
     sent.decided = decided
-    const ordinals = await putGroup(session, tables, draft, stood, { writer, number })
+    const ordinals = await putGroup(session, tables, draft, locked, { writer, number })
     return withOrdinals(decided, ordinals)
   }
 }
@@ -176,11 +183,11 @@ function makeCommitter(own: Writer, onRetry: () => void) {
   async function addReceipt(): Promise<void> {
     const text = `INSERT INTO ${tables.receipts}
 SELECT $1::bytea, 0, '{}'::bigint[], clock_timestamp() FROM ${tables.state}
-WHERE format <> ${leftFormat} FOR SHARE
+WHERE format <> ${movedOutFormat} FOR SHARE
 ON CONFLICT (writer) DO NOTHING RETURNING 1`
     const added = await pool.query(text, [writer])
-    if (added.length === 0 && (await readFormat(pool, tables)) === leftFormat) {
-      throw new ApiError('unavailable', hasLeft)
+    if (added.length === 0 && (await readFormat(pool, tables)) === movedOutFormat) {
+      throw new ApiError('unavailable', movedOutMessage)
     }
     hasReceipt = true
   }
@@ -189,7 +196,7 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
     const sent = newSent(nextNumber())
     let isLost = false
     try {
-      return await persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
+      return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
         if (!hasReceipt) await addReceipt()
         return pool
           .hold(bounds.tryMs, session => tryOnce(session, sets, sent))

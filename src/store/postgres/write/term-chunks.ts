@@ -23,10 +23,10 @@ import { termBytes } from '../../../limits/work-limits.ts'
 import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
 import { arrayOf, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
-import type { Stood } from './lock-rows.ts'
+import type { LockedRows } from './lock-rows.ts'
 
 /** Changes of one chunk of a term. */
-interface ChunkMove {
+interface ChunkChange {
   readonly chunk: number
   readonly term: Digest
   readonly entering: number[]
@@ -34,48 +34,53 @@ interface ChunkMove {
 }
 
 /** By chunk, then by the text of the term. */
-export type ChunkMoves = Map<number, Map<string, ChunkMove>>
+export type ChunkChanges = Map<number, Map<string, ChunkChange>>
 
 /** Notes one place that enters or leaves. @param key the text of the term (`keyOf`) */
-export function movePlace(moves: ChunkMoves, key: string, ordinal: number, isIn: boolean): void {
+export function changePlace(
+  changes: ChunkChanges,
+  key: string,
+  ordinal: number,
+  isIn: boolean,
+): void {
   const chunk = chunkOf(ordinal)
-  let ofChunk = moves.get(chunk)
+  let ofChunk = changes.get(chunk)
   if (ofChunk === undefined) {
     ofChunk = new Map()
-    moves.set(chunk, ofChunk)
+    changes.set(chunk, ofChunk)
   }
-  let move = ofChunk.get(key)
-  if (move === undefined) {
-    move = { chunk, term: bytesOfHex(key), entering: [], leaving: [] }
-    ofChunk.set(key, move)
+  let change = ofChunk.get(key)
+  if (change === undefined) {
+    change = { chunk, term: bytesOfHex(key), entering: [], leaving: [] }
+    ofChunk.set(key, change)
   }
-  ;(isIn ? move.entering : move.leaving).push(lowOf(ordinal))
+  ;(isIn ? change.entering : change.leaving).push(lowOf(ordinal))
 }
 
-const movesIn = (moves: ChunkMoves): ChunkMove[] =>
-  [...moves.values()].flatMap(ofChunk => [...ofChunk.values()])
+const changesIn = (changes: ChunkChanges): ChunkChange[] =>
+  [...changes.values()].flatMap(ofChunk => [...ofChunk.values()])
 
-/** Changes by the moves of a group: folded rows change chunks, recent ones their entries. */
-export interface TermMoves {
-  readonly chunks: ChunkMoves
+/** Changes of a group to the terms of rows: folded rows change chunks, recent ones their entry. */
+export interface TermChanges {
+  readonly chunks: ChunkChanges
   readonly recent: readonly (readonly [ordinal: number, terms: readonly Digest[]])[]
 }
 
-export function termMoves({ rows }: GroupDraft, stood: Stood): TermMoves {
-  const chunks: ChunkMoves = new Map()
+export function termChanges({ rows }: GroupDraft, locked: LockedRows): TermChanges {
+  const chunks: ChunkChanges = new Map()
   const recent: (readonly [number, readonly Digest[]])[] = []
   for (const [ordinal, to] of rows) {
-    const from = stood.rows.get(ordinal)
+    const from = locked.rows.get(ordinal)
     if (from === undefined) continue
     const before = termKeysOf(from)
     const after = to === undefined ? [] : termKeysOf(to)
-    if (stood.recent.has(ordinal)) {
+    if (locked.recent.has(ordinal)) {
       if (to !== undefined && after.join() !== before.join()) recent.push([ordinal, to.row.terms])
       continue
     }
     const [stay, come] = [new Set(before), new Set(after)]
-    for (const key of before) if (!come.has(key)) movePlace(chunks, key, ordinal, false)
-    for (const key of after) if (!stay.has(key)) movePlace(chunks, key, ordinal, true)
+    for (const key of before) if (!come.has(key)) changePlace(chunks, key, ordinal, false)
+    for (const key of after) if (!stay.has(key)) changePlace(chunks, key, ordinal, true)
   }
   return { chunks, recent }
 }
@@ -99,25 +104,25 @@ FROM ${givenPlaces} WHERE c.chunk = g.chunk AND c.term = ${nthTerm}`
 const dropText = ({ chunks }: Tables): string => `DELETE FROM ${chunks} c
 USING ${given} WHERE c.chunk = g.chunk AND c.term = ${nthTerm}`
 
-const namesOf = (moves: readonly ChunkMove[]) =>
+const namesOf = (changes: readonly ChunkChange[]) =>
   [
-    arrayOf(moves.map(({ chunk }) => chunk)),
+    arrayOf(changes.map(({ chunk }) => chunk)),
     packDigests(
-      moves.map(({ term }) => term),
+      changes.map(({ term }) => term),
       termBytes,
     ),
   ] as const
 
-type Sets = readonly { readonly move: ChunkMove; readonly bytes: Uint8Array }[]
+type Sets = readonly { readonly change: ChunkChange; readonly bytes: Uint8Array }[]
 
 function putSets({ send }: DatabaseSession, text: string, sets: Sets): Promise<unknown>[] {
   if (sets.length === 0) return []
   const { bytes, at, sizes } = packValues(sets.map(each => each.bytes))
-  const names = namesOf(sets.map(({ move }) => move))
+  const names = namesOf(sets.map(({ change }) => change))
   return [send(text, [...names, bytes, arrayOf(at), arrayOf(sizes)])]
 }
 
-const compareMoves = (a: ChunkMove, b: ChunkMove): number =>
+const compareChanges = (a: ChunkChange, b: ChunkChange): number =>
   a.chunk - b.chunk || Buffer.compare(a.term, b.term)
 
 /**
@@ -128,10 +133,10 @@ const compareMoves = (a: ChunkMove, b: ChunkMove): number =>
 async function putChunks(
   session: DatabaseSession,
   tables: Tables,
-  moves: readonly ChunkMove[],
+  changes: readonly ChunkChange[],
 ): Promise<Promise<unknown>[]> {
-  if (moves.length === 0) return []
-  const sorted = moves.toSorted(compareMoves)
+  if (changes.length === 0) return []
+  const sorted = changes.toSorted(compareChanges)
   const stored = new Map<string, Uint8Array>()
   for (const [chunk, term, places] of await session.send(lockText(tables), namesOf(sorted))) {
     if (!(term instanceof Uint8Array) || !(places instanceof Uint8Array)) continue
@@ -139,13 +144,15 @@ async function putChunks(
   }
   const added: Sets[number][] = []
   const changed: Sets[number][] = []
-  const emptied: ChunkMove[] = []
-  for (const move of sorted) {
-    const known = stored.get(`${move.chunk}:${keyOf(move.term)}`)
+  const emptied: ChunkChange[] = []
+  for (const change of sorted) {
+    const known = stored.get(`${change.chunk}:${keyOf(change.term)}`)
     const set = known === undefined ? emptySet : decodePlaceSet(known)
-    const bytes = encodePlaceSet(unite(subtract(set, setOf(move.leaving)), setOf(move.entering)))
-    if (bytes === undefined) emptied.push(move)
-    else (known === undefined ? added : changed).push({ move, bytes })
+    const bytes = encodePlaceSet(
+      unite(subtract(set, setOf(change.leaving)), setOf(change.entering)),
+    )
+    if (bytes === undefined) emptied.push(change)
+    else (known === undefined ? added : changed).push({ change, bytes })
   }
   return [
     ...putSets(session, insertText(tables), added),
@@ -154,8 +161,8 @@ async function putChunks(
   ]
 }
 
-function putRecent({ send }: DatabaseSession, { recent }: Tables, moves: TermMoves['recent']) {
-  return moves.map(([ordinal, terms]) =>
+function putRecent({ send }: DatabaseSession, { recent }: Tables, changes: TermChanges['recent']) {
+  return changes.map(([ordinal, terms]) =>
     send(`UPDATE ${recent} SET terms = $2::bytea WHERE ordinal = $1::bigint`, [
       ordinal,
       packDigests(terms, termBytes),
@@ -167,8 +174,8 @@ function putRecent({ send }: DatabaseSession, { recent }: Tables, moves: TermMov
 export async function changeChunks(
   session: DatabaseSession,
   tables: Tables,
-  { chunks, recent }: TermMoves,
+  { chunks, recent }: TermChanges,
 ): Promise<Promise<unknown>[]> {
-  const sent = await putChunks(session, tables, movesIn(chunks))
+  const sent = await putChunks(session, tables, changesIn(chunks))
   return [...sent, ...putRecent(session, tables, recent)]
 }

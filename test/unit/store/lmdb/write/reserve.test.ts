@@ -35,7 +35,7 @@ describe('the reserve', () => {
   test('takes blocks of the disk, and leaves the length and the bytes of the file', () => {
     const { folder, file } = makeFile()
     const reserve = openReserve(folder, plenty)
-    expect(reserve.fill()).toBe(reserveBytesWanted)
+    expect(reserve.topUp()).toBe(reserveBytesWanted)
     reserve.close()
     const { size, blocks } = statSync(file)
     expect(size).toBe(fileBytes)
@@ -45,11 +45,11 @@ describe('the reserve', () => {
   test('is used up as the file grows, and filled up when it is low', () => {
     const { folder, file } = makeFile()
     const reserve = openReserve(folder, plenty)
-    reserve.fill()
+    reserve.topUp()
     truncateSync(file, fileBytes + reserveBytesWanted - reserveBytesToAddMin)
-    expect(reserve.fill()).toBe(reserveBytesToAddMin)
+    expect(reserve.topUp()).toBe(reserveBytesToAddMin)
     truncateSync(file, fileBytes + reserveBytesWanted - reserveBytesToAddMin + 1)
-    expect(reserve.fill()).toBe(reserveBytesWanted)
+    expect(reserve.topUp()).toBe(reserveBytesWanted)
     reserve.close()
   })
 
@@ -61,14 +61,14 @@ describe('the reserve', () => {
       plenty,
       diskOf(() => left),
     )
-    expect(reserve.fill()).toBe(reserveBytesToRemoveMin)
+    expect(reserve.topUp()).toBe(reserveBytesToRemoveMin)
     left = 0
     truncateSync(file, fileBytes + 100)
-    expect(reserve.fill()).toBe(reserveBytesToRemoveMin - 100)
+    expect(reserve.topUp()).toBe(reserveBytesToRemoveMin - 100)
     truncateSync(file, fileBytes + 2 * reserveBytesToRemoveMin)
-    expect(reserve.fill()).toBe(0)
+    expect(reserve.topUp()).toBe(0)
     left = Infinity
-    expect(reserve.fill()).toBe(reserveBytesWanted)
+    expect(reserve.topUp()).toBe(reserveBytesWanted)
     reserve.close()
   })
 
@@ -77,9 +77,9 @@ describe('the reserve', () => {
     let free = freeSpaceBytesMin
     const keepsNone: Allocate = () => false
     const reserve = openReserve(folder, () => free, keepsNone)
-    expect(reserve.fill()).toBe(Infinity)
+    expect(reserve.topUp()).toBe(Infinity)
     free = freeSpaceBytesMin - 1
-    expect(reserve.fill()).toBe(reserveBytesToRemoveMin)
+    expect(reserve.topUp()).toBe(reserveBytesToRemoveMin)
     reserve.close()
   })
 
@@ -88,8 +88,8 @@ describe('the reserve', () => {
     let calls = 0
     const failsOnce: Allocate = () => (calls += 1) > 1
     const reserve = openReserve(folder, plenty, failsOnce)
-    expect(reserve.fill()).toBe(Infinity)
-    expect(reserve.fill()).toBe(reserveBytesWanted)
+    expect(reserve.topUp()).toBe(Infinity)
+    expect(reserve.topUp()).toBe(reserveBytesWanted)
     reserve.close()
   })
 
@@ -97,7 +97,7 @@ describe('the reserve', () => {
     const { folder, file } = makeFile()
     truncateSync(file, 1024 * 1024)
     const reserve = openReserve(folder, plenty)
-    reserve.fill()
+    reserve.topUp()
     reserve.close()
     const { size, blocks } = statSync(file)
     expect(blocks * blockBytes).toBeGreaterThanOrEqual(size + reserveBytesWanted)

@@ -10,9 +10,9 @@ import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
-  decideAtOnce,
-  insertAtOnce,
-  settleAtOnce,
+  decideFastInsert,
+  runFastInsert,
+  settleFastInsert,
 } from '../../../src/store/postgres/write/fast-insert.ts'
 import { makeWriteQueue } from '../../../src/store/postgres/write/postgres-commit.ts'
 import { numbersOf } from '../../../src/store/postgres/write/lock-rows.ts'
@@ -32,12 +32,12 @@ async function openTables() {
   /** @returns the ordinals, or `undefined` where nothing was done */
   const put = (number: number, ...sets: Change[][]) =>
     pool.hold(msMax, async session => {
-      const atOnce = decideAtOnce(sets.map(prepareChanges))
-      if (atOnce === undefined) throw new Error('these can go at once')
-      return insertAtOnce(session, tables, atOnce, { writer, number })
+      const fastInsert = decideFastInsert(sets.map(prepareChanges))
+      if (fastInsert === undefined) throw new Error('these can go at once')
+      return runFastInsert(session, tables, fastInsert, { writer, number })
     })
   const settle = (number: number) =>
-    pool.hold(msMax, session => settleAtOnce(session, tables, { writer, number }))
+    pool.hold(msMax, session => settleFastInsert(session, tables, { writer, number }))
   return { pool, tables, put, settle, counts: () => countsOf(pool, tables) }
 }
 
@@ -259,8 +259,8 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
   })
 })
 
-describe('a group that cannot go at once', () => {
-  const decide = (...sets: Change[][]) => decideAtOnce(sets.map(prepareChanges))
+describe('a group that is no fast insert', () => {
+  const decide = (...sets: Change[][]) => decideFastInsert(sets.map(prepareChanges))
 
   test.each<readonly [string, Change[][]]>([
     ['a row that changes', [[insert(1)], [replaceOf(1, { uniques: [2], version: 2 })]]],
@@ -279,9 +279,9 @@ describe('a group that cannot go at once', () => {
   })
 
   test('two sets with one unique: the second one is refused, and the first one goes', () => {
-    const atOnce = decide([insert(1)], [insert(1)])
-    expect(atOnce?.inserted).toHaveLength(1)
-    expect(atOnce?.decided.map(result => 'outcome' in result && result.outcome.ok)).toEqual([
+    const fastInsert = decide([insert(1)], [insert(1)])
+    expect(fastInsert?.inserted).toHaveLength(1)
+    expect(fastInsert?.decided.map(result => 'outcome' in result && result.outcome.ok)).toEqual([
       true,
       false,
     ])

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { glimpseBytes } from '../../../src/store/core/limits.ts'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
-import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
+import { makeLookups } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
@@ -53,7 +53,7 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
       await inserted(store, { uniques: [index + 1], parts })
     }
     const sent: number[] = []
-    const looker = makeLooker(tablesAt(folder), {
+    const looker = makeLookups(tablesAt(folder), {
       async ask(text, parameters) {
         const answer = await pool.query(text, parameters)
         const values = answer.flat().filter(cell => cell instanceof Uint8Array)

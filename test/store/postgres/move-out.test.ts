@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { buildStoreFrom } from '../../../src/store/lmdb/inspect/bulk-build.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import {
-  beginLeaving,
-  cancelLeaving,
-  endLeaving,
+  beginMoveOut,
+  cancelMoveOut,
+  endMoveOut,
   isServed,
-  readLeft,
+  readMovedState,
 } from '../../../src/store/postgres/move-out.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { sourceOf } from '../../../src/store/postgres/bulk-read.ts'
@@ -38,18 +38,18 @@ describe.skipIf(!isPostgresThere)('a vault that leaves its database', () => {
     const folder = temporaryFolder()
     const store = await openAt(folder, { bounds: { clockMs: 60_000 } })
     const [leaving, other] = [await leavingAt(folder), await leavingAt(folder, 2)]
-    await beginLeaving(leaving)
-    await beginLeaving(leaving)
-    await expect(beginLeaving(other)).rejects.toThrow(hasLeft)
+    await beginMoveOut(leaving)
+    await beginMoveOut(leaving)
+    await expect(beginMoveOut(other)).rejects.toThrow(hasLeft)
     await expect(openAt(folder)).rejects.toThrow(hasLeft)
     await inserted(store, { uniques: [1] })
-    await cancelLeaving(other)
+    await cancelMoveOut(other)
     await expect(openAt(folder)).rejects.toThrow(hasLeft)
-    await cancelLeaving(leaving)
+    await cancelMoveOut(leaving)
     await (await openAt(folder)).close()
-    await beginLeaving(other)
-    await endLeaving(other)
-    await cancelLeaving(other)
+    await beginMoveOut(other)
+    await endMoveOut(other)
+    await cancelMoveOut(other)
     await inserted(store, { uniques: [2] })
     await Promise.all([leaving.pool.close(), other.pool.close(), store.close()])
   })
@@ -78,14 +78,14 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
     const fresh = await openAt(folder, { bounds: { clockMs: 60_000 } })
     await inserted(store, { uniques: [1] })
     const leaving = await leavingAt(folder)
-    await beginLeaving(leaving)
+    await beginMoveOut(leaving)
     const racing = Array.from({ length: 200 }, (_, i) =>
       Bun.sleep(i / 4)
         .then(() => store.write([insertOf({ uniques: [100 + i] })]))
         .catch(() => undefined),
     )
     await Bun.sleep(20)
-    await endLeaving(leaving)
+    await endMoveOut(leaving)
     const count = async () =>
       Number((await leaving.pool.query(`SELECT count(*) FROM ${leaving.tables.rows}`))[0]?.[0])
     const rows = await count()
@@ -125,9 +125,9 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
     }
     await written(store, { remove: 65_510 }, { remove: 65_540 }, { bumpGeneration: true })
     const leaving = await leavingAt(folder)
-    await beginLeaving(leaving)
-    await endLeaving(leaving)
-    const left = await readLeft(leaving)
+    await beginMoveOut(leaving)
+    await endMoveOut(leaving)
+    const left = await readMovedState(leaving)
     expect(left).toMatchObject({ nextOrdinal: 65_600, generation: 1 })
     const to = join(folder, 'built')
     const { pool, tables } = leaving
