@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { assertOwnStore } from '../server/folder/folder-database.ts'
 import type { FoundCopy } from '../server/folder/copies.ts'
-import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact-copy.ts'
+import { copyBytesOf, copyStore } from '../store/lmdb/maintenance/compact-copy.ts'
 import {
   clearLeftovers,
   lockDataFolder,

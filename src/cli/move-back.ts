@@ -28,7 +28,7 @@ import { pathsOf } from '../server/folder/folder-stamp.ts'
 import { assertRegular } from '../server/folder/regular-files.ts'
 import { elapsedMs, sayNow, stderrNow } from '../server/process/system.ts'
 import type { Store } from '../store/contract.ts'
-import { buildStoreFrom } from '../store/lmdb/inspect/bulk-build.ts'
+import { buildStoreFrom } from '../store/lmdb/maintenance/bulk-build.ts'
 import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
 import {
   beginMoveOut,

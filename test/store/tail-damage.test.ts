@@ -6,9 +6,13 @@ import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { type LmdbEnvironment } from '../../src/store/lmdb/environment.ts'
 import { type StoreState } from '../../src/store/lmdb/store-state.ts'
-import { encodeMoveKey, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
+import {
+  encodeMoveKey,
+  encodeRowKey,
+  encodeRowVersion,
+  encodeTermKey,
+} from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/core/row-format.ts'
-import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import type { StoreFinding } from '../../src/store/operated.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { temporaryFolder } from '../support/folders.ts'

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import { encodeDeadlineKey, encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
+import {
+  encodeDeadline,
+  encodeDeadlineKey,
+  encodeRowKey,
+  encodeRowVersion,
+  encodeTermKey,
+} from '../../src/store/lmdb/layout.ts'
 import { copyToBitmap } from '../../src/store/core/place-set.ts'
-import { encodeDeadline, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/core/row-format.ts'
 import {
   openEnvironment,

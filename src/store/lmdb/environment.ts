@@ -1,5 +1,5 @@
 /**
- * The files of a store: tables, options, puts, and the engine's errors.
+ * The files of a store: tables, options, sizes, puts, and the engine's errors.
  * @module
  */
 import { mapBytes } from '../../limits/operation-limits.ts'
@@ -52,6 +52,8 @@ export interface LmdbEnvironment {
 
 /** The tables of a store, all created with it. */
 export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'moves', 'meta'] as const
+
+export type LmdbTables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
 
 const tablesMax = 8
 
@@ -111,6 +113,32 @@ export function openTables<Name extends string>(
 /** Like `openTables`, for all of them. */
 export const openEnvironment = (path: string, readOnly = false): LmdbEnvironment =>
   openTables(path, tableNames, readOnly)
+
+/*
+ * Sizes and numbers, as the engine counts them.
+ */
+
+/** The engine's statistics of a table, which its types leave open. */
+interface TableStats {
+  readonly pageSize: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+function bytesOf(table: LmdbTable): number {
+  const stats = table.getStats() as TableStats
+  const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
+  return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
+}
+
+/** Returns the size of a store's tables, within a few pages. */
+export const usedBytesOf = (store: LmdbTables): number =>
+  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
+
+/** The number of the newest commit. */
+export const lastCommitOf = ({ root }: LmdbEnvironment): number =>
+  (root.getStats() as { readonly lastTxnId: number }).lastTxnId
 
 /*
  * Puts: the input of a transaction to the engine.

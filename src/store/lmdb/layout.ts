@@ -1,10 +1,11 @@
 /**
- * Layouts of keys and values in the tables of rows, uniques, moves and deadlines.
+ * Layouts of the keys of all tables except `meta`, and of values that are an ordinal and a version.
+ * The other values: `store-state.ts`, `core/row-format.ts`, `core/place-set.ts`.
  * @module
  */
 import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../lib/bytes.ts'
 import { assertStored } from '../../lib/errors.ts'
-import { deadlineMsMax } from '../../limits/work-limits.ts'
+import { deadlineMsMax, termBytes } from '../../limits/work-limits.ts'
 
 /*
  * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.
@@ -60,7 +61,50 @@ export function decodeRowVersion(value: Uint8Array): RowVersion {
 }
 
 /*
- * Prefixes of the table of deadlines: Unix milliseconds as u48, so that the earliest comes first.
+ * Keys of the tables of terms and of deadlines: chunks of ordinals that share one of them.
+ *
+ * Keys of terms are `chunk number u32 · term`: the newest rows change one range of the table,
+ * however large the others are. Keys of deadlines are `deadline · chunk number u32`, so due rows
+ * come first. Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
+ * `00 00 00 01 · aa…aa`.
+ */
+
+const chunkNumberBytes = 4
+
+export interface ChunkName {
+  /** The term, or the deadline. */
+  readonly shared: Uint8Array
+  readonly chunk: number
+}
+
+export function encodeTermKey(term: Uint8Array, chunk: number): Uint8Array {
+  const key = new Uint8Array(chunkNumberBytes + term.length)
+  writeU32(key, 0, chunk)
+  key.set(term, chunkNumberBytes)
+  return key
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeTermKey(key: Uint8Array): ChunkName {
+  assertStored(key.length === chunkNumberBytes + termBytes, 'a key of a chunk and a term')
+  return { shared: key.subarray(chunkNumberBytes), chunk: readU32(key, 0) }
+}
+
+export function encodeDeadlineKey(deadline: Uint8Array, chunk: number): Uint8Array {
+  const key = new Uint8Array(deadline.length + chunkNumberBytes)
+  key.set(deadline)
+  writeU32(key, deadline.length, chunk)
+  return key
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeDeadlineKey(key: Uint8Array): ChunkName {
+  assertStored(key.length === u48Bytes + chunkNumberBytes, 'a key of a deadline and a chunk')
+  return { shared: key.subarray(0, u48Bytes), chunk: readU32(key, u48Bytes) }
+}
+
+/*
+ * Deadlines in those keys: Unix milliseconds as u48, so that the earliest comes first.
  *
  * decision: rows with one deadline share chunks, as rows with one term do. A hundred thousand rows
  * that expire together are then a few entries to subtract from a page, not as many keys. Chunk 1 of

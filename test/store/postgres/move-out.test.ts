@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { setTimeout } from 'node:timers/promises'
 import { join } from 'node:path'
-import { buildStoreFrom } from '../../../src/store/lmdb/inspect/bulk-build.ts'
+import { buildStoreFrom } from '../../../src/store/lmdb/maintenance/bulk-build.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import {
   beginMoveOut,

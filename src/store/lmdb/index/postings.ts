@@ -2,10 +2,7 @@
  * Postings: the ordinals of a term, in chunks of 65,536, with counts and changes.
  * @module
  */
-import { termBytes } from '../../../limits/work-limits.ts'
 import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../core/limits.ts'
-import { assertStored } from '../../../lib/errors.ts'
-import { readU32, u48Bytes, writeU32 } from '../../../lib/bytes.ts'
 import { keyOf, termKeysOf, type KeyedRow } from '../../core/row.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
@@ -25,38 +22,18 @@ import {
 import { chunkOf, lowOf } from '../../core/plan.ts'
 import { type LmdbEnvironment, type LmdbTable } from '../environment.ts'
 import { isFolded, type StoreState } from '../store-state.ts'
-import { encodeDeadline } from '../layout.ts'
+import {
+  decodeDeadlineKey,
+  decodeTermKey,
+  encodeDeadline,
+  encodeDeadlineKey,
+  encodeTermKey,
+  type ChunkName,
+} from '../layout.ts'
 
 /*
- * Chunks of ordinals that share a term (16 bytes) or a deadline (6 bytes).
- *
- * Keys of terms are `chunk number u32 · term`: the newest rows change one range of the table,
- * however large the others are. Keys of deadlines are `deadline · chunk number u32`, so due rows
- * come first. Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
- * `00 00 00 01 · aa…aa`.
+ * The two tables of postings. Their keys: `layout.ts`.
  */
-
-const chunkNumberBytes = 4
-
-export function encodeTermKey(term: Uint8Array, chunk: number): Uint8Array {
-  const key = new Uint8Array(chunkNumberBytes + term.length)
-  writeU32(key, 0, chunk)
-  key.set(term, chunkNumberBytes)
-  return key
-}
-
-export function encodeDeadlineKey(deadline: Uint8Array, chunk: number): Uint8Array {
-  const key = new Uint8Array(deadline.length + chunkNumberBytes)
-  key.set(deadline)
-  writeU32(key, deadline.length, chunk)
-  return key
-}
-
-interface ChunkName {
-  /** The term, or the deadline. */
-  readonly shared: Uint8Array
-  readonly chunk: number
-}
 
 /** A table of chunks. */
 export interface Postings {
@@ -69,19 +46,13 @@ export interface Postings {
 export const termsOfStore = ({ terms }: LmdbEnvironment): Postings => ({
   table: terms,
   encodeKey: encodeTermKey,
-  decodeKey(key) {
-    assertStored(key.length === chunkNumberBytes + termBytes, 'a key of a chunk and a term')
-    return { shared: key.subarray(chunkNumberBytes), chunk: readU32(key, 0) }
-  },
+  decodeKey: decodeTermKey,
 })
 
 export const deadlinesOfStore = ({ deadlines }: LmdbEnvironment): Postings => ({
   table: deadlines,
   encodeKey: encodeDeadlineKey,
-  decodeKey(key) {
-    assertStored(key.length === u48Bytes + chunkNumberBytes, 'a key of a deadline and a chunk')
-    return { shared: key.subarray(0, u48Bytes), chunk: readU32(key, u48Bytes) }
-  },
+  decodeKey: decodeDeadlineKey,
 })
 
 /*

@@ -26,34 +26,12 @@ import {
   tableNames,
   type LmdbEnvironment,
   type LmdbTable,
+  type LmdbTables,
+  usedBytesOf,
   applyPut,
 } from '../environment.ts'
 import { ownerOnlyFolder } from '../../../lib/files.ts'
-import { assertLivePages, assertMetaPages } from './damaged-pages.ts'
-
-/** The engine's statistics of a table, which its types leave open. */
-interface TableStats {
-  readonly pageSize: number
-  readonly treeBranchPageCount: number
-  readonly treeLeafPageCount: number
-  readonly overflowPages: number
-}
-
-function bytesOf(table: LmdbTable): number {
-  const stats = table.getStats() as TableStats
-  const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
-  return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
-}
-
-type Tables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
-
-/** Returns the size of a store's tables, within a few pages. */
-export const usedBytesOf = (store: Tables): number =>
-  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
-
-/** The number of the newest commit. */
-export const lastCommitOf = ({ root }: LmdbEnvironment): number =>
-  (root.getStats() as { readonly lastTxnId: number }).lastTxnId
+import { assertLivePages, assertMetaPages } from '../inspect/damaged-pages.ts'
 
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
@@ -128,7 +106,7 @@ export const copyBytesOf = (path: string): Promise<number> => withEnvironment(pa
 
 /** @throws ApiError `storage_corrupt` unless the finished copy is equal */
 function copyAll(
-  from: Tables,
+  from: LmdbTables,
   to: LmdbEnvironment,
   seen: RangeOptions,
   progress: BeginProgress,

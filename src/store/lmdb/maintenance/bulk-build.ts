@@ -19,14 +19,15 @@ import { encodeRow } from '../../core/row-format.ts'
 import { eachTerm } from '../../core/row.ts'
 import { openEnvironment, applyPut, type LmdbEnvironment, type Put } from '../environment.ts'
 import { encodeState, rewriteMeta, stateKey } from '../store-state.ts'
+import { addPlace, placeSetOf, type ChunkPlaces } from '../index/postings.ts'
 import {
-  addPlace,
+  encodeDeadline,
   encodeDeadlineKey,
+  encodeRowKey,
+  encodeRowVersion,
   encodeTermKey,
-  placeSetOf,
-  type ChunkPlaces,
-} from '../index/postings.ts'
-import { encodeDeadline, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
+  type RowVersion,
+} from '../layout.ts'
 import { syncFile } from './compact-copy.ts'
 
 /** A row to be put, and the header that holds its terms. */

@@ -10,6 +10,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { bufferOf } from '../../../lib/bytes.ts'
+import type { LmdbEnvironment } from '../environment.ts'
 import { scrubChunkBytes } from '../../../limits/operation-limits.ts'
 
 /** Length of the pieces searched for, each separately: a page may keep a part of the whole. */
@@ -93,6 +94,30 @@ function overwrite(file: number, { position, piece }: Hit): void {
   // The engine may have reused the page meanwhile.
   if (bufferOf(piece).equals(bytes))
     writeSync(file, Buffer.alloc(pieceBytes), 0, pieceBytes, position)
+}
+
+/*
+ * Readers of an older commit, mostly a backup of another process: what they read must not change.
+ */
+
+/** The engine returns its reader table as text, and its types leave it out. */
+interface WithReaders {
+  /** A header line, then process, thread and commit of each; `-` for an idle one. */
+  readonly readerList: () => string
+  /** Drops readers whose process has ended. */
+  readonly readerCheck: () => number
+}
+
+const readCommit = /^\s*\d+\s+\S+\s+(\d+)$/
+
+/** True if a reader holds a state from before a commit. */
+export function isReadBefore({ root }: LmdbEnvironment, commit: number): boolean {
+  const readers = root as unknown as WithReaders
+  readers.readerCheck()
+  return readers
+    .readerList()
+    .split('\n')
+    .some(line => Number(readCommit.exec(line)?.[1] ?? Infinity) < commit)
 }
 
 /**
