@@ -43,7 +43,7 @@ async function findKeyMakers(options: FolderOptions): Promise<readonly string[] 
     if (error instanceof CommandFailure) return undefined
     throw error
   }
-  const store = await openStoreOf(folder, {
+  const { store } = await openStoreOf(folder, {
     onFailure: () => {},
     passwordFile: options.storePasswordFile,
   })

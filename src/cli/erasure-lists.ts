@@ -102,7 +102,7 @@ export async function eraseIn(
   { files, count }: ErasureLists,
   progress: BeginProgress,
 ): Promise<Erased> {
-  const store = await openStoreOf(folder, { onFailure: () => {} })
+  const { store } = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {

@@ -66,7 +66,7 @@ export async function inspect(
     if (hasLostCommit) add(report, { kind: lostCommit })
     if (damaged.length > 0) return
   }
-  const store = await openStoreOf(folder, { onFailure: () => {}, readOnly: true })
+  const { store } = await openStoreOf(folder, { onFailure: () => {}, readOnly: true })
   for (const finding of await store.integrity(progress)) add(report, finding)
   const keys = await makeKeys(store)
   const { nextOrdinal } = await store.figures()

@@ -71,7 +71,7 @@ export function wantsRevoked(options: KeysOfRestore): boolean {
 
 /** @param folder counts only after this; its master key is wiped */
 export async function revokeIn(folder: FoundFolder, progress: BeginProgress): Promise<Revoked> {
-  const store = await openStoreOf(folder, { onFailure: () => {} })
+  const { store } = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {

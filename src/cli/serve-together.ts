@@ -59,7 +59,7 @@ export async function lockAndCheck(
 ): Promise<LockedFolder & { readonly rows?: number }> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
-  const store = await openStoreOf(folder, { onFailure: () => {} })
+  const { store } = await openStoreOf(folder, { onFailure: () => {} })
   const keys = await unsealKeysOf(store, folder)
   keys.wipe()
   const rows = await rowsIn(store)

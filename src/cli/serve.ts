@@ -12,7 +12,7 @@ import {
   openDataFolder,
   type OpenedFolder,
 } from '../server/folder/data-folder.ts'
-import { assertOwnStore, databaseOf, databaseUse } from '../server/folder/folder-database.ts'
+import { assertOwnStore, databaseOf, databaseEvents } from '../server/folder/folder-database.ts'
 import { joinFolder } from '../server/folder/make-folder.ts'
 import { makeErasureLog, prepareErasureLog } from '../server/folder/erasure-log.ts'
 import { usage } from '../server/process/failure.ts'
@@ -100,7 +100,7 @@ async function serveAlone(
   const use = {
     onFailure: (cause: unknown) => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
-    ...databaseUse(log),
+    ...databaseEvents(log),
     foldRows: settings.foldRows,
   }
   const withMark = (opened: OpenedFolder) => ({

@@ -17,16 +17,18 @@ import {
 } from '../../vault/keyring/live-keyring.ts'
 import { foldRowsDefault } from '../../limits/setting-limits.ts'
 import type { Store } from '../../store/contract.ts'
-import { openLmdbStore, type LmdbStore } from '../../store/lmdb/lmdb-store.ts'
-import type { OperatedStore } from '../../store/operated.ts'
-import type { PostgresStore } from '../../store/postgres/postgres-store.ts'
 import {
+  openStore,
+  type OpenedStore,
+  type OpenStoreOptions,
+  type SharedDatabase,
+} from '../../store/open.ts'
+import type { OperatedStore } from '../../store/operated.ts'
+import {
+  explainDatabase,
   isInDatabase,
-  isStoreInDatabase,
-  openDatabase,
-  readDatabase,
+  storePlaceOf,
   type DatabaseOptions,
-  type DatabaseUse,
 } from './folder-database.ts'
 import { clearLeftCopies, type FoundCopy } from './copies.ts'
 import { CommandFailure } from '../process/failure.ts'
@@ -42,6 +44,7 @@ import {
   type KeyPlaces,
 } from '../keys/key-source.ts'
 import { openWithEither } from '../keys/next-master-key.ts'
+import { elapsedMs, randomBytes, wallMs } from '../process/system.ts'
 
 /** Path of the lock file of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
@@ -152,26 +155,21 @@ export const clearLeftovers = ({ data }: LockedFolder): readonly FoundCopy[] =>
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
   hasLock(file, pathsOf(data).lock)
 
-/** Options for opening a store. */
-export interface StoreUse extends DatabaseUse {
+/** Options for opening the store of a folder. */
+export interface StoreUse extends Omit<
+  OpenStoreOptions,
+  'elapsedMs' | 'fold' | 'randomBytes' | 'wallMs' | 'onFailure'
+> {
   /** Called when the store can no longer write. */
   readonly onFailure: (cause: unknown) => void
-  /** Called once if the newest rows were damaged, which `coffer verify` then examines. */
-  readonly onDamage?: () => void
-  /** Number of processes that may open it; with several, one has checked it before. */
-  readonly processes?: number
-  /** For readers only: nobody may be able to write to the folder. */
-  readonly readOnly?: boolean
   /** Source: `Settings`. */
   readonly foldRows?: number
   /** File with the database password, in place of the one the folder remembers. */
   readonly passwordFile?: string | undefined
-  /**
-   * True if the previous process was killed, as by a damaged page: then all pages are checked. If
-   * left out, an existing control socket says so.
-   */
-  readonly wasKilled?: boolean
 }
+
+/** Clocks and randomness of this process, for a store. */
+export const machine = { elapsedMs, randomBytes, wallMs }
 
 /** The error for a database that cannot be opened or copied. */
 export function damagedIn(data: string, { message }: ApiError): CommandFailure {
@@ -179,19 +177,22 @@ export function damagedIn(data: string, { message }: ApiError): CommandFailure {
   return new CommandFailure(`the database in ${data} is damaged: ${message}: ${advice}`)
 }
 
-/** @throws CommandFailure with nothing written */
+/**
+ * If `wasKilled` is left out, an existing control socket says so: a server that ends in order
+ * removes it.
+ * @throws CommandFailure with nothing written
+ */
 export async function openStoreOf(
   { data, store: path, control }: FolderPlaces,
-  // A server that ends in order removes its socket.
   { foldRows = foldRowsDefault, passwordFile, wasKilled = existsSync(control), ...use }: StoreUse,
-): Promise<LmdbStore | PostgresStore> {
-  if (isStoreInDatabase(path)) return openDatabase(readDatabase(data, passwordFile), use)
+): Promise<OpenedStore> {
+  const place = storePlaceOf(data, path, passwordFile)
   try {
-    return await openLmdbStore({ path, ...use, wasKilled, fold: { rows: foldRows } })
+    return await openStore(place, { ...machine, ...use, wasKilled, fold: { rows: foldRows } })
   } catch (error) {
-    if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
-      throw explained(data, error)
-    throw damagedIn(data, error)
+    if ('database' in place) throw explainDatabase(place.database, error)
+    const isDamaged = error instanceof ApiError && error.kind === 'storage_corrupt'
+    throw isDamaged ? damagedIn(data, error) : explained(data, error)
   }
 }
 
@@ -240,11 +241,7 @@ export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<K
 export interface OpenedFolder {
   /** Refuses writes sealed under an older keyring. */
   readonly store: OperatedStore
-  /** Operations that only a store in a shared database has. */
-  readonly database?: Pick<
-    PostgresStore,
-    'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'isFull' | 'databaseFigures'
-  >
+  readonly database?: SharedDatabase
   /** Folder of the store's files. */
   readonly storeFolder: string
   readonly keyring: LiveKeyring
@@ -258,12 +255,11 @@ export interface OpenedFolder {
 
 function openedOf(
   folder: FolderPlaces & Pick<FoundFolder, 'masterKeyFile'>,
-  plain: LmdbStore | PostgresStore,
+  { store: plain, database }: OpenedStore,
   keyring: LiveKeyring,
 ): OpenedFolder {
-  const database = 'clock' in plain ? plain : undefined
-  const store = withKeyringFence<OperatedStore>(
-    database === undefined ? plain : withKeyringRefresh(database, keyring),
+  const store = withKeyringFence(
+    database === undefined ? plain : withKeyringRefresh(plain, keyring),
     keyring,
   )
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
@@ -277,8 +273,8 @@ function openedOf(
  * @throws CommandFailure with nothing written, and the store closed
  */
 export async function openFound(folder: FoundFolder, use: StoreUse): Promise<OpenedFolder> {
-  const store = await openStoreOf(folder, use)
-  return openedOf(folder, store, await openKeyringOf(store, folder))
+  const opened = await openStoreOf(folder, use)
+  return openedOf(folder, opened, await openKeyringOf(opened.store, folder))
 }
 
 /**
@@ -290,12 +286,13 @@ export async function openUnder(
   keyringKey: Uint8Array,
   use: StoreUse,
 ): Promise<OpenedFolder> {
-  const store = await openStoreOf(folder, use).catch((error: unknown) => {
+  const opened = await openStoreOf(folder, use).catch((error: unknown) => {
     keyringKey.fill(0)
     throw error
   })
+  const { store } = opened
   const open = () => openKeyringUnder(store, keyringKey)
-  return openedOf(folder, store, await keyringOrClosed(store, folder, open))
+  return openedOf(folder, opened, await keyringOrClosed(store, folder, open))
 }
 
 /**

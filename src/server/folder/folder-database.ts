@@ -16,22 +16,14 @@ import { ApiError, expectedBy } from '../../lib/errors.ts'
 import { bytesOfHex, hexOf } from '../../lib/bytes.ts'
 import { readRegular } from '../../lib/files.ts'
 import { folderFileBytesMax, passwordFileBytesMax } from '../../limits/operation-limits.ts'
-import { databaseSetupMsMax, vaultConnections } from '../../store/core/limits.ts'
+import { vaultConnections } from '../../store/core/limits.ts'
+import type { OpenStoreOptions, StorePlace } from '../../store/open.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../../store/postgres/address.ts'
-import { openPostgresStore, type PostgresStore } from '../../store/postgres/postgres-store.ts'
-import { openPool, type Pool } from '../../store/postgres/pool.ts'
-import {
-  dropTables,
-  hasRows,
-  makeTables,
-  readFormat,
-  tablesIn,
-} from '../../store/postgres/schema.ts'
 import { DatabaseError, databaseErrorOf } from '../../store/postgres/database-error.ts'
 import { CommandFailure, usage } from '../process/failure.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
-import { elapsedMs, randomBytes, wallMs } from '../process/system.ts'
+import { randomBytes } from '../process/system.ts'
 
 /** Database options of commands. */
 export interface DatabaseOptions {
@@ -142,6 +134,14 @@ export function readDatabase(data: string, passwordFile?: string): DatabaseAddre
   const { url, password_file: file } = readPlace(data)
   return addressOf(url, passwordFile ?? file)
 }
+
+/**
+ * The place of the rows of a data folder.
+ * @param store the store folder, which may be a copy of the data folder's own
+ * @throws CommandFailure
+ */
+export const storePlaceOf = (data: string, store: string, passwordFile?: string): StorePlace =>
+  isStoreInDatabase(store) ? { database: readDatabase(data, passwordFile) } : { folder: store }
 
 /** True if a folder belongs to the database with this URL. @throws CommandFailure */
 export const isOfDatabase = (data: string, url: string): boolean =>
@@ -272,60 +272,9 @@ export const databaseOf = ({ store, storePasswordFile }: DatabaseOptions): Datab
   ...(storePasswordFile === undefined ? {} : { storePasswordFile }),
 })
 
-export interface DatabaseUse {
-  readonly onSkew?: ((skewMs: number, isRight: boolean) => void) | undefined
-  readonly onFoldFailure?: ((state: string | undefined) => void) | undefined
-}
-
 /** Logs events of a served database. */
-export const databaseUse = (log: Log): DatabaseUse => ({
+export const databaseEvents = (log: Log): Pick<OpenStoreOptions, 'onSkew' | 'onFoldFailure'> => ({
   onSkew: (skewMs, isRight) =>
     isRight ? log('clock_right') : log('clock_off', { ahead_ms: Math.round(skewMs) }),
   onFoldFailure: state => log('fold_failed', state === undefined ? {} : { state }),
 })
-
-/** @throws CommandFailure */
-export async function openDatabase(
-  address: DatabaseAddress,
-  { onSkew = () => {}, onFoldFailure = () => {} }: DatabaseUse = {},
-): Promise<PostgresStore> {
-  try {
-    const machine = { randomBytes, wallMs, elapsedMs }
-    return await openPostgresStore({ address, ...machine, onSkew, onFoldFailure })
-  } catch (error) {
-    throw explainDatabase(address, error)
-  }
-}
-
-async function prepare(pool: Pool, address: DatabaseAddress): Promise<boolean> {
-  const tables = tablesIn(address.schema)
-  if ((await readFormat(pool, tables)) === undefined) {
-    await makeTables(pool, tables, databaseSetupMsMax)
-    return true
-  }
-  if (await hasRows(pool, tables)) throw new ApiError('conflict', 'the database has a vault')
-  return false
-}
-
-/**
- * Prepares tables for a new vault, and creates them if missing.
- * @returns a function that drops them again, if this call created them
- * @throws CommandFailure if there is a vault
- */
-export async function prepareDatabase(
-  address: DatabaseAddress,
-): Promise<(isOurs: boolean) => Promise<void>> {
-  const pool = openPool(address, 1)
-  try {
-    const isMade = await prepare(pool, address)
-    return async isOurs => {
-      if (!isMade) return
-      const again = openPool(address, 1)
-      await dropTables(again, tablesIn(address.schema), isOurs).finally(() => again.close())
-    }
-  } catch (error) {
-    throw explainDatabase(address, error)
-  } finally {
-    await pool.close()
-  }
-}

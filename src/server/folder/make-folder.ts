@@ -8,12 +8,12 @@ import { ApiError } from '../../lib/errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../../lib/files.ts'
 import type { Store } from '../../store/contract.ts'
 import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
-import { openLmdbStore } from '../../store/lmdb/lmdb-store.ts'
+import { makeStore, type MadeStore } from '../../store/open.ts'
 import { createVault, type NewVault } from '../../vault/vault.ts'
 import { claimFolder, ownNamesIn } from './claim-folder.ts'
 import { assertRoom } from './disk-space.ts'
-import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
-import { rejoinDatabase, openDatabase, prepareDatabase, writeDatabase } from './folder-database.ts'
+import { keyPlacesOf, machine, type FolderOptions } from './data-folder.ts'
+import { explainDatabase, rejoinDatabase, writeDatabase } from './folder-database.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
 import { obtainNewMasterKey } from '../keys/key-source.ts'
@@ -26,21 +26,16 @@ function makeMasterKey(path: string): Uint8Array {
   return masterKey
 }
 
-/** Makes a new store, and a function that removes its parts outside of the folder. */
-async function makeStore(options: FolderOptions) {
+async function makeStoreIn(options: FolderOptions): Promise<MadeStore> {
   const { data } = options
-  const { store: path } = pathsOf(data)
-  mkdirSync(path, { mode: ownerOnlyFolder })
-  if (options.store === undefined) {
-    return { store: await openLmdbStore({ path }), undo: async (_isOurs: boolean) => {} }
-  }
-  const address = writeDatabase(data, options)
-  const undo = await prepareDatabase(address)
+  const { store: folder } = pathsOf(data)
+  mkdirSync(folder, { mode: ownerOnlyFolder })
+  if (options.store === undefined) return makeStore({ folder }, machine)
+  const database = writeDatabase(data, options)
   try {
-    return { store: await openDatabase(address), undo }
+    return await makeStore({ database }, machine)
   } catch (error) {
-    await undo(false)
-    throw error
+    throw explainDatabase(database, error)
   }
 }
 
@@ -62,7 +57,7 @@ async function makeVaultIn(
   options: FolderOptions,
   announce: (made: NewVault) => void,
 ): Promise<void> {
-  const { store, undo } = await makeStore(options)
+  const { store, undo } = await makeStoreIn(options)
   let isMade = false
   try {
     const vault = await fillFolder(options, store)

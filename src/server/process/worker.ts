@@ -17,7 +17,7 @@ import { clockHoldMs, clockStartHoldMs, keyLookMs } from '../../limits/operation
 import { type LogSettings } from '../../settings/serving-settings.ts'
 import { shareOf, type Settings } from '../../settings/settings.ts'
 import { markOf, sharedMark } from './clock-file.ts'
-import { databaseUse } from '../folder/folder-database.ts'
+import { databaseEvents } from '../folder/folder-database.ts'
 import {
   isFolderLocked,
   joinDataFolder,
@@ -139,7 +139,7 @@ async function askForKey(): Promise<Uint8Array> {
 const storeUseOf = ({ workers, settings }: WorkerOrder, log: Log): StoreUse => ({
   onFailure: cause => endAfterFailure(cause, log),
   onDamage: () => log('newest_rows_damaged'),
-  ...databaseUse(log),
+  ...databaseEvents(log),
   processes: workers,
   foldRows: settings.foldRows,
 })
