@@ -181,7 +181,7 @@ function refuseTaken(draft: SetDraft, row: PreparedRow, at: number, own?: number
   }
 }
 
-function rowAt(draft: SetDraft, ordinal: number, ifVersion: number): KeyedRow | undefined {
+function rowAtVersion(draft: SetDraft, ordinal: number, ifVersion: number): KeyedRow | undefined {
   const current = currentRow(draft, ordinal)
   return current?.row.version === ifVersion ? current : undefined
 }
@@ -200,7 +200,7 @@ function replaceRow(
   { row, ordinal, ifVersion }: Extract<PreparedChange, { kind: 'replace' }>,
   at: number,
 ): Refused | void {
-  const current = rowAt(draft, ordinal, ifVersion)
+  const current = rowAtVersion(draft, ordinal, ifVersion)
   if (current === undefined) return versionMoved(at)
   invariant(current.uniqueKeys[0] === row.uniqueKeys[0], 'a row keeps its first unique')
   const refused = refuseTaken(draft, row, at, ordinal)
@@ -223,7 +223,7 @@ function resealRow(
     !draft.rowChanges.has(ordinal),
     'a row is not resealed by a write that replaces or removes it',
   )
-  const current = rowAt(draft, ordinal, row.row.version)
+  const current = rowAtVersion(draft, ordinal, row.row.version)
   if (current === undefined) return versionMoved(at)
   invariant(hasHeaderOf(current, row), 'a resealed row has the header that it had')
   draft.resealed.set(ordinal, row)
@@ -250,7 +250,7 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
     case 'remove':
       return removeRow(draft, change, at)
     case 'require':
-      return rowAt(draft, change.ordinal, change.ifVersion) ? undefined : versionMoved(at)
+      return rowAtVersion(draft, change.ordinal, change.ifVersion) ? undefined : versionMoved(at)
     case 'bump':
       draft.generation += 1
   }

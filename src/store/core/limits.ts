@@ -98,19 +98,19 @@ export const freePagesLoaded = 2_000
 // An external database (PostgreSQL)
 export const databaseConnectMsMax = 5_000
 export const databaseIdleMs = 0
-/** decision: separate connections for look-ups, pages and writes: none waits for another. */
+/** decision: look-ups, pages and writes have connections of their own: none waits for another. */
 export const lookupConnections = 2
 export const pageConnections = 4
-/** The write lanes, plus one for folds. */
+/** One for each writer, and one for folds. */
 export const writeConnections = 3
 /** Most connections of one vault. */
 export const vaultConnections = lookupConnections + pageConnections + writeConnections
-export const writeLanes = 2
-/** decision: writes waiting for each busy lane before another lane starts. */
-export const laneWritesMin = 8
+export const writersPerVault = 2
+/** decision: writes waiting for each busy writer before another writer starts. */
+export const writesPerWriterMin = 8
 /**
- * decision: waiting writes from which a lane waits a turn of the loop for more, while more arrive;
- * and at which it starts at once. Each takes two or three of `groupCommitChangesMax`.
+ * decision: waiting writes from which a writer waits a turn of the loop for more, while more
+ * arrive; and at which it starts at once. Each takes two or three of `groupCommitChangesMax`.
  */
 export const gatheredMin = 32
 export const gatheredMax = 400
@@ -135,7 +135,7 @@ export const databaseRetryMsMax = 500
 export const pageTermsSentMax = 32
 /** decision: rows that one transaction puts into chunks. */
 export const foldRowsOfDatabase = 2_000
-/** decision: with fewer unfolded rows no fold starts; each unfolded row slows every page. */
+/** decision: unfolded rows at which a fold starts; each of them slows every page. */
 export const foldRowsMin = 500
 export const foldCheckMs = 200
 /** decision: cap on the count of rows waiting for a fold; above any alert's threshold. */

@@ -35,8 +35,8 @@ const checksumAt = 2
 export const headerAt = 6
 const lengthBytes = 4
 
-/** Shared buffers for views of rows: allocating one for each row would cost more. */
-const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
+/** Cuts rows from shared buffers: allocating one for each row would cost more. */
+const allocate = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 const headerScratch = makeScratch(headerScratchBytes)
 
 /** @param row  within the bounds that `checkRow` states */
@@ -45,7 +45,7 @@ export function encodeRow(row: NewRow): Uint8Array {
   writeClearHeader(header, 0, row)
   const partsAt = headerAt + header.length
   const size = row.parts.reduce((sum, part) => sum + lengthBytes + part.length, partsAt)
-  const value = roomFor(size)
+  const value = allocate(size)
   value[0] = rowFormat
   value[partCountAt] = row.parts.length
   writeU32(value, checksumAt, crc32(header))
@@ -96,13 +96,13 @@ export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolea
   crc32(clear) === readU32(value, checksumAt)
 
 function copyOf(value: Uint8Array): Uint8Array {
-  const copy = roomFor(value.length)
+  const copy = allocate(value.length)
   copy.set(value)
   return copy
 }
 
 /** @param parts  reads the parts, given their start and their count */
-function rowIn(
+function viewRow(
   copy: Uint8Array,
   ordinal: number,
   parts: (from: number, count: number) => Uint8Array[],
@@ -132,7 +132,7 @@ function rowIn(
  */
 export function decodeRow(value: Uint8Array, ordinal: number): Row {
   const copy = copyOf(value)
-  return rowIn(copy, ordinal, (from, count) => readParts(copy, from, count))
+  return viewRow(copy, ordinal, (from, count) => readParts(copy, from, count))
 }
 
 /** Extent of a row's glimpse. */
@@ -177,13 +177,13 @@ export function decodeGlimpse(
   parts: number,
 ): Glimpse {
   if (size <= glimpseBytes) return decodeRow(value, ordinal)
-  const reach = glimpseExtentOf(value, parts)
-  assertStored(reach !== undefined, 'a row as long as its parts')
-  const copy = copyOf(value.subarray(0, reach.end))
+  const extent = glimpseExtentOf(value, parts)
+  assertStored(extent !== undefined, 'a row as long as its parts')
+  const copy = copyOf(value.subarray(0, extent.end))
   let partCount = 0
-  const row = rowIn(copy, ordinal, (from, count) => {
+  const row = viewRow(copy, ordinal, (from, count) => {
     partCount = count
-    return readFirstParts(copy, from, reach.parts).parts
+    return readFirstParts(copy, from, extent.parts).parts
   })
   return Object.assign(row, { partCount })
 }

@@ -210,7 +210,7 @@ export const keyRow = (row: NewRow): KeyedRow => ({ row, uniqueKeys: row.uniques
 /** The texts of a row's terms, in the same order; few rows need them. */
 export const termKeysOf = ({ row: { terms } }: KeyedRow): readonly string[] => terms.map(keyOf)
 
-const areApart = (keys: readonly unknown[]): boolean => new Set(keys).size === keys.length
+const areDistinct = (keys: readonly unknown[]): boolean => new Set(keys).size === keys.length
 
 function checkDigests(digests: readonly Digest[], bytes: number): void {
   invariant(
@@ -218,8 +218,8 @@ function checkDigests(digests: readonly Digest[], bytes: number): void {
     'uniques have 32 bytes and terms 16',
   )
   // Digests with different first bytes differ: the full comparison is rarely needed.
-  const areOthers = areApart(digests.map(digest => readU32(digest, 0)))
-  invariant(areOthers || areApart(digests.map(keyOf)), 'a row names no digest twice')
+  const haveDistinctHeads = areDistinct(digests.map(digest => readU32(digest, 0)))
+  invariant(haveDistinctHeads || areDistinct(digests.map(keyOf)), 'a row names no digest twice')
 }
 
 /** @throws ApiError `internal` when a row breaks a bound or names a digest twice */

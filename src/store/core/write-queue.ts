@@ -9,7 +9,7 @@ import { groupCommitBytesMax, groupCommitChangesMax } from './limits.ts'
 
 export type ChangeSet = readonly PreparedChange[]
 
-export interface Waiter {
+export interface QueuedWrite {
   readonly changes: ChangeSet
   readonly resolve: (outcome: WriteOutcome) => void
   readonly reject: (fault: ApiError) => void
@@ -22,18 +22,18 @@ function bytesOf(changes: ChangeSet): number {
 }
 
 /** Takes as many of the first waiters as fit in one transaction; always at least one. */
-export function takeGroup(waiting: Waiter[]): Waiter[] {
+export function takeGroup(waiting: QueuedWrite[]): QueuedWrite[] {
   let changes = 0
   let bytes = 0
-  const end = waiting.findIndex((waiter, at) => {
-    changes += waiter.changes.length
-    bytes += bytesOf(waiter.changes)
+  const end = waiting.findIndex((write, at) => {
+    changes += write.changes.length
+    bytes += bytesOf(write.changes)
     return at > 0 && (changes > groupCommitChangesMax || bytes > groupCommitBytesMax)
   })
   return waiting.splice(0, end < 0 ? waiting.length : end)
 }
 
-export function answerGroup(group: readonly Waiter[], results: readonly SetResult[]): void {
+export function answerGroup(group: readonly QueuedWrite[], results: readonly SetResult[]): void {
   group.forEach(({ resolve, reject }, i) => {
     const result = results[i]
     if (result === undefined) reject(new ApiError('internal', 'a change set was not decided'))

@@ -82,7 +82,7 @@ const environmentOptions = {
   maxFreeSpaceToLoad: freePagesLoaded,
 }
 
-/** Opens tables of an open store; until then only its meta pages have been read. */
+/** Opens tables of an environment; until then the engine has read only its meta pages. */
 export const openNamed = <Name extends string>(
   root: LmdbEnvironment['root'],
   names: readonly Name[],
@@ -153,7 +153,7 @@ export interface Put {
   readonly isLast?: boolean
 }
 
-/** Larger values are rare, and passed as they are. */
+/** Values up to its size are copied into it; larger ones are rare, and passed as they are. */
 const staging = new Uint8Array(stagedBytesMax)
 
 /**
@@ -167,10 +167,10 @@ function staged(value: Uint8Array): Uint8Array {
 }
 
 /**
- * The engine splits a full page so that its last entry moves too, unless told that the new key
- * sorts last: rows, of which six or seven fill a page, would lose one per page. A wrong hint makes
- * it put nothing and return false. `assertSafeState` has checked the hint, but an acknowledged row
- * must not depend on that.
+ * Puts or removes one entry. Unless the engine is told that a key sorts last, it splits a full page
+ * so that the last entry moves to the new page: a page would keep one row less of its six or seven.
+ * Given a wrong hint, it puts nothing and returns false. `assertSafeState` has checked the hint,
+ * but an acknowledged row must not depend on that.
  */
 export function applyPut({ table, key, value, isLast = false }: Put): void {
   if (value === undefined) {

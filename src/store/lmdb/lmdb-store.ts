@@ -38,7 +38,7 @@ import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './w
 
 interface CommitterOptions {
   /**
-   * Opened only for the first commit, because a reader must not change the file. Filled within a
+   * Opened only for the first commit, because a reader must not change the file. Topped up within a
    * transaction, so that no other process uses it before the commit.
    */
   readonly openOwnReserve: () => Reserve
@@ -104,7 +104,7 @@ interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
 
 interface Writer extends CommitQueue, Pick<Committer, 'writes'> {
   /** Runs a task while no other process writes to the file. */
-  readonly alone: (task: () => void) => Promise<void>
+  readonly runAlone: (task: () => void) => Promise<void>
 }
 
 /** Opens the commit queue of a store; a fold in progress goes on while no writes arrive. */
@@ -130,7 +130,7 @@ function openWriter(
   return {
     ...queue,
     writes: committer.writes,
-    async alone(task) {
+    async runAlone(task) {
       const ended = Promise.withResolvers<void>()
       // An error thrown within the commit would end all writes.
       tasks.push(() => {
@@ -248,7 +248,7 @@ async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<v
   if (!writer.isHalted()) await root.close()
 }
 
-/** Overwrites nothing if a reader still has a state from before that commit. */
+/** Scrubs the file, but overwrites nothing while a reader has a state from before that commit. */
 const scrubAfter = (
   commits: number,
   path: string,
@@ -256,7 +256,7 @@ const scrubAfter = (
   { environment, writer }: { environment: IndexedEnvironment; writer: Writer },
 ): Promise<number> =>
   scrub(path, sealed, overwrite =>
-    writer.alone(() => {
+    writer.runAlone(() => {
       if (!isReadBefore(environment, commits)) overwrite()
     }),
   )
@@ -291,18 +291,18 @@ export async function openLmdbStore({
   const assertSpace = makeSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
-  const read = <T>(look: () => T): T => {
+  const read = <T>(work: () => T): T => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
     try {
       if (isShared) environment.root.resetReadTxn()
-      return look()
+      return work()
     } catch (error) {
       throw faultOf(error)
     }
   }
 
-  const newest = makeFollower(environment, onDamage)
-  const follow = <T>(look: (state: StoreState) => T): T => read(() => look(newest()))
+  const followNewest = makeFollower(environment, onDamage)
+  const follow = <T>(work: (state: StoreState) => T): T => read(() => work(followNewest()))
 
   return {
     find: unique => follow(() => findRow(environment, unique, firstOrdinal)),

@@ -33,14 +33,14 @@ const asBytes = (value: unknown): Uint8Array =>
   value instanceof Uint8Array ? value : new Uint8Array()
 
 /** A stored row, and its columns. */
-interface Stored {
+interface StoredRow {
   readonly ordinal: number
   readonly row: Row | undefined
   readonly version: number
   readonly deadlineMs: number | undefined
 }
 
-const storedOf = ([ordinal, version, deadline, value]: Cells): Stored => ({
+const storedRowOf = ([ordinal, version, deadline, value]: Cells): StoredRow => ({
   ordinal: Number(ordinal),
   row: attempt(() => decodeRow(asBytes(value), Number(ordinal))),
   version: Number(version),
@@ -103,7 +103,7 @@ function checkOrphans({ add }: Walk, index: ChunkIndex, chunk: number): void {
   }
 }
 
-async function checkUniques(walk: Walk, rows: readonly Stored[]): Promise<void> {
+async function checkUniques(walk: Walk, rows: readonly StoredRow[]): Promise<void> {
   const { send, tables, add } = walk
   const named = rows.flatMap(({ ordinal, row }) =>
     (row?.uniques ?? []).map(unique => ({ ordinal, version: row?.version, unique })),
@@ -128,7 +128,7 @@ ON u.digest = ${nthOf('$1', 'i', uniqueBytes)}`
   }
 }
 
-function checkColumns({ add }: Walk, { ordinal, row, version, deadlineMs }: Stored): void {
+function checkColumns({ add }: Walk, { ordinal, row, version, deadlineMs }: StoredRow): void {
   if (row === undefined) add({ kind: 'row_damaged', ordinal })
   else {
     if (row.version !== version) add({ kind: 'row_damaged', ordinal })
@@ -144,7 +144,7 @@ WHERE ordinal >= $1::bigint AND ordinal <= $2::bigint ORDER BY ordinal LIMIT ${i
   const [first, end] = ordinalsOf(chunk)
   for (let from = first; ;) {
     const cells = await send(text, [from, end])
-    const rows = cells.map(storedOf)
+    const rows = cells.map(storedRowOf)
     for (const each of rows) {
       checkColumns(walk, each)
       if (each.row !== undefined) checkTerms(walk, index, each.ordinal, each.row)

@@ -43,7 +43,7 @@ WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
 }
 
 /** Deletes leases of processes that vanished. @throws DatabaseError */
-export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
+export const deleteStaleLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
   pool.query(
     `DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour' AND ${isLocal}`,
   )

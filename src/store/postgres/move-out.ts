@@ -61,7 +61,7 @@ DELETE FROM ${leases} USING moved WHERE name = '${moverLease}'`
   await pool.query(text, [mover])
 }
 
-interface ServedWatch {
+interface WatchOptions {
   readonly elapsedMs: () => number
   readonly sleep: (ms: number) => Promise<unknown>
   readonly progress?: BeginProgress
@@ -73,7 +73,7 @@ interface ServedWatch {
  */
 export async function isServed(
   { pool, tables }: Omit<MoveOut, 'mover'>,
-  { elapsedMs, sleep, progress = noProgress }: ServedWatch,
+  { elapsedMs, sleep, progress = noProgress }: WatchOptions,
 ): Promise<boolean> {
   const text = `SELECT name || ' ' || until, until >= clock_timestamp() FROM ${tables.leases}
 WHERE name <> '${moverLease}'`

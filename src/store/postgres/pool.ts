@@ -103,7 +103,7 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
 }
 
 /** @throws DatabaseError `lost` when the deadline passes; whatever the work throws */
-async function within<T>(
+async function withDeadline<T>(
   counts: PoolCounts,
   msMax: number,
   work: Promise<T>,
@@ -155,7 +155,7 @@ async function reserve({ sql }: PooledConnections, abandoned: AbortSignal): Prom
   throw new DatabaseError('lost')
 }
 
-async function holding<T>(
+async function workOn<T>(
   held: ReservedSQL,
   work: (session: DatabaseSession) => Promise<T>,
   late: AbortSignal,
@@ -197,7 +197,7 @@ export function openPool(
   ): Promise<T> {
     const used = client
     const abandoned = new AbortController()
-    const held = await within(counts, msMax, reserve(used, abandoned.signal), () => {
+    const held = await withDeadline(counts, msMax, reserve(used, abandoned.signal), () => {
       abandoned.abort()
       // If others are at work, they cause the wait, not the database.
       if (used.held === 0) drop(used)
@@ -205,7 +205,7 @@ export function openPool(
     const late = new AbortController()
     used.held += 1
     try {
-      return await within(counts, msMax, holding(held, work, late.signal), () => {
+      return await withDeadline(counts, msMax, workOn(held, work, late.signal), () => {
         late.abort()
         drop(used)
       })
@@ -216,7 +216,8 @@ export function openPool(
   return {
     query(text, parameters = [], msMax = bounds.connectMs) {
       const used = client
-      const send = () => within(counts, msMax, sendOn(used.sql, text, parameters), () => drop(used))
+      const send = () =>
+        withDeadline(counts, msMax, sendOn(used.sql, text, parameters), () => drop(used))
       return counted(counts, send)
     },
     hold: (msMax, work) => counted(counts, () => hold(msMax, work)),

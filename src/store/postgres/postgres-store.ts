@@ -18,7 +18,7 @@ import {
   pageConnections,
   receiptHoursMax,
   writeConnections,
-  writeLanes,
+  writersPerVault,
 } from '../core/limits.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../core/queries.ts'
@@ -28,7 +28,7 @@ import { openDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import type { DatabaseFigures } from './counters.ts'
 import { startFolding } from './postgres-fold.ts'
 import { inspectTables } from './inspect-tables.ts'
-import { forgetLeases, isAlone, keepLease } from './lease.ts'
+import { deleteStaleLeases, isAlone, keepLease } from './lease.ts'
 import { makeLookups } from './lookup-batch.ts'
 import { readPage } from './query-page.ts'
 import { openPool, type Pool } from './pool.ts'
@@ -95,11 +95,11 @@ function openPools(
 type Pools = ReturnType<typeof openPools>
 
 /** Deletes the receipts of vanished vaults; a live vault would make its own anew. */
-const forgetText = ({ receipts }: Tables): string =>
+const staleReceiptsText = ({ receipts }: Tables): string =>
   `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
 
 /** @throws ApiError, DatabaseError; leaves nothing open */
-async function begin(
+async function prepare(
   options: PostgresOptions,
   pools: Pools,
   tables: Tables,
@@ -109,8 +109,8 @@ async function begin(
   const { lookup: pool, write, reads } = pools
   try {
     await assertFormat(pool, tables)
-    await write.query(forgetText(tables))
-    await forgetLeases(write, tables)
+    await write.query(staleReceiptsText(tables))
+    await deleteStaleLeases(write, tables)
     const clock = await openDatabaseClock({
       pool,
       writer: write,
@@ -128,7 +128,7 @@ async function begin(
 }
 
 /** Starts the work that one vault does for all. */
-function startShared(
+function startLeasedWork(
   options: PostgresOptions,
   pools: Pools,
   tables: Tables,
@@ -169,7 +169,7 @@ function openWriter(
 ) {
   const { randomBytes, elapsedMs } = options
   return makeWriteQueue(
-    Array.from({ length: writeLanes }, () => ({
+    Array.from({ length: writersPerVault }, () => ({
       pool,
       tables,
       writer: randomBytes(holderBytes),
@@ -196,11 +196,11 @@ function watchSpace(elapsedMs: () => number) {
 }
 
 /** Everything of an open store. */
-interface Parts extends Awaited<ReturnType<typeof begin>> {
+interface Parts extends Awaited<ReturnType<typeof prepare>> {
   readonly pools: Pools
   readonly tables: Tables
   readonly bounds: DatabaseTimeouts
-  readonly shared: ReturnType<typeof startShared>
+  readonly leasedWork: ReturnType<typeof startLeasedWork>
   readonly queue: ReturnType<typeof openWriter>
   readonly space: ReturnType<typeof watchSpace>
 }
@@ -289,7 +289,7 @@ function operationsOf({ pools, tables, queue }: Parts) {
   }
 }
 
-const databaseFiguresOf = ({ pools, queue, shared, clock }: Parts): DatabaseFigures => ({
+const databaseFiguresOf = ({ pools, queue, leasedWork, clock }: Parts): DatabaseFigures => ({
   pools: {
     // As the metrics name it.
     look: pools.lookup.figures(),
@@ -297,8 +297,8 @@ const databaseFiguresOf = ({ pools, queue, shared, clock }: Parts): DatabaseFigu
     write: pools.write.figures(),
   },
   ...queue.figures(),
-  ...shared.folder.figures(),
-  leases: { sweep: shared.sweeping.isHeld(), fold: shared.folding.isHeld() },
+  ...leasedWork.folder.figures(),
+  leases: { sweep: leasedWork.sweeping.isHeld(), fold: leasedWork.folding.isHeld() },
   skewMs: clock.skewMs(),
   silentMs: clock.silentMs(),
 })
@@ -312,27 +312,27 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const tables = tablesIn(options.address.schema)
   const bounds = { ...defaultTimeouts, ...options.bounds }
   const pools = openPools(options, tables, bounds)
-  const begun = await begin(options, pools, tables, bounds)
-  const { clock } = begun
-  const shared = startShared(options, pools, tables, bounds)
+  const prepared = await prepare(options, pools, tables, bounds)
+  const { clock } = prepared
+  const leasedWork = startLeasedWork(options, pools, tables, bounds)
   const queue = openWriter(options, pools, tables, bounds)
   const space = watchSpace(options.elapsedMs)
-  const parts: Parts = { ...begun, pools, tables, bounds, shared, queue, space }
+  const parts: Parts = { ...prepared, pools, tables, bounds, leasedWork, queue, space }
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
   }
   async function close(): Promise<void> {
     await queue.close()
-    await Promise.all([shared.close(), clock.close()])
+    await Promise.all([leasedWork.close(), clock.close()])
     await pools.close()
   }
   return {
     ...storeOf(parts, assertOpen),
     ...operationsOf(parts),
     clock,
-    isSweeper: () => shared.sweeping.isHeld() && clock.isRight() && !clock.hasMovedOut(),
-    isAlone: shared.isAlone,
+    isSweeper: () => leasedWork.sweeping.isHeld() && clock.isRight() && !clock.hasMovedOut(),
+    isAlone: leasedWork.isAlone,
     isReachable: clock.isAnswered,
     isFull: space.isFull,
     databaseFigures: () => databaseFiguresOf(parts),

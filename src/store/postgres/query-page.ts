@@ -35,12 +35,12 @@ import type { Tables } from './schema.ts'
  * The digests that a query names.
  */
 
-interface Named {
+interface NamedDigests {
   readonly terms: readonly Digest[]
   readonly uniques: readonly Digest[]
 }
 
-function namesOf(query: Query): Named {
+function digestsOf(query: Query): NamedDigests {
   const terms = new Map<string, Digest>()
   const uniques = new Map<string, Digest>()
   const visit = (part: Query): void => {
@@ -53,20 +53,20 @@ function namesOf(query: Query): Named {
   return { terms: [...terms.values()], uniques: [...uniques.values()] }
 }
 
-/** Kinds of answer rows: number, chunk or ordinal, bytes. */
-const kinds = { chunk: 0, recent: 1, expired: 2, unique: 3, wide: 4 } as const
+/** Kinds of rows in the answer; the other columns are a number, a chunk or ordinal, and bytes. */
+const kinds = { chunk: 0, recent: 1, expired: 2, unique: 3, recentRow: 4 } as const
 
 /** Ordinals concatenated, 8 bytes each, big endian. */
 const packedOrdinals = "string_agg(int8send(ordinal), '')"
 
-/** With few terms, the recent rows that have them; with many, all recent rows, filtered here. */
-const recentText = ({ recent }: Tables, isWide: boolean): string =>
-  isWide
-    ? `SELECT ${kinds.wide}, 0, ordinal, terms FROM ${recent}`
+/** For few terms, the recent rows that have them; for many, all recent rows, filtered here. */
+const recentText = ({ recent }: Tables, sendsAllRecent: boolean): string =>
+  sendsAllRecent
+    ? `SELECT ${kinds.recentRow}, 0, ordinal, terms FROM ${recent}`
     : `SELECT ${kinds.recent}, i, 0::bigint, ${packedOrdinals}
 FROM terms JOIN ${recent} ON position(term IN terms) > 0 GROUP BY i`
 
-const indexText = (tables: Tables, isWide: boolean): string => `
+const indexText = (tables: Tables, sendsAllRecent: boolean): string => `
 WITH terms AS MATERIALIZED (
   SELECT i, ${nthOf('$1', 'i', termBytes)} AS term
   FROM generate_series(1, $2::int) i
@@ -80,7 +80,7 @@ CROSS JOIN generate_series(0, o.last) n
 CROSS JOIN terms
 JOIN ${tables.chunks} c ON c.chunk = n AND c.term = terms.term
 UNION ALL
-${recentText(tables, isWide)}
+${recentText(tables, sendsAllRecent)}
 UNION ALL
 SELECT ${kinds.expired}, 0, 0, ${packedOrdinals} FROM ${tables.rows} WHERE deadline_ms <= $5::bigint
 UNION ALL
@@ -108,7 +108,10 @@ function addOrdinals(sets: Map<number, PlaceSet>, ordinals: Iterable<number>): v
 }
 
 /** Adds recent rows under those of their terms that were asked for. */
-function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readonly Cells[]): void {
+function addRecentRows(
+  terms: ReadonlyMap<string, Map<number, PlaceSet>>,
+  rows: readonly Cells[],
+): void {
   const found = new Map<string, number[]>()
   for (const [, , ordinal, bytes] of rows) {
     if (!(bytes instanceof Uint8Array)) continue
@@ -122,7 +125,7 @@ function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readon
   for (const [key, ordinals] of found) addOrdinals(terms.get(key) ?? new Map(), ordinals)
 }
 
-function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
+function indexOf({ terms, uniques }: NamedDigests, answer: readonly Cells[]): Index {
   const sets = terms.map(() => new Map<number, PlaceSet>())
   const byTerm = new Map(terms.map((term, i) => [keyOf(term), sets[i] ?? new Map()]))
   const holders = new Map<string, number>()
@@ -141,9 +144,9 @@ function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
     if (kind === kinds.expired) expired = setsByChunk(unpackOrdinals(bytes))
     if (kind === kinds.unique && unique !== undefined) holders.set(keyOf(unique), Number(at))
   }
-  addWide(
+  addRecentRows(
     byTerm,
-    answer.filter(([kind]) => kind === kinds.wide),
+    answer.filter(([kind]) => kind === kinds.recentRow),
   )
   return { terms: byTerm, holders, expired }
 }
@@ -204,7 +207,7 @@ export async function readPage(
   window: PageWindow,
   msMax: number,
 ): Promise<RowPage> {
-  const named = namesOf(query)
+  const named = digestsOf(query)
   const { terms, uniques } = named
   const text = indexText(tables, terms.length > pageTermsSentMax)
   return pool.hold(msMax, async ({ send }) => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { writeLanes } from '../../../src/store/core/limits.ts'
+import { writersPerVault } from '../../../src/store/core/limits.ts'
 import {
   openPostgresStore,
   type PostgresStore,
@@ -114,7 +114,7 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
       await expectFault(store.write([insertOf({ uniques: [number] })]), 'unavailable')
     }
     // One of each writer, which nobody could know before.
-    expect((await primary.sql.unsafe(busy)).length).toBeLessThanOrEqual(writeLanes)
+    expect((await primary.sql.unsafe(busy)).length).toBeLessThanOrEqual(writersPerVault)
     expect(store.isSweeper()).toBeTrue()
     expect(store.databaseFigures().pools.look.timeouts).toBe(0)
     await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)

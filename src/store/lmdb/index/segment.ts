@@ -54,13 +54,13 @@ const makeTable = (digestBytes: number): DigestTable => {
   }
 }
 
-/** The key being looked up; valid until the next one. */
-const wanted = new Uint32Array(1 + uniqueBytes / wordBytes)
+/** The key that is looked up; overwritten by the next look-up. */
+const probe = new Uint32Array(1 + uniqueBytes / wordBytes)
 
-function want({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: number): void {
-  wanted[0] = chunk
+function setProbe({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: number): void {
+  probe[0] = chunk
   for (let word = 1; word < words; word += 1) {
-    wanted[word] = readU32(bytes, at + (word - 1) * wordBytes)
+    probe[word] = readU32(bytes, at + (word - 1) * wordBytes)
   }
 }
 
@@ -71,27 +71,27 @@ const spread = 0x9e3779b1
 const hashAt = (keys: Uint32Array, at: number, words: number): number =>
   Math.imul((keys[at] ?? 0) ^ (keys[at + words - 1] ?? 0), spread) ^ (keys[at + 1] ?? 0)
 
-function isWanted({ words, keys }: DigestTable, entry: number): boolean {
+function matchesProbe({ words, keys }: DigestTable, entry: number): boolean {
   for (let word = 0; word < words; word += 1) {
-    if (keys[entry * words + word] !== wanted[word]) return false
+    if (keys[entry * words + word] !== probe[word]) return false
   }
   return true
 }
 
-/** Slot of the wanted key, or the free slot for it. */
-function slotOfWanted(table: DigestTable): number {
+/** Slot of the probe, or the free slot for it. */
+function slotOfProbe(table: DigestTable): number {
   const { slots, words } = table
   const mask = slots.length - 1
-  let slot = hashAt(wanted, 0, words) & mask
+  let slot = hashAt(probe, 0, words) & mask
   for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
-    if (isWanted(table, entry - 1)) return slot
+    if (matchesProbe(table, entry - 1)) return slot
     slot = (slot + 1) & mask
   }
   return slot
 }
 
 /** @returns `none` if it is missing */
-const entryOfWanted = (table: DigestTable): number => (table.slots[slotOfWanted(table)] ?? 0) + none
+const entryOfProbe = (table: DigestTable): number => (table.slots[slotOfProbe(table)] ?? 0) + none
 
 function enlarge<T extends Uint32Array | Float64Array | Int32Array>(from: T, to: T): T {
   to.set(from)
@@ -115,16 +115,16 @@ function grow(table: DigestTable): void {
 
 const prefixOf = (word: number): number => word >>> 24
 
-/** Entry of the wanted key; created if it is missing. */
-function addWanted(table: DigestTable): number {
+/** Entry of the probe; created if it is missing. */
+function addProbe(table: DigestTable): number {
   if (table.size === table.values.length) grow(table)
-  const slot = slotOfWanted(table)
+  const slot = slotOfProbe(table)
   const known = table.slots[slot] ?? 0
   if (known !== 0) return known + none
   const entry = table.size
   const { words, keys, values, before, last } = table
-  for (let word = 0; word < words; word += 1) keys[entry * words + word] = wanted[word] ?? 0
-  const prefix = prefixOf(wanted[1] ?? 0)
+  for (let word = 0; word < words; word += 1) keys[entry * words + word] = probe[word] ?? 0
+  const prefix = prefixOf(probe[1] ?? 0)
   values[entry] = none
   before[entry] = last[prefix] ?? none
   last[prefix] = entry
@@ -234,15 +234,15 @@ export function addRow(segment: TailSegment, ordinal: number, clear: Uint8Array)
   const found = digestsAt(clear, 0)
   let isAlone = true
   for (let at = found.uniques; at < found.terms; at += uniqueBytes) {
-    want(uniques, 0, clear, at)
-    const entry = addWanted(uniques)
+    setProbe(uniques, 0, clear, at)
+    const entry = addProbe(uniques)
     if (valueAt(uniques, entry) !== none) isAlone = false
     uniques.values[entry] = ordinal
     segment.digests += 1
   }
   for (let at = found.terms; at < found.end; at += termBytes) {
-    want(terms, chunkOf(ordinal), clear, at)
-    const entry = addWanted(terms)
+    setProbe(terms, chunkOf(ordinal), clear, at)
+    const entry = addProbe(terms)
     setPlaces(segment, entry, addPlace(placesAt(segment, entry), lowOf(ordinal)))
     segment.digests += 1
   }
@@ -256,14 +256,14 @@ export function dropRow(segment: TailSegment, ordinal: number): void {
   rows.delete(ordinal)
   const found = digestsAt(headers, start)
   for (let at = found.uniques; at < found.terms; at += uniqueBytes) {
-    want(uniques, 0, headers, at)
-    const entry = entryOfWanted(uniques)
+    setProbe(uniques, 0, headers, at)
+    const entry = entryOfProbe(uniques)
     if (valueAt(uniques, entry) === ordinal) uniques.values[entry] = none
     segment.digests -= 1
   }
   for (let at = found.terms; at < found.end; at += termBytes) {
-    want(terms, chunkOf(ordinal), headers, at)
-    const entry = entryOfWanted(terms)
+    setProbe(terms, chunkOf(ordinal), headers, at)
+    const entry = entryOfProbe(terms)
     if (entry !== none) {
       setPlaces(segment, entry, dropPlace(placesAt(segment, entry), lowOf(ordinal)))
     }
@@ -280,8 +280,8 @@ const heldBy = ({ rows, headers }: TailSegment, ordinal: number): RowVersion | u
 export function holderOf(segment: TailSegment, unique: Digest): RowVersion | undefined {
   const { uniques } = segment
   if (uniques.size === 0) return undefined
-  want(uniques, 0, unique, 0)
-  const entry = entryOfWanted(uniques)
+  setProbe(uniques, 0, unique, 0)
+  const entry = entryOfProbe(uniques)
   return entry === none ? undefined : heldBy(segment, valueAt(uniques, entry))
 }
 
@@ -293,8 +293,8 @@ export function placesOfTerm(
 ): ChunkPlaces | undefined {
   const { terms } = segment
   if (terms.size === 0) return undefined
-  want(terms, chunk, term, 0)
-  const entry = entryOfWanted(terms)
+  setProbe(terms, chunk, term, 0)
+  const entry = entryOfProbe(terms)
   return entry === none ? undefined : placesAt(segment, entry)
 }
 

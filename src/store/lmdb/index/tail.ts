@@ -92,10 +92,11 @@ const segmentOf = (tail: Tail, { foldingTo }: StoreState, ordinal: number): Tail
   ordinal < foldingTo ? tail.folding : tail.fresh
 
 /**
- * Indexes as much as it can read of a damaged header, so that its reader learns of the damage.
+ * Adds a row to a segment; of a damaged header as much as can be read, so that a reader of the row
+ * learns of the damage.
  * @returns true if the header is sound, at that version, and no other row holds its uniques
  */
-function takeRow(
+function indexRow(
   segment: TailSegment,
   ordinal: number,
   value: Uint8Array,
@@ -107,8 +108,8 @@ function takeRow(
   return isAlone && header.version === version && isSoundHeader(value, header)
 }
 
-/** Takes new rows: all ordinals of a range except those that moves have removed. */
-function takeNewRows(
+/** Indexes the new rows: all ordinals of a range except those that moves have removed. */
+function indexNewRows(
   environment: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
   from: number,
@@ -129,15 +130,15 @@ function takeNewRows(
       expectGap(ordinal)
       next = ordinal + 1
       const version = moved.get(ordinal) ?? 1
-      isWhole = takeRow(segmentOf(tail, state, ordinal), ordinal, value, version) && isWhole
+      isWhole = indexRow(segmentOf(tail, state, ordinal), ordinal, value, version) && isWhole
     }
   }
   expectGap(state.nextOrdinal)
   return isWhole
 }
 
-/** Takes rows that were in the tail, and were replaced or removed since. */
-function takeMovedRows(
+/** Indexes again the rows of the tail that were replaced since, and drops those removed. */
+function reindexMovedRows(
   { rows, tail }: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
   below: number,
@@ -151,7 +152,7 @@ function takeMovedRows(
     const value = rows.getBinary(encodeRowKey(ordinal))
     const segment = segmentOf(tail, state, ordinal)
     if (value === undefined) isWhole &&= version === 0
-    else isWhole = takeRow(segment, ordinal, value, version) && isWhole
+    else isWhole = indexRow(segment, ordinal, value, version) && isWhole
   }
   return isWhole
 }
@@ -171,7 +172,10 @@ function turnSegments(tail: Tail, from: StoreState, to: StoreState): boolean {
   return foldedTo === to.foldedTo && foldingTo === to.foldingTo
 }
 
-/** A tail read from scratch needs earlier moves too: they give the versions of its rows. */
+/**
+ * Brings the tail from one state to another. A tail that is read from scratch needs earlier moves
+ * too: they give the versions of its rows.
+ */
 function follow(
   environment: IndexedEnvironment,
   from: StoreState | undefined,
@@ -184,8 +188,8 @@ function follow(
   const moves = readMoves(environment, isKnown ? from.movesTo : to.movesFrom, to.movesTo)
   const { versions } = moves
   // Each step runs whatever the others return: damage must not hide anything else.
-  const areMovedWhole = takeMovedRows(environment, versions, next, to)
-  const areNewWhole = takeNewRows(environment, versions, next, to)
+  const areMovedWhole = reindexMovedRows(environment, versions, next, to)
+  const areNewWhole = indexNewRows(environment, versions, next, to)
   if (!moves.isWhole || !areMovedWhole || !areNewWhole) tail.isDamaged = true
 }
 
@@ -240,7 +244,7 @@ export function followCommit(
   tail.state = undefined
   if (!turnSegments(tail, from, to)) return
   for (const [ordinal, value] of rows) {
-    if (!takeRow(segmentOf(tail, to, ordinal), ordinal, value, 1)) tail.isDamaged = true
+    if (!indexRow(segmentOf(tail, to, ordinal), ordinal, value, 1)) tail.isDamaged = true
   }
   tail.state = to
 }

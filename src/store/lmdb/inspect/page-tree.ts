@@ -82,7 +82,7 @@ interface PageVisit {
 }
 
 /** A page that was read and whose header is valid. */
-interface Opened extends PageVisit {
+interface OpenedPage extends PageVisit {
   readonly buffer: PageBuffer
   readonly nodes: number
   readonly nodesFrom: number
@@ -107,7 +107,7 @@ export function ownPages(walk: PageWalk, first: number, count: number): boolean 
   return true
 }
 
-function visitPage({ walk, depth }: Tree, step: PageVisit): Opened | undefined {
+function visitPage({ walk, depth }: Tree, step: PageVisit): OpenedPage | undefined {
   const { pageBytes } = walk.meta
   if (!ownPages(walk, step.page, 1)) return undefined
   const buffer = (walk.buffers[step.depth] ??= makePageBuffer(pageBytes))
@@ -129,7 +129,7 @@ function visitPage({ walk, depth }: Tree, step: PageVisit): Opened | undefined {
   return isWhole ? { ...step, transaction, buffer, nodes, nodesFrom } : undefined
 }
 
-function readNode({ buffer, nodesFrom }: Opened, index: number): Node | undefined {
+function readNode({ buffer, nodesFrom }: OpenedPage, index: number): Node | undefined {
   const { bytes, view } = buffer
   const at = view.getUint16(pageHeaderBytes + 2 * index, true) + pageHeaderBytes
   if (at % 2 !== 0 || at < nodesFrom || at + nodeHeaderBytes > bytes.length) return undefined
@@ -169,7 +169,7 @@ function readOverflow(tree: Tree, node: Node, transaction: number): Span | undef
   return isWhole ? { buffer, from: pageHeaderBytes, to: pageHeaderBytes + node.size } : undefined
 }
 
-function walkLeaf(tree: Tree, leaf: Opened): boolean {
+function walkLeaf(tree: Tree, leaf: OpenedPage): boolean {
   const { compare, nodeFlags, accepts } = tree.shape
   let free = leaf.buffer.bytes.length - leaf.nodesFrom
   let before: Span | undefined
@@ -195,7 +195,7 @@ function walkLeaf(tree: Tree, leaf: Opened): boolean {
 }
 
 /** Returns the nodes of a branch if they are in order. */
-function readBranch({ shape }: Tree, branch: Opened): Node[] | undefined {
+function readBranch({ shape }: Tree, branch: OpenedPage): Node[] | undefined {
   const nodes: Node[] = []
   let free = branch.buffer.bytes.length - branch.nodesFrom
   let before = branch.low
@@ -213,7 +213,7 @@ function readBranch({ shape }: Tree, branch: Opened): Node[] | undefined {
   return free === 0 && isBelow ? nodes : undefined
 }
 
-function walkBranch(tree: Tree, branch: Opened): boolean {
+function walkBranch(tree: Tree, branch: OpenedPage): boolean {
   const nodes = readBranch(tree, branch)
   if (nodes === undefined) return false
   if (branch.depth >= tree.shape.levels) {

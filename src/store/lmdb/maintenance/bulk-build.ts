@@ -100,12 +100,12 @@ function putState(to: LmdbEnvironment, nextOrdinal: number, generation: number):
 /** @param to a folder that must not exist; once this resolves, its contents are on disk */
 async function buildStore(
   to: string,
-  fill: (made: LmdbEnvironment) => void | Promise<void>,
+  write: (made: LmdbEnvironment) => void | Promise<void>,
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   const made = openEnvironment(to)
   try {
-    await fill(made)
+    await write(made)
   } finally {
     await made.root.close()
   }

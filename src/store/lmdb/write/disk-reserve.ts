@@ -83,7 +83,7 @@ export function faultOfRoom(
  */
 
 export interface Reserve {
-  /** Tops it up if it is low and the disk allows; returns its size in bytes. */
+  /** Adds blocks if it is low and the disk has some; returns its size in bytes. */
   topUp(): number
   close(): void
 }
@@ -104,9 +104,10 @@ function findAllocate(): Allocate {
 }
 
 /**
- * Opens the reserve of the store in a folder. A file system without preallocation counts as having
- * an endless reserve while space is free, and enough to remove when it is not. A call that fails
- * once on a full disk is retried. Holes within the file are filled first: they are no room either.
+ * Opens the reserve of the store in a folder. On a file system without preallocation the reserve
+ * counts as endless while space is free, and as enough for removals when it is not. An allocation
+ * that fails on a full disk is tried again with the next commit. Holes within the file are filled
+ * first, because a commit may need a block for one of them too.
  */
 export function openReserve(
   folder: string,

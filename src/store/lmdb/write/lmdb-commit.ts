@@ -10,7 +10,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import { afterTurning } from '../../../lib/turning-time.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import type { SetResult } from '../../core/decide-change.ts'
-import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../core/write-queue.ts'
+import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 
 /*
  * One transaction of the engine: on disk when its promise resolves.
@@ -144,12 +144,12 @@ export function makeCommitQueue(
   onFailure: (cause: unknown) => void = () => {},
   processes = 1,
 ): CommitQueue {
-  const waiting: Waiter[] = []
+  const waiting: QueuedWrite[] = []
   let running: Promise<void> | undefined
   let isClosed = false
   let failure: ApiError | undefined
 
-  const halt = async (group: readonly Waiter[], error: unknown): Promise<void> => {
+  const halt = async (group: readonly QueuedWrite[], error: unknown): Promise<void> => {
     failure = new ApiError('unavailable', 'the store could not commit')
     failure = new ApiError('unavailable', failure.message, undefined, await causeOf(error))
     for (const { reject } of [...group, ...waiting.splice(0)]) reject(failure)
@@ -157,7 +157,7 @@ export function makeCommitQueue(
   }
 
   const commitNext = async (): Promise<void> => {
-    let group: readonly Waiter[] = []
+    let group: readonly QueuedWrite[] = []
     const begun = Promise.withResolvers<void>()
     const ended = new AbortController()
     const take = (): readonly ChangeSet[] => {

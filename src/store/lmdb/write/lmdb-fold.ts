@@ -59,7 +59,7 @@ const hasStaleMoves = (state: StoreState): boolean =>
  * True if a fold must begin, because of the number of rows, of their digests, which take memory, or
  * of their moves, which every process reads when it opens the store.
  */
-function isDue({ tail }: IndexedEnvironment, state: StoreState, { rows }: FoldSizes): boolean {
+function isFoldDue({ tail }: IndexedEnvironment, state: StoreState, { rows }: FoldSizes): boolean {
   const { foldedTo, nextOrdinal, movesOfFold, movesTo } = state
   if (isFoldRunning(state) || nextOrdinal === foldedTo) return false
   return (
@@ -84,22 +84,22 @@ export const isFoldBehind = (
 /** True if there is work for fold steps that no write carries. */
 export const isFoldLeft = (environment: IndexedEnvironment, state: StoreState, sizes: FoldSizes) =>
   !environment.tail.isDamaged &&
-  (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
+  (isFoldRunning(state) || hasStaleMoves(state) || isFoldDue(environment, state, sizes))
 
-/** An order unlike that of keys. */
-const byTail = ({ key: a }: Put, { key: b }: Put): number =>
+/** Orders puts by the end of their keys, which is as good as random. */
+const byLastBytes = ({ key: a }: Put, { key: b }: Put): number =>
   readU32(a, uniqueBytes - 4) - readU32(b, uniqueBytes - 4)
 
 /**
- * Uniques of new eras sort after all others of their first byte. Put in key order, or with the last
- * one first, each page stays half full after its split; in any other order two thirds full.
+ * Uniques of new eras sort after all others of their first byte. Put in ascending or descending
+ * order of keys, they leave each split page half full; in any other order, two thirds full.
  */
 function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
   const puts = uniquesOfPrefix(tail.folding, prefix).map(({ unique, holder }) => {
     assertStored(holder !== undefined, 'a row for every unique of the tail')
     return { table, key: unique, value: encodeRowVersion(holder) }
   })
-  return puts.sort(byTail)
+  return puts.sort(byLastBytes)
 }
 
 /** @throws ApiError `storage_corrupt` when a stored chunk is invalid */
@@ -148,7 +148,7 @@ export function planFold(
   const { tail } = environment
   if (tail.isDamaged) return undefined
   if (hasStaleMoves(state)) return dropMoves(environment, state)
-  if (isDue(environment, state, sizes)) {
+  if (isFoldDue(environment, state, sizes)) {
     const { nextOrdinal: foldingTo, movesTo: movesOfFold } = state
     return { puts: [], state: { ...state, foldingTo, movesOfFold } }
   }

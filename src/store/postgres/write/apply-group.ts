@@ -26,18 +26,18 @@ interface Puts {
   /** Given up, or moving to another row. */
   readonly freed: readonly Digest[]
   /** Uniques that a row keeps, at its new version. */
-  readonly kept: readonly Held[]
+  readonly kept: readonly HeldUnique[]
   /** New uniques of existing rows. */
-  readonly taken: readonly Held[]
+  readonly taken: readonly HeldUnique[]
 }
 
-interface Held {
+interface HeldUnique {
   readonly unique: Digest
   readonly ordinal: number
   readonly version: number
 }
 
-const heldBy = (ordinal: number, { uniques, version }: NewRow): Held[] =>
+const uniquesHeldBy = (ordinal: number, { uniques, version }: NewRow): HeldUnique[] =>
   uniques.map(unique => ({ unique, ordinal, version }))
 
 function putsOf({ rows }: GroupDraft, locked: LockedRows): Puts {
@@ -61,8 +61,8 @@ function putsOf({ rows }: GroupDraft, locked: LockedRows): Puts {
       if (unique !== undefined && !keys.has(key)) freed.push(unique)
     })
   }
-  const held = updated.flatMap(([ordinal, { row }]) => heldBy(ordinal, row))
-  const isKept = ({ unique, ordinal }: Held): boolean => before.get(keyOf(unique)) === ordinal
+  const held = updated.flatMap(([ordinal, { row }]) => uniquesHeldBy(ordinal, row))
+  const isKept = ({ unique, ordinal }: HeldUnique): boolean => before.get(keyOf(unique)) === ordinal
   return {
     inserted,
     updated,
@@ -85,7 +85,7 @@ function putUniques(send: Send, tables: Tables, { freed, kept, taken }: Puts) {
 WHERE u.digest = ${nthDigest}`
     sent.push(send(text, [packDigests(freed, uniqueBytes), freed.length]))
   }
-  const arrays = (held: readonly Held[]) => [
+  const arrays = (held: readonly HeldUnique[]) => [
     packDigests(
       held.map(({ unique }) => unique),
       uniqueBytes,

@@ -12,8 +12,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../core/decide-change.ts'
-import { gatheredMax, gatheredMin, laneWritesMin } from '../../core/limits.ts'
-import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../core/write-queue.ts'
+import { gatheredMax, gatheredMin, writesPerWriterMin } from '../../core/limits.ts'
+import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 import type { DatabaseTimeouts } from '../timeouts.ts'
 import type { Pool, DatabaseSession } from '../pool.ts'
 import { retry } from '../retried-reads.ts'
@@ -22,7 +22,7 @@ import { movedOutMessage, movedOutFormat, readFormat, type Tables } from '../sch
 import { faultOf, DatabaseError, databaseErrorOf } from '../database-error.ts'
 import { decideFastInsert, runFastInsert, settleFastInsert } from './fast-insert.ts'
 import { putGroup } from './apply-group.ts'
-import { placeholderFrom, lockRows } from './lock-rows.ts'
+import { lockRows, placeholderFrom, type LockedRows } from './lock-rows.ts'
 
 /** The result of a group, in which inserted rows have no ordinal yet. */
 type Decided = readonly SetResult[]
@@ -80,7 +80,7 @@ async function commitEach(
 }
 
 /** Progress of a group through its tries. */
-interface Sent {
+interface TriedGroup {
   /** Number of the receipt that it leaves. */
   number: number
   /** Its result, if a COMMIT of it was sent but not answered. */
@@ -89,13 +89,20 @@ interface Sent {
   isUnderWay: boolean
 }
 
-const newSent = (number: number): Sent => ({ number, decided: undefined, isUnderWay: false })
+const newGroup = (number: number): TriedGroup => ({ number, decided: undefined, isUnderWay: false })
 
 /** The error of a group whose writer has no receipt: if it was sent, its outcome is unknown. */
-const withoutReceipt = ({ decided }: Sent): Error =>
+const withoutReceipt = ({ decided }: TriedGroup): Error =>
   decided === undefined
     ? new DatabaseError('again')
     : new ApiError('unavailable', 'nothing tells whether this was done')
+
+/** Decides a group by the state that it has locked. */
+function decideLocked({ stored }: LockedRows, sets: readonly ChangeSet[]) {
+  const from = { nextOrdinal: placeholderFrom, generation: 0 }
+  const draft = makeGroupDraft(from, stored, () => {})
+  return { draft, decided: sets.map(set => applySet(draft, set, faultOf)) }
+}
 
 /** Makes one try after the other, each on its own connection. */
 function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
@@ -106,31 +113,34 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   async function tryFastInsert(
     session: DatabaseSession,
     sets: readonly ChangeSet[],
-    sent: Sent,
+    group: TriedGroup,
   ): Promise<SetResult[] | undefined> {
-    const fastInsert = isClear && sent.decided === undefined ? decideFastInsert(sets) : undefined
+    const fastInsert = isClear && group.decided === undefined ? decideFastInsert(sets) : undefined
     if (fastInsert === undefined) return undefined
-    sent.decided = fastInsert.decided
-    sent.isUnderWay = true
+    group.decided = fastInsert.decided
+    group.isUnderWay = true
     const ordinals = await runFastInsert(session, tables, fastInsert, {
       writer,
-      number: sent.number,
+      number: group.number,
     })
-    sent.isUnderWay = false
+    group.isUnderWay = false
     if (ordinals !== undefined) return withOrdinals(fastInsert.decided, ordinals)
-    sent.decided = undefined
+    group.decided = undefined
     return undefined
   }
 
   /** @returns `undefined`: it has not landed, and never will */
-  async function settle(session: DatabaseSession, sent: Sent): Promise<SetResult[] | undefined> {
-    const ordinals = await settleFastInsert(session, tables, { writer, number: sent.number })
+  async function settle(
+    session: DatabaseSession,
+    group: TriedGroup,
+  ): Promise<SetResult[] | undefined> {
+    const ordinals = await settleFastInsert(session, tables, { writer, number: group.number })
     if (ordinals === undefined) {
       onNoReceipt()
-      throw withoutReceipt(sent)
+      throw withoutReceipt(group)
     }
-    if (ordinals.length > 0) return withOrdinals(sent.decided ?? [], ordinals)
-    Object.assign(sent, newSent(nextNumber()))
+    if (ordinals.length > 0) return withOrdinals(group.decided ?? [], ordinals)
+    Object.assign(group, newGroup(nextNumber()))
     isClear = false
     return undefined
   }
@@ -138,32 +148,29 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   return async function tryOnce(
     session: DatabaseSession,
     sets: readonly ChangeSet[],
-    sent: Sent,
+    group: TriedGroup,
   ): Promise<SetResult[]> {
-    const landed = sent.isUnderWay ? await settle(session, sent) : undefined
-    const done = landed ?? (await tryFastInsert(session, sets, sent))
+    const landed = group.isUnderWay ? await settle(session, group) : undefined
+    const done = landed ?? (await tryFastInsert(session, sets, group))
     if (done !== undefined) return done
-    const { number } = sent
+    const { number } = group
     const locked = await lockRows(session, tables, writer, sets)
     if (locked.receipt === undefined) {
       onNoReceipt()
-      throw withoutReceipt(sent)
+      throw withoutReceipt(group)
     }
-    if (locked.receipt.number === number && sent.decided !== undefined) {
+    if (locked.receipt.number === number && group.decided !== undefined) {
       await commitRead(session, tables, { writer, number })
-      return withOrdinals(sent.decided, locked.receipt.ordinals)
+      return withOrdinals(group.decided, locked.receipt.ordinals)
     }
-    const from = { nextOrdinal: placeholderFrom, generation: 0 }
-    const draft = makeGroupDraft(from, locked.stored, () => {})
-    const decided = sets.map(set => applySet(draft, set, faultOf))
+    const { draft, decided } = decideLocked(locked, sets)
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
-    const hasChanges = draft.rows.size > 0 || draft.generation > 0
-    if (!hasChanges) {
+    if (draft.rows.size === 0 && draft.generation === 0) {
       // The rows that refuse it must themselves be durable.
       await commitRead(session, tables, { writer, number: 0 })
       return decided
     }
-    sent.decided = decided
+    group.decided = decided
     const ordinals = await putGroup(session, tables, draft, locked, { writer, number })
     return withOrdinals(decided, ordinals)
   }
@@ -193,13 +200,13 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
   }
 
   async function commit(sets: readonly ChangeSet[]): Promise<SetResult[]> {
-    const sent = newSent(nextNumber())
+    const group = newGroup(nextNumber())
     let isLost = false
     try {
       return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
         if (!hasReceipt) await addReceipt()
         return pool
-          .hold(bounds.tryMs, session => tryOnce(session, sets, sent))
+          .hold(bounds.tryMs, session => tryOnce(session, sets, group))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error
@@ -233,7 +240,7 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
   const countRetry = (): void => void (retries += 1)
   const idle = writers.map(writer => makeCommitter(writer, countRetry))
   const draining = new Set<Promise<void>>()
-  const waiting: Waiter[] = []
+  const waiting: QueuedWrite[] = []
   let isClosed = false
   let writes = 0
 
@@ -250,7 +257,7 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
     }
   }
 
-  /** Many requests at once start in several turns of the loop; this gathers them too. */
+  /** Many requests that come together start in several turns of the loop; this gathers them. */
   async function gathered(): Promise<void> {
     for (let known = gatheredMin - 1; waiting.length > known && known < gatheredMax;) {
       known = waiting.length
@@ -265,14 +272,14 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       await gathered()
       await commitNext(commit)
     }
-    // In the same turn: a later write starts another lane.
+    // In the turn in which the queue was found empty: a later write finds this writer idle.
     idle.push(commit)
   }
 
-  /** Under low load one lane after the other: larger groups cost less per write. */
+  /** Starts another writer only under load: larger groups cost less per write. */
   function start(): void {
     const busy = writers.length - idle.length
-    if (waiting.length <= laneWritesMin * busy) return
+    if (waiting.length <= writesPerWriterMin * busy) return
     const commit = idle.pop()
     if (commit === undefined) return
     const until: Promise<void> = drain(commit).finally(() => draining.delete(until))
