@@ -22,7 +22,7 @@ import {
 } from '../limits/limits.ts'
 import { isExpired } from '../records/deadline.ts'
 import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
-import { standing, type Effect } from '../records/write-rows.ts'
+import { confirmRow, type Effect } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, rawQuery, visibleAscii, type Params } from './request.ts'
 import { isKept, type EarlierEffect, type Operation } from './operation.ts'
@@ -148,7 +148,7 @@ export async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void
   slot.leaving = []
   if (row === undefined) return
   if (isExpired(row, settled())) slot.leaving = [{ remove: row.ordinal, ifVersion: row.version }]
-  else slot.done = await doneBy(slot, await standing(store, row))
+  else slot.done = await doneBy(slot, await confirmRow(store, row))
 }
 
 /** @returns what lands along with an operation: its effect, in the place of what leaves */

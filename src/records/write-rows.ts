@@ -72,7 +72,7 @@ export const changedByOthers = () =>
  * write makes sure that the row still stands.
  * @throws ApiError `conflict` if it does not
  */
-export async function standing(store: Pick<Store, 'write'>, row: Row): Promise<Row> {
+export async function confirmRow(store: Pick<Store, 'write'>, row: Row): Promise<Row> {
   const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
   if (!outcome.ok) throw changedByOthers()
   return row

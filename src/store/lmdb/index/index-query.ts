@@ -22,6 +22,7 @@ import {
   eachPlace,
 } from '../../core/place-set.ts'
 import {
+  chunkOf,
   evaluateChunk,
   namedChunks,
   ordinalOf,
@@ -32,8 +33,8 @@ import {
   type QueryPlan,
 } from '../../core/plan.ts'
 import type { StoreState } from '../store-state.ts'
-import { decodeDeadline, dueRange } from '../layout.ts'
-import { liveChunksOf } from './live-chunks.ts'
+import type { LmdbEnvironment } from '../environment.ts'
+import { decodeDeadline, decodeRowKey, dueRange, encodeRowKey } from '../layout.ts'
 import { placesInTail, type IndexedEnvironment } from './tail.ts'
 import { readUnique, readHeldRow, readIndexedRow } from './read-rows.ts'
 import { assertStored, attempt } from '../../../lib/errors.ts'
@@ -48,11 +49,41 @@ const readsOf = (environment: IndexedEnvironment): PlanReads => ({
     ),
 })
 
+function listChunks({ rows }: LmdbEnvironment, newest: number): number[] {
+  const chunks: number[] = []
+  for (let from = 0; from < newest; from += 1) {
+    const range = {
+      start: encodeRowKey(ordinalOf(from, 0)),
+      end: encodeRowKey(ordinalOf(newest, 0)),
+    }
+    const [key] = [...rows.getKeys({ ...range, limit: 1 })]
+    if (key === undefined) break
+    from = chunkOf(decodeRowKey(key))
+    chunks.push(from)
+  }
+  return [newest, ...chunks.reverse()]
+}
+
+/**
+ * Lists the chunks that have rows, newest first; some may be empty by now. Takes one look at the
+ * table of rows per chunk, whenever a chunk has filled up.
+ * @throws ApiError `storage_corrupt`
+ */
+function liveChunksOf(environment: IndexedEnvironment, nextOrdinal: number): readonly number[] {
+  const { live } = environment
+  const newest = chunkOf(nextOrdinal)
+  if (live.newest !== newest) {
+    live.chunks = listChunks(environment, newest)
+    live.newest = newest
+  }
+  return live.chunks
+}
+
 /** The chunks in which a plan can match, newest first. */
 function candidateChunks({ environment, plan, nextOrdinal }: Snapshot): readonly number[] {
   const named = namedChunks(plan)
   if (named !== undefined) return [...named].sort((a, b) => b - a)
-  return liveChunksOf(environment, environment.live, nextOrdinal)
+  return liveChunksOf(environment, nextOrdinal)
 }
 
 /*

@@ -22,7 +22,6 @@ import {
 } from '../layout.ts'
 import { findRowHeader, isSoundHeader } from '../../core/row-format.ts'
 import { unite, type PlaceSet } from '../../core/place-set.ts'
-import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { placeSetOf } from './postings.ts'
 import {
   addRow,
@@ -44,6 +43,14 @@ export interface Tail {
   isDamaged: boolean
 }
 
+/** The chunks that have rows: the only ones in which a query can match. */
+interface LiveChunks {
+  /** Newest chunk when they were listed; `undefined` before the first query. */
+  newest: number | undefined
+  /** Newest first; some may have lost their rows since. */
+  chunks: readonly number[]
+}
+
 /** An environment with the data in memory for finding its rows. */
 export interface IndexedEnvironment extends LmdbEnvironment {
   readonly tail: Tail
@@ -60,7 +67,7 @@ const makeTail = (): Tail => ({
 export const withIndex = (environment: LmdbEnvironment): IndexedEnvironment => ({
   ...environment,
   tail: makeTail(),
-  live: makeLiveChunks(),
+  live: { newest: undefined, chunks: [] },
 })
 
 /*
