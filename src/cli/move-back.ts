@@ -36,11 +36,11 @@ import {
   endMoveOut,
   isServed,
   readMovedState,
+  sourceOf,
   type MoveOut,
   type MovedState,
 } from '../store/postgres/move-out.ts'
 import { movedOutFormat, movingOutFormat, readFormat } from '../store/postgres/schema.ts'
-import { sourceOf } from '../store/postgres/bulk-read.ts'
 import { compareRows, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'

@@ -1,5 +1,6 @@
 /**
- * Moves a vault out of the database: looks for a serving process, and shuts all of them out.
+ * Moves a vault out of the database: looks for a serving process, shuts all of them out, and reads
+ * the tables.
  *
  * From the first step on no process opens it. A serving process then gets time to show itself: one
  * of the live vaults holds the leases and renews them. If one does, the move is undone. The last
@@ -7,11 +8,12 @@
  * without its receipt, and all receipts are removed, with no new ones given.
  * @module
  */
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError, assertStored } from '../../lib/errors.ts'
 import { noProgress, type BeginProgress } from '../../lib/progress.ts'
-import { bulkMsMax, moveOutCheckMs, moveOutWatchMs } from '../core/limits.ts'
-import type { Pool } from './pool.ts'
+import { bulkMsMax, bulkStepRows, moveOutCheckMs, moveOutWatchMs } from '../core/limits.ts'
+import type { Cells, Parameter, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
+import { readsOf, retry, type RetryBounds } from './retried-reads.ts'
 import {
   databaseFormat,
   movedOutMessage,
@@ -116,7 +118,7 @@ export interface MovedState {
   readonly bytes: number
 }
 
-/** @throws DatabaseError */
+/** Reads the state that moves along. @throws DatabaseError */
 export async function readMovedState({
   pool,
   tables,
@@ -128,4 +130,66 @@ FROM ${tables.state}`
   const [cells = []] = await pool.query(text, [tables.schema])
   const [generation = 0, markMs = 0, last = 0, bytes = 0] = cells.map(Number)
   return { nextOrdinal: last + 1, generation, markMs, bytes }
+}
+
+/*
+ * Reading the whole vault, once it has no writers, in the orders in which another store is written:
+ * each table in steps, each of which starts after the last entry of the step before.
+ */
+
+/** Repeats a query with the last row of each answer, until an answer is empty. */
+async function* steps(
+  ask: (behind: readonly Parameter[]) => Promise<readonly Cells[]>,
+  first: readonly Parameter[],
+): AsyncGenerator<readonly Cells[]> {
+  for (let behind = first; ;) {
+    const rows = await ask(behind)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    behind = first.map((_, i) => (last[i] instanceof Uint8Array ? last[i] : Number(last[i])))
+  }
+}
+
+/**
+ * Returns the tables as another store is written from them (`lmdb/maintenance/bulk-build.ts`).
+ * @throws ApiError as `retry`; `storage_corrupt` for an entry that is not a row
+ */
+export function sourceOf(pool: Pool, tables: Tables, retryBounds: RetryBounds) {
+  const { rowsFrom } = readsOf({ lookup: pool, page: pool }, tables, retryBounds)
+  const limit = `LIMIT ${bulkStepRows}`
+  const uniquesText = `SELECT digest, ordinal, version FROM ${tables.uniques}
+WHERE digest > $1::bytea ORDER BY digest ${limit}`
+  const deadlinesText = `SELECT deadline_ms, ordinal FROM ${tables.rows}
+WHERE deadline_ms IS NOT NULL AND (deadline_ms, ordinal) > ($1::bigint, $2::bigint)
+ORDER BY deadline_ms, ordinal ${limit}`
+  const ask = (text: string) => (behind: readonly Parameter[]) =>
+    retry(retryBounds, msLeft => pool.query(text, behind, msLeft))
+  return {
+    async *rows() {
+      for (let from = 0; ;) {
+        const { rows, last } = await rowsFrom(from, bulkStepRows)
+        if (last === undefined) return
+        assertStored(rows.at(-1)?.ordinal === Number(last), 'rows as they were written')
+        yield rows
+        from = Number(last) + 1
+      }
+    },
+    async *uniques() {
+      for await (const entries of steps(ask(uniquesText), [new Uint8Array()])) {
+        yield entries.map(([unique, ordinal, version]) => {
+          assertStored(unique instanceof Uint8Array, 'a digest of a unique')
+          return { unique, ordinal: Number(ordinal), version: Number(version) }
+        })
+      }
+    },
+    async *deadlines() {
+      for await (const entries of steps(ask(deadlinesText), [-1, -1])) {
+        yield entries.map(([deadlineMs, ordinal]) => ({
+          deadlineMs: Number(deadlineMs),
+          ordinal: Number(ordinal),
+        }))
+      }
+    },
+  }
 }

@@ -13,9 +13,9 @@ import {
   endMoveOut,
   isServed,
   readMovedState,
+  sourceOf,
 } from '../../../src/store/postgres/move-out.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { sourceOf } from '../../../src/store/postgres/bulk-read.ts'
 import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
