@@ -9,9 +9,9 @@ import { uniqueBytes } from '../../limits/work-limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Row } from '../contract.ts'
 import { bulkFoldRows, bulkMsMax } from '../core/limits.ts'
-import { encodeRow, headerAt } from '../core/row-format.ts'
-import { termsAt, uniquesAt } from '../core/row.ts'
+import { encodeRow } from '../core/row-format.ts'
 import { foldOnce } from './postgres-fold.ts'
+import { packRows } from './packed-parameters.ts'
 import { arrayOf, type Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
 import {
@@ -57,30 +57,20 @@ INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR term
 
 /** Puts the next rows in order. @throws DatabaseError */
 export async function loadRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
-  const values = rows.map(encodeRow)
-  const at: number[] = []
-  let next = 1
-  for (const value of values) {
-    at.push(next)
-    next += value.length
-  }
-  const headersAt = at.map(each => each + headerAt)
-  const uniques = rows.flatMap((row, i) =>
-    row.uniques.map((_, n) => [i + 1, (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes] as const),
-  )
+  const packed = packRows(rows.map(row => ({ row, value: encodeRow(row) })))
   await pool.query(
     loadText(tables),
     [
-      Buffer.concat(values),
+      packed.bytes,
       arrayOf(rows.map(({ ordinal }) => ordinal)),
       arrayOf(rows.map(({ version }) => version)),
       arrayOf(rows.map(({ deadlineMs }) => deadlineMs ?? null)),
-      arrayOf(at),
-      arrayOf(values.map(({ length }) => length)),
-      arrayOf(rows.map((row, i) => (headersAt[i] ?? 0) + termsAt(row))),
-      arrayOf(rows.map(({ terms }) => terms.length * 16)),
-      arrayOf(uniques.map(([i]) => i)),
-      arrayOf(uniques.map(([, from]) => from)),
+      arrayOf(packed.at),
+      arrayOf(packed.sizes),
+      arrayOf(packed.termOffsets),
+      arrayOf(packed.termSizes),
+      arrayOf(packed.uniqueRows),
+      arrayOf(packed.uniqueOffsets),
     ],
     bulkMsMax,
   )

@@ -3,7 +3,10 @@
  * @module
  */
 import { hexOf } from '../../lib/bytes.ts'
-import type { Digest } from '../contract.ts'
+import { termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import type { Digest, NewRow } from '../contract.ts'
+import { headerAt } from '../core/row-format.ts'
+import { termsAt, uniquesAt } from '../core/row.ts'
 
 /** Concatenates digests of one size. */
 export function packDigests(digests: readonly Digest[], size: number): Uint8Array {
@@ -40,4 +43,34 @@ export function packValues(values: readonly Uint8Array[]): Packed {
     next += length
   }
   return { bytes: Buffer.concat(values), at, sizes: values.map(({ length }) => length) }
+}
+
+/** Rows, concatenated, and where their digests lie in the bytes. */
+interface PackedRows extends Packed {
+  readonly termOffsets: readonly number[]
+  readonly termSizes: readonly number[]
+  /** For each unique, the number of its row, from 1 on. */
+  readonly uniqueRows: readonly number[]
+  readonly uniqueOffsets: readonly number[]
+}
+
+/** @param rows each with its bytes (`encodeRow`) */
+export function packRows(
+  rows: readonly { readonly row: NewRow; readonly value: Uint8Array }[],
+): PackedRows {
+  const packed = packValues(rows.map(({ value }) => value))
+  const headersAt = packed.at.map(each => each + headerAt)
+  const uniques = rows.flatMap(({ row }, i) =>
+    row.uniques.map((_, n) => ({
+      number: i + 1,
+      at: (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes,
+    })),
+  )
+  return {
+    ...packed,
+    termOffsets: rows.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row)),
+    termSizes: rows.map(({ row }) => row.terms.length * termBytes),
+    uniqueRows: uniques.map(({ number }) => number),
+    uniqueOffsets: uniques.map(({ at }) => at),
+  }
 }

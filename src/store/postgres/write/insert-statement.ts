@@ -3,11 +3,9 @@
  * and the rows that it requires are unchanged.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../limits/work-limits.ts'
+import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { PreparedRow } from '../../core/decide-change.ts'
-import { headerAt } from '../../core/row-format.ts'
-import { termsAt, uniquesAt } from '../../core/row.ts'
-import { packValues } from '../packed-parameters.ts'
+import { packRows } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
@@ -77,25 +75,17 @@ export function insertParameters(
   inserted: readonly PreparedRow[],
   commitId: CommitId,
 ): readonly Parameter[] {
-  const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
-  const headersAt = at.map(each => each + headerAt)
-  const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
-  const uniquesOf = inserted.flatMap(({ row }, i) =>
-    row.uniques.map((_, n) => ({
-      i: i + 1,
-      at: (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes,
-    })),
-  )
+  const packed = packRows(inserted)
   return [
     commitId.writer,
     commitId.number,
-    bytes,
-    arrayOf(at),
-    arrayOf(sizes),
+    packed.bytes,
+    arrayOf(packed.at),
+    arrayOf(packed.sizes),
     deadlinesOf(inserted),
-    arrayOf(termsFrom),
-    arrayOf(inserted.map(({ row }) => row.terms.length * termBytes)),
-    arrayOf(uniquesOf.map(({ i }) => i)),
-    arrayOf(uniquesOf.map(each => each.at)),
+    arrayOf(packed.termOffsets),
+    arrayOf(packed.termSizes),
+    arrayOf(packed.uniqueRows),
+    arrayOf(packed.uniqueOffsets),
   ]
 }
