@@ -121,11 +121,14 @@ export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
   const { ask, firstOrdinal, elapsedMs, bounds } = options
   const text = lookupText(tables)
   const waiting: WaitingLookup[] = []
-  /** Requests for only the generation, which every answer has. */
+  /** Look-ups of the generation alone, which every answer has. */
   const generationOnly: WaitingLookup[] = []
   let sending = 0
 
-  /** Requests behind it waited for the same database; some may wait longer. */
+  /**
+   * Rejects a batch, and the look-ups behind it if they wait for a database that is away. Those that
+   * may wait longer are queued again.
+   */
   function refuse(batch: readonly WaitingLookup[], error: unknown): void {
     const isSilent = isSilence(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'

@@ -164,7 +164,11 @@ function reindexMovedRows(
   return isWhole
 }
 
-/** Moves the segments on to the folds' state. @returns true if their contents are still valid */
+/**
+ * Advances the segments to the folds of another state: a fold that has ended empties one, a fold
+ * that has begun takes the other over.
+ * @returns true if that was all: otherwise both are to be read anew
+ */
 function turnSegments(tail: Tail, from: StoreState, to: StoreState): boolean {
   let { foldedTo, foldingTo } = from
   if (foldingTo > foldedTo && to.foldedTo === foldingTo) {
