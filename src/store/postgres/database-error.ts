@@ -73,6 +73,9 @@ export function databaseErrorOf(error: unknown): DatabaseError {
   return new DatabaseError(kind, state)
 }
 
+/** True if another try may succeed: no server answered, or a race was lost. */
+export const mayPass = ({ kind }: DatabaseError): boolean => kind === 'lost' || kind === 'again'
+
 /** Converts an error for the caller of the store. */
 export function faultOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error

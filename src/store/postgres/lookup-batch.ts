@@ -19,9 +19,9 @@ import { decodeGlimpse, decodeRow, glimpseExtentOf } from '../core/row-format.ts
 import { holdsUnique } from '../core/row.ts'
 import type { DatabaseTimeouts } from './timeouts.ts'
 import { nthOf, packDigests } from './packed-parameters.ts'
-import type { Cells, Parameter } from './pool.ts'
+import { arrayOf, type Cells, type Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { DatabaseError } from './database-error.ts'
+import { DatabaseError, mayPass } from './database-error.ts'
 
 export interface Lookups {
   readonly find: (unique: Digest) => Promise<Row | undefined>
@@ -56,10 +56,10 @@ interface LookupOptions {
   readonly bounds: Pick<DatabaseTimeouts, 'readMs' | 'writeMs'>
 }
 
-/** True if no server answered: it may answer later. */
-function isSilence(error: unknown): boolean {
+/** True if the error of a statement says that the database may answer later. */
+function mayAnswerLater(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.kind !== 'unavailable') return false
-  return error.cause instanceof DatabaseError && ['lost', 'again'].includes(error.cause.kind)
+  return error.cause instanceof DatabaseError && mayPass(error.cause)
 }
 
 /** Longer than any value of the table of rows. */
@@ -117,6 +117,26 @@ async function glanceWith(
   return rowOf(unique, await lookup(wholeBytes), decode)
 }
 
+/** Parameters of the statement: the look-ups of a batch that name a unique are numbered from 1. */
+function parametersOf(batch: readonly WaitingLookup[], firstOrdinal: number): Parameter[] {
+  const named = batch.filter(({ unique }) => unique !== undefined)
+  const uniques = named.flatMap(({ unique }) => unique ?? [])
+  const bytesMax = named.map(each => each.bytesMax ?? wholeBytes)
+  return [packDigests(uniques, uniqueBytes), uniques.length, firstOrdinal, arrayOf(bytesMax)]
+}
+
+/** Gives each look-up its rows of the answer. @throws ApiError `storage_corrupt` if it is empty */
+function answerBatch(batch: readonly WaitingLookup[], answer: readonly Cells[]): void {
+  const [first] = answer
+  assertStored(first !== undefined, 'a state of the store')
+  const byNumber = Map.groupBy(answer, cells => Number(cells[4]))
+  let number = 0
+  for (const { unique, resolve } of batch) {
+    if (unique === undefined) resolve([first])
+    else resolve(byNumber.get((number += 1)) ?? [])
+  }
+}
+
 export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
   const { ask, firstOrdinal, elapsedMs, bounds } = options
   const text = lookupText(tables)
@@ -126,38 +146,26 @@ export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
   let sending = 0
 
   /**
-   * Rejects a batch, and the look-ups behind it if they wait for a database that is away. Those that
-   * may wait longer are queued again.
+   * Rejects a batch, and the look-ups behind it if they wait for a database that is away. Those
+   * that may wait longer are queued again.
    */
   function refuse(batch: readonly WaitingLookup[], error: unknown): void {
-    const isSilent = isSilence(error)
+    const mayWait = mayAnswerLater(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'
     const behind = isLost ? [...waiting.splice(0), ...generationOnly.splice(0)] : []
     const nowMs = elapsedMs()
     for (const each of [...batch, ...behind]) {
-      if (isSilent && each.untilMs !== undefined && nowMs < each.untilMs) generationOnly.push(each)
+      if (mayWait && each.untilMs !== undefined && nowMs < each.untilMs) generationOnly.push(each)
       else each.reject(error)
     }
   }
 
   async function sendBatch(): Promise<void> {
     const batch = [...generationOnly.splice(0), ...waiting.splice(0, lookupUniquesMax)]
-    const named = batch.filter(({ unique }) => unique !== undefined)
-    const uniques = named.flatMap(({ unique }) => unique ?? [])
-    const bytesMax = `{${named.map(one => one.bytesMax ?? wholeBytes).join(',')}}`
-    const packed = packDigests(uniques, uniqueBytes)
     const untilMs = Math.min(...batch.map(each => each.untilMs ?? Infinity))
     const msMax = Math.min(bounds.readMs, Math.max(1, untilMs - elapsedMs()))
     try {
-      const found = await ask(text, [packed, uniques.length, firstOrdinal, bytesMax], msMax)
-      const [first] = found
-      assertStored(first !== undefined, 'a state of the store')
-      const byNumber = Map.groupBy(found, cells => Number(cells[4]))
-      let nth = 0
-      for (const { unique, resolve } of batch) {
-        if (unique === undefined) resolve([first])
-        else resolve(byNumber.get((nth += 1)) ?? [])
-      }
+      answerBatch(batch, await ask(text, parametersOf(batch, firstOrdinal), msMax))
     } catch (error) {
       refuse(batch, error)
     }

@@ -15,7 +15,7 @@ import {
 import { decodeRow } from '../core/row-format.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { faultOf, databaseErrorOf } from './database-error.ts'
+import { databaseErrorOf, faultOf, mayPass } from './database-error.ts'
 
 /** Bounds of retrying. */
 export interface RetryBounds {
@@ -25,7 +25,7 @@ export interface RetryBounds {
 }
 
 /**
- * Retries work within a bound while no server answers.
+ * Retries work within a bound while no server answers, or others win its races.
  * @param work receives the time left
  * @throws ApiError
  */
@@ -39,9 +39,8 @@ export async function retry<T>(
       return await work(Math.max(1, until - elapsedMs()))
     } catch (error) {
       if (error instanceof ApiError) throw error
-      const { kind } = databaseErrorOf(error)
-      const isPassing = kind === 'lost' || kind === 'again'
-      if (!isPassing || elapsedMs() + waitMs > until) throw faultOf(error)
+      const isTooLate = elapsedMs() + waitMs > until
+      if (isTooLate || !mayPass(databaseErrorOf(error))) throw faultOf(error)
     }
     onRetry?.()
     await setTimeout(waitMs)

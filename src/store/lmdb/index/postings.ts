@@ -253,7 +253,8 @@ const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
   row === undefined ? noKeys : new Set(termKeysOf(row))
 
 /**
- * Returns the changes that a row's move makes in the table of terms. Changes nothing yet.
+ * Returns the postings that a change of a row adds and removes in the table of terms. Changes
+ * nothing yet.
  * @throws ApiError `storage_corrupt`
  */
 export function termPostings(

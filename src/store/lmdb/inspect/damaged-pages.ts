@@ -168,10 +168,10 @@ function rootCommitOf(file: DataFile, { pageBytes, tables }: MetaPage): number |
 }
 
 /**
- * A newest meta page whose number is two too low looks like the older one, and an older one whose
- * number is two too high like the newest: the last transaction is lost, visible only in the pages
- * they point to. A failed write of a meta page has the same result, so this does not keep a store
- * from opening.
+ * False if the last commit was lost: a damaged number makes the newest meta page look like the
+ * older one, or the older one like the newest, and the engine opens the state before. Only the
+ * roots of the tables show it, which carry the number of their commit. A failed write of a meta
+ * page looks the same, so this keeps no store from opening.
  */
 function hasLast(file: DataFile, { newer, older }: MetaPages): boolean {
   const last = rootCommitOf(file, newer) ?? newer.transaction

@@ -1,12 +1,12 @@
 /**
  * The walk over the whole store that compares rows and indexes in both directions.
  *
- * For a row of the tail, the index must hold only entries that a running fold put there, and the
- * moves must give its version. The walk finds damage that no single read can: rows without index
- * entries, and entries without rows. Each row's index entries are looked up; no two rows share one,
- * so if an index has as many entries as were found that way, none is an orphan, and only otherwise
- * each entry is looked up too. The walk blocks, holds one snapshot, and changes nothing. Source:
- * hardening D8.
+ * The walk finds damage that no single read can: rows without index entries, and entries without
+ * rows. For a row of the tail, the index must hold only entries that a running fold put there, and
+ * the moves must give its version. First the index entries of each row are looked up. No two rows
+ * share an entry, so an index with as many entries as were found has no orphan; otherwise its
+ * entries are looked up one by one. The walk blocks, holds one snapshot, and changes nothing.
+ * Source: hardening D8.
  * @module
  */
 import { findingsMax } from '../../core/limits.ts'

@@ -52,8 +52,8 @@ async function isRefusal(error: unknown): Promise<boolean> {
 }
 
 /**
- * A failed commit rejects one more promise, which the engine creates in an immediate of its own and
- * nobody would catch: this immediate runs after it.
+ * Begins a transaction. If its commit fails, the engine rejects one more promise, which it makes in
+ * an immediate of its own and which nobody would catch: the immediate here runs after that one.
  */
 function begin<T>({ root }: LmdbEnvironment, body: () => T): Promise<T> {
   const nothing = () => {}

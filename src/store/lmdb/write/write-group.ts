@@ -127,8 +127,8 @@ const rowPuts = ({ rows, environment, state }: StoreDraft): Put[] =>
   }))
 
 /**
- * Puts of folded rows only. Uniques of a moved row carry its new version; a holder is always a
- * moved row.
+ * Puts of the uniques of folded rows. A unique carries the version of its row, so all uniques of a
+ * changed row are put; the holder of a unique in the draft is always a changed row.
  */
 const uniquePuts = ({ rows, holdings, freed, environment, state }: StoreDraft): Put[] =>
   [...holdings].flatMap(([key, { unique, ordinal }]) => {
