@@ -1,13 +1,14 @@
 /**
  * `coffer serve --workers`: several processes serve one data folder, and this one leads them.
  *
- * They share the port and the store. This process has the lock of the folder and hands it on to
- * each, so that no second instance starts while one of them is left. It checks folder, store, keys
- * and port before the first worker starts, replaces each worker that ends, and answers for all of
+ * They share the listening socket and the store. This process opens the socket and the lock of the
+ * folder, and hands both on to each, so that nobody listens beside them and no second instance
+ * starts while one of them is left. It checks folder, store and keys before the first worker starts, replaces each worker that ends, and answers for all of
  * them at the control socket and at the listener for health and metrics. Source: docs/decisions.md,
  * "Beyond one machine".
  * @module
  */
+import { closeSync } from 'node:fs'
 import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
 import type { Facts } from '../vault/operator/operator-operation.ts'
 import type { Log } from '../deps.ts'
@@ -28,7 +29,7 @@ import { usage } from '../server/process/failure.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
 import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import { reloadOnHangUp } from '../server/process/hang-up.ts'
-import { addressText, findPort } from '../server/listen/listen.ts'
+import { addressText, openForWorkers } from '../server/listen/listen.ts'
 import { listenOps, type OpsServer } from '../server/watch/ops.ts'
 import { lockSealed, tryLocked, type SealedFolder } from '../server/folder/sealed-folder.ts'
 import { untilSignalled } from '../server/process/server.ts'
@@ -88,9 +89,9 @@ type OrderOfAll = Omit<WorkerOrder, 'key' | 'mark'>
 function makeStarter(
   { lockFile: lock, clock }: SealedFolder,
   order: OrderOfAll,
-  handed: ListeningSocket | undefined,
+  { file: listener }: ListeningSocket,
 ) {
-  const files = { lock, listener: handed?.file }
+  const files = { lock, listener }
   const before = readMark(clock)
   const begun = new Set<number>()
   return (index: number, workerKey: WorkerKey | undefined): WorkerProcess => {
@@ -147,23 +148,18 @@ const operationsOf =
   (_: WorkerKey, name: string): ControlOperation =>
     name === 'status' ? async (...asked) => ({ ...(await operate(...asked)), ...all() }) : operate
 
-/** @throws CommandFailure */
-async function orderFor(
+function orderFor(
   options: ServeOptions,
   config: Config,
-  asked: TcpAddress,
-  { manager, handed }: ServiceContext,
-): Promise<OrderOfAll> {
+  address: TcpAddress,
+  { manager }: ServiceContext,
+): OrderOfAll {
   const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
-  if (tls !== undefined) readTls(tls)
-  const address = handed?.address ?? (await findPort(asked))
-  const isHanded = handed !== undefined
   const isWatched = ops !== undefined
   return {
     parent: process.pid,
     folder: folderOf(options),
     address,
-    isHanded,
     tls,
     checkPath,
     drainSeconds,
@@ -183,20 +179,22 @@ export async function serveTogether(
   given: ServiceContext,
 ): Promise<void> {
   const { workers, tls, ops, logs, drainSeconds } = config
-  const { manager, handed, start: begun } = given
+  const { manager, start: begun } = given
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw usage('--workers or COFFER_WORKERS: expected 1 on this platform')
   }
   const folder = await lockFor(options)
   watchFolder(folder.data, cause => endAfterFailure(cause, log))
-  const order = await orderFor(options, config, asked, given)
+  if (tls !== undefined) readTls(tls)
+  const socket = given.handed ?? (await openForWorkers(asked))
+  const order = orderFor(options, config, { ...asked, ...socket.address }, given)
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   const { sealing, start, operation } = leadFor(
     folder,
     options,
-    makeStarter(folder, order, handed),
+    makeStarter(folder, order, socket),
     log,
   )
   const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }
@@ -230,6 +228,8 @@ export async function serveTogether(
     log('stopping', { signal: await Promise.race([supervisor.failed, stopped]) })
   } finally {
     manager.stopping()
+    // Otherwise callers would wait in the queue of a socket that nobody accepts from.
+    closeSync(socket.file)
     await supervisor.stop()
     for (const end of ends) await end()
     await backups?.stop()

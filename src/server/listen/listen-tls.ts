@@ -21,7 +21,7 @@ import { leave } from './front.ts'
 import { commonOf, addressText, inUrl, type Listener } from './listen.ts'
 import {
   adopt,
-  keepSocket,
+  openSocket,
   placeholder,
   type ListeningSocket,
   type StopAccepting,
@@ -54,16 +54,11 @@ function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>):
 /** Such as `ERR_OSSL_PEM_BAD_END_LINE`; codes of system calls begin with E, too. */
 const isOfTls = (error: unknown): boolean => systemCodeOf(error)?.startsWith('ERR_') === true
 
-function open(
-  handlers: Handlers,
-  { host: hostname, port }: TcpAddress,
-  tls: Tls,
-  isShared: boolean,
-): TlsListener {
+function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls): TlsListener {
   const state = { isLeaving: false }
   const { cert, key, ca } = tls
   const gate = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
-  const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
+  const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   try {
     const server = Bun.serve({
       ...commonOf(leavable(handlers, state)),
@@ -81,8 +76,6 @@ function open(
 
 interface TlsOptions {
   readonly files: TlsFiles
-  /** True if other processes of the instance also listen on the port. */
-  readonly isShared: boolean
   /** Socket to accept from, in place of one of this process. */
   readonly handed?: ListeningSocket | undefined
   readonly log: Log
@@ -114,7 +107,7 @@ async function acceptFrom(
   options: TlsOptions,
 ): Promise<Accepting> {
   const tls = read(options)
-  const listener = open(handlers, placeholder, tls, false)
+  const listener = open(handlers, placeholder, tls)
   try {
     const stopAccepting = await adopt(socket, listener.server.port ?? 0)
     return { listener, stopAccepting, untilMs: tls.untilMs }
@@ -135,21 +128,17 @@ async function openFirst(
   asked: TcpAddress,
   options: TlsOptions,
 ): Promise<Opened> {
-  const { handed, isShared } = options
-  if (handed !== undefined) {
-    const first = await acceptFrom(handed, handlers, options)
-    return { first, socket: handed, address: addressText(handed.address, true) }
+  const { handed } = options
+  if (handed !== undefined || process.platform === 'linux') {
+    const socket = handed ?? openSocket(asked)
+    const first = await acceptFrom(socket, handlers, options)
+    return { first, socket, address: addressText(socket.address, true) }
   }
   const tls = read(options)
-  const listener = open(handlers, asked, tls, isShared)
-  const { untilMs } = tls
+  const listener = open(handlers, asked, tls)
   const { hostname, port = asked.port } = listener.server
   const address = `https://${inUrl(hostname)}:${port}`
-  if (process.platform !== 'linux') {
-    return { first: { listener, untilMs, stopAccepting: () => {} }, address }
-  }
-  const { kept, stopAccepting } = await keepSocket(port)
-  return { first: { listener, stopAccepting, untilMs }, socket: kept, address }
+  return { first: { listener, untilMs: tls.untilMs, stopAccepting: () => {} }, address }
 }
 
 /** @throws CommandFailure if the files are invalid, or the address is not available */

@@ -1,9 +1,9 @@
 /**
- * Listens on a port, exclusive or shared, or on a Unix socket.
+ * Listens on a port or a Unix socket.
  *
  * @module
  */
-import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import type { App } from './app.ts'
@@ -11,9 +11,8 @@ import type { Address, SocketAddress, TcpAddress } from '../../settings/config.t
 import { idleSecondsMax, socketIdleSecondsMax } from '../../limits/limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { groupIdOf } from '../folder/groups.ts'
-import { explainListening, portTaken, servingFlags, type ListenFlags } from './listen-failure.ts'
-import { adopt, placeholder, type ListeningSocket } from './listening-sockets.ts'
-import { holdPort } from './port-hold.ts'
+import { explainListening, type ListenFlags } from './listen-failure.ts'
+import { adopt, openSocket, placeholder, type ListeningSocket } from './listening-sockets.ts'
 
 /** An open listener. */
 export interface Listener {
@@ -21,7 +20,7 @@ export interface Listener {
   readonly address: string
   /** Accepts no more connections; resolves when those with running requests have ended. */
   readonly stop: () => Promise<void>
-  /** Leaves a handed socket to the next process: nothing more is accepted here. */
+  /** Leaves a handed socket to the processes that still have it: nothing more is accepted here. */
   readonly close?: () => void
   /** Reloads its certificates, and makes callers reconnect; absent without TLS. */
   readonly reload?: () => Promise<void>
@@ -114,17 +113,10 @@ export function removeSocket(path: string): void {
   if (isSocket(path)) unlinkSync(path)
 }
 
-/**
- * @param isShared true if other processes of the instance also listen on the port
- * @throws the system's own error if the address is not available
- */
-export function listenOnPort(
-  handlers: Handlers,
-  { host: hostname, port }: TcpAddress,
-  isShared: boolean,
-): Listener {
+/** @throws the system's own error if the address is not available */
+export function listenOnPort(handlers: Handlers, { host: hostname, port }: TcpAddress): Listener {
   // Otherwise the server would silently share a port with any other process.
-  const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
+  const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
   return {
     address: `http://${inUrl(server.hostname)}:${server.port}`,
@@ -162,31 +154,25 @@ export async function listenOnHanded(
   const { host: hostname, port } = placeholder
   const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
-  const close = await adopt(handed, server.port ?? port)
-  return { address: addressText(handed.address, false), stop: () => server.stop(), close }
+  const stopAccepting = await adopt(handed, server.port ?? port)
+  return {
+    address: addressText(handed.address, false),
+    stop: () => server.stop(),
+    close() {
+      stopAccepting()
+      closeSync(handed.file)
+    },
+  }
 }
 
-/** Resolved address of a host such as `localhost`. The server's type does not declare it. */
-const boundHostOf = (server: object): string | undefined =>
-  (server as { readonly address?: { readonly address: string } | null }).address?.address
-
 /**
- * Reserves a free port for processes that share it, until this process ends. They could not tell
- * each other from another instance that also shares, so their parent checks first.
+ * Opens a socket for workers to accept from.
  * @throws CommandFailure if the address is not available
  */
-export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
-  const { host: hostname, port } = asked
+export async function openForWorkers(asked: TcpAddress): Promise<ListeningSocket> {
   try {
-    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
-    const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
-    await probe.stop(true)
-    // Another process took it meanwhile, so this one is refused as if it had come later.
-    if (!holdPort(host, found)) {
-      throw new CommandFailure(portTaken(found, servingFlags.port))
-    }
-    return { ...asked, port: found }
+    return openSocket(asked)
   } catch (error) {
-    throw await explainListening(error, { host: hostname, port })
+    throw await explainListening(error, asked)
   }
 }

@@ -1,12 +1,13 @@
 /**
  * Listening sockets that outlive the server that accepts from them: one handed over by a service
- * manager, so that callers who connect between two processes wait in its queue; or one of this
- * process, so that a server with new certificates can replace another.
+ * manager, so that callers who connect between two processes wait in its queue; one from which all
+ * workers of an instance accept; or one of this process, so that a server with new certificates can
+ * replace another. None has SO_REUSEPORT: the kernel lets nobody listen beside it.
  *
  * The runtime's server takes no open file (bun#36491), so it first listens on a placeholder, whose
  * file number the socket then takes over; the runtime's poll, which forgets a replaced socket, gets
  * the same registration for the new one. Linux only.
- * Source: sd_listen_fds(3); dup2(2); fcntl(2); epoll_ctl(2); proc(5), `/proc/PID/fdinfo`.
+ * Source: sd_listen_fds(3); socket(7), SO_REUSEPORT; dup2(2); fcntl(2); epoll_ctl(2); proc(5), `/proc/PID/fdinfo`.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -198,14 +199,17 @@ export async function adopt({ file }: ListeningSocket, port: number): Promise<St
   return stopperOf(own, registration)
 }
 
-/** Keeps the socket of a server, so that it still listens after that server has left it. */
-export async function keepSocket(
-  port: number,
-): Promise<{ readonly kept: ListeningSocket; readonly stopAccepting: StopAccepting }> {
-  const own = fileOn(port)
-  const address = listenerAddress(own)
-  const file = requireLibc().fcntl(own, duplicateCloseOnExec, 0)
-  invariant(address !== undefined && file >= 0, 'an open file is left for the socket')
-  const stopAccepting = stopperOf(own, await awaitRegistration(own))
-  return { kept: { file, address }, stopAccepting }
+/**
+ * Opens a socket that no server accepts from yet: callers wait in its queue. The server that opens
+ * it is stopped before the event loop turns, so it never accepts.
+ * @throws the system's own error if the address is not available
+ */
+export function openSocket({ host: hostname, port: asked }: TcpAddress): ListeningSocket {
+  const fetch = () => new Response()
+  const server = Bun.serve({ hostname, port: asked, reusePort: false, fetch })
+  const port = server.port ?? asked
+  const file = requireLibc().fcntl(fileOn(port), duplicateCloseOnExec, 0)
+  void server.stop(true)
+  invariant(file >= 0, 'an open file is left for the socket')
+  return { file, address: { host: hostname, port } }
 }

@@ -47,8 +47,6 @@ export interface Sharing {
 }
 
 export interface ServerOptions {
-  /** `undefined` for a process that has port and store to itself. */
-  readonly sharing?: Sharing | undefined
   /** Plain HTTP if absent. */
   readonly tls?: TlsFiles | undefined
   /** Socket to listen on, in place of the address. */
@@ -59,9 +57,8 @@ async function listen(
   listener: App['listener'],
   { log }: Pick<Deps, 'log'>,
   address: Address,
-  { sharing, tls: files, handed }: ServerOptions,
+  { tls: files, handed }: ServerOptions,
 ): Promise<PlainListening> {
-  const isShared = sharing !== undefined
   if (handed !== undefined) {
     if (files === undefined) return listenOnHanded(listener, handed)
     const { keepAliveSeconds } = address as Partial<TcpAddress>
@@ -69,11 +66,11 @@ async function listen(
       ...handed.address,
       ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
     }
-    return listenWithTls(listener, asked, { files, handed, isShared, log, wallMs })
+    return listenWithTls(listener, asked, { files, handed, log, wallMs })
   }
   if ('socket' in address) return listenAtSocket(listener, address)
-  if (files === undefined) return listenOnPort(listener, address, isShared)
-  return listenWithTls(listener, address, { files, isShared, log, wallMs })
+  if (files === undefined) return listenOnPort(listener, address)
+  return listenWithTls(listener, address, { files, log, wallMs })
 }
 
 async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<PlainListening> {

@@ -197,7 +197,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   const { front, sealing, unsealer } = sealable
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
-  const options = { sharing, tls, handed }
+  const options = { tls, handed }
   const listening = await startListening(front.listener, logging, address, options)
   late.listening = listening
   const status = `Listens on ${listening.address}`

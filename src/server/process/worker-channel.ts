@@ -73,7 +73,7 @@ export const handedFiles = {
   lock: 3,
   /** The channel for keys. */
   keys: 4,
-  /** The listening socket that all of them share, if there is one. */
+  /** The listening socket from which all of them accept. */
   listener: 5,
 } as const
 

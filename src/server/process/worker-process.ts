@@ -30,7 +30,7 @@ export interface WorkerProcess {
 /** Open files that a worker holds for its whole life. */
 export interface WorkerFiles {
   readonly lock: number
-  readonly listener: number | undefined
+  readonly listener: number
 }
 
 /**
@@ -48,7 +48,7 @@ export function startWorker(
   let heardMs = elapsedMs()
   const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
-    stdio: ['pipe', 'pipe', 'inherit', lock, 'pipe', ...(listener === undefined ? [] : [listener])],
+    stdio: ['pipe', 'pipe', 'inherit', lock, 'pipe', listener],
   })
   const keys = Number(child.stdio[handedFiles.keys])
   const send = (line: string): void => {

@@ -44,9 +44,8 @@ export interface WorkerOrder {
   readonly folder: FolderOptions
   /** `own`: it reads the master key itself. `handed`: it gets the keyring key. `none`: sealed. */
   readonly key: 'own' | 'handed' | 'none'
+  /** Address of the listening socket that the worker inherits. */
   readonly address: TcpAddress
-  /** True if the address belongs to a socket that the worker inherits. */
-  readonly isHanded: boolean
   readonly drainSeconds: number
   /** Interval at which it reports that it is well; never if absent. */
   readonly beatMs?: number | undefined
@@ -173,7 +172,7 @@ export async function work(index: number): Promise<void> {
   const lines = linesOf(Bun.stdin.stream())
   const order = await readOrder(lines)
   const { parent, folder, address, tls, checkPath, settings, logs } = order
-  const { workers, erasureLog, isHanded, drainSeconds, beatMs, isWatched } = order
+  const { workers, erasureLog, drainSeconds, beatMs, isWatched } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedFiles.lock)) throw notOrdered()
   outliveReaders()
@@ -187,7 +186,7 @@ export async function work(index: number): Promise<void> {
     reopen: key => open.again(key, mark),
     processId: parent,
     address,
-    handed: isHanded ? asHandedSocket(handedFiles.listener) : undefined,
+    handed: { ...asHandedSocket(handedFiles.listener), address },
     drainSeconds,
     manager: supervisorOf(beatMs),
     tls,

@@ -45,7 +45,6 @@ async function listenAs(name: string, handed?: ListeningSocket) {
   const files = { ...selfSigned(folder, name) }
   const options = {
     files,
-    isShared: false,
     log: (event: string) => void events.push(event),
     wallMs: () => Date.now(),
     handed,

@@ -1,12 +1,14 @@
 /**
- * The port of an instance with workers. Source: src/server/process/server.ts.
+ * The socket of an instance with workers. Source: src/server/listen/listening-sockets.ts.
  * @module
  */
-import { describe, expect, test } from 'bun:test'
-import { findPort } from '../../../src/server/listen/listen.ts'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { closeSync } from 'node:fs'
+import { openForWorkers } from '../../../src/server/listen/listen.ts'
+import type { TcpAddress } from '../../../src/settings/config.ts'
 
-const failureOf = (found: Promise<unknown>): Promise<unknown> =>
-  found.then(
+const failureOf = (opened: Promise<unknown>): Promise<unknown> =>
+  opened.then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -18,26 +20,44 @@ const isInUse = {
   ) as string,
 }
 
-describe('a port for processes that share it', () => {
-  test('is of the process that found it, also while nobody listens there', async () => {
-    const found = await findPort({ host: '127.0.0.1', port: 0 })
+const files: number[] = []
+afterEach(() => {
+  for (const file of files.splice(0)) closeSync(file)
+})
+
+async function open(asked: TcpAddress): Promise<TcpAddress> {
+  const { file, address } = await openForWorkers(asked)
+  files.push(file)
+  return address
+}
+
+describe('a socket for workers', () => {
+  test('has its port to itself, also while nobody accepts from it', async () => {
+    const found = await open({ host: '127.0.0.1', port: 0 })
     expect(found.port).toBeGreaterThan(0)
     Bun.gc(true)
-    expect(await failureOf(findPort(found))).toMatchObject(isInUse)
-    expect(await failureOf(findPort({ ...found, host: 'localhost' }))).toMatchObject(isInUse)
+    await Bun.sleep(1)
+    expect(await failureOf(open(found))).toMatchObject(isInUse)
+    expect(await failureOf(open({ ...found, host: 'localhost' }))).toMatchObject(isInUse)
+    const { host: hostname, port } = found
+    const share = () => Bun.serve({ hostname, port, reusePort: true, fetch: () => new Response() })
+    expect(share).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }))
   })
 
-  test('is one with its address: on another one it is another port', async () => {
-    const { port } = await findPort({ host: '127.0.0.1', port: 0 })
+  test('has its port on its own address alone', async () => {
+    const { port } = await open({ host: '127.0.0.1', port: 0 })
     const other = { host: '127.0.0.2', port }
-    expect(await findPort(other)).toEqual(other)
+    expect(await open(other)).toEqual(other)
   })
 
-  test('is left to be listened on, by several', async () => {
-    const { host: hostname, port } = await findPort({ host: '127.0.0.1', port: 0 })
-    const fetch = () => new Response()
-    const servers = [1, 2].map(() => Bun.serve({ hostname, port, reusePort: true, fetch }))
-    expect(servers.map(server => server.port)).toEqual([port, port])
-    await Promise.all(servers.map(server => server.stop(true)))
+  test('lets callers wait', async () => {
+    const { port } = await open({ host: '127.0.0.1', port: 0 })
+    const said: string[] = []
+    const data = (_: unknown, bytes: Uint8Array) => void said.push(String(bytes))
+    const caller = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data } })
+    caller.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await Bun.sleep(50)
+    expect([said, caller.readyState]).toEqual([[], 1])
+    caller.terminate()
   })
 })
