@@ -41,6 +41,7 @@ const thorough: readonly string[] = [
   'cli/hostile-machine.test.ts',
   'cli/key-sources.test.ts',
   'cli/keys.test.ts',
+  'cli/listen-beside.test.ts',
   'cli/newest-rows.test.ts',
   'cli/process-memory.test.ts',
   'cli/progress.test.ts',

@@ -3,9 +3,9 @@
  *
  * They share the listening socket and the store. This process opens the socket and the lock of the
  * folder, and hands both on to each, so that nobody listens beside them and no second instance
- * starts while one of them is left. It checks folder, store and keys before the first worker starts, replaces each worker that ends, and answers for all of
- * them at the control socket and at the listener for health and metrics. Source: docs/decisions.md,
- * "Beyond one machine".
+ * starts while one of them is left. It checks folder, store and keys before the first worker
+ * starts, replaces each worker that ends, and answers for all of them at the control socket and at
+ * the listener for health and metrics. Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
 import { closeSync } from 'node:fs'

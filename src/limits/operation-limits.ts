@@ -214,6 +214,8 @@ export const keepAliveSlackSeconds = 5
  * request on its way on a new one.
  */
 export const drainSettleMs = 300
+/** decision: a worker waits behind the others for connections again after so long at least. */
+export const acceptTurnMs = 1
 /** Turns of the runtime until its poll knows a socket. */
 export const adoptionTriesMax = 1_000
 

@@ -16,7 +16,7 @@ const attacks = names.filter(name => attack.test(name))
 
 /** Numbers of the list that stand for no case. */
 const gaps = new Set([21, 42, 45, 47, 59, 71, 77, 83, 86, 89, 103, 112, 119, 132, 159])
-const last = 171
+const last = 172
 
 test('every case is there, once, in order', () => {
   const expected = Array.from({ length: last }, (_, index) => index + 1).filter(

@@ -17,6 +17,7 @@ import { keepAliveSlackSeconds } from '../../limits/operation-limits.ts'
 import { nextFlight } from '../../lib/serial.ts'
 import { andThen } from '../../lib/waiting.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
+import { makeTurns } from './accept-turns.ts'
 import { leave } from './front.ts'
 import { commonOf, addressText, inUrl, type Listener } from './listen.ts'
 import {
@@ -24,7 +25,7 @@ import {
   openSocket,
   placeholder,
   type ListeningSocket,
-  type StopAccepting,
+  type Accepting,
 } from './listening-sockets.ts'
 import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 
@@ -76,11 +77,12 @@ function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls
 
 interface TlsOptions {
   readonly files: TlsFiles
-  /** Socket to accept from, in place of one of this process. */
+  /** Socket to accept from, in turns with others that have it, in place of one of this process. */
   readonly handed?: ListeningSocket | undefined
   readonly log: Log
   /** Unix milliseconds. */
   readonly wallMs: () => number
+  readonly elapsedMs: () => number
 }
 
 function read({ files, log, wallMs }: TlsOptions): Tls {
@@ -94,9 +96,9 @@ const waitSecondsOf = ({ keepAliveSeconds = idleSecondsMax }: TcpAddress): numbe
   keepAliveSeconds + keepAliveSlackSeconds
 
 /** An accepting server, and the end of its certificate. */
-interface Accepting {
+interface Serving {
   readonly listener: TlsListener
-  readonly stopAccepting: StopAccepting
+  readonly accepting?: Accepting
   readonly untilMs: number
 }
 
@@ -105,12 +107,15 @@ async function acceptFrom(
   socket: ListeningSocket,
   handlers: Handlers,
   options: TlsOptions,
-): Promise<Accepting> {
+): Promise<Serving> {
+  const { handed, elapsedMs } = options
   const tls = read(options)
-  const listener = open(handlers, placeholder, tls)
+  const turns = handed && makeTurns(elapsedMs)
+  const listener = open(turns?.of(handlers) ?? handlers, placeholder, tls)
   try {
-    const stopAccepting = await adopt(socket, listener.server.port ?? 0)
-    return { listener, stopAccepting, untilMs: tls.untilMs }
+    const accepting = await adopt(socket, listener.server.port ?? 0)
+    turns?.begin(accepting)
+    return { listener, accepting, untilMs: tls.untilMs }
   } catch (error) {
     await listener.server.stop(true)
     throw error
@@ -118,7 +123,7 @@ async function acceptFrom(
 }
 
 interface Opened extends Pick<Listener, 'address'> {
-  readonly first: Accepting
+  readonly first: Serving
   /** Absent if no later server can replace the first. */
   readonly socket?: ListeningSocket
 }
@@ -138,7 +143,7 @@ async function openFirst(
   const listener = open(handlers, asked, tls)
   const { hostname, port = asked.port } = listener.server
   const address = `https://${inUrl(hostname)}:${port}`
-  return { first: { listener, untilMs: tls.untilMs, stopAccepting: () => {} }, address }
+  return { first: { listener, untilMs: tls.untilMs }, address }
 }
 
 /** @throws CommandFailure if the files are invalid, or the address is not available */
@@ -162,7 +167,7 @@ export async function listenWithTls(
     current = next
     open.add(current.listener)
     last.listener.isLeaving = true
-    last.stopAccepting()
+    last.accepting?.stop()
     log('tls_reloaded', { until: new Date(current.untilMs).toISOString() })
     setTimeout(() => {
       void last.listener.server.stop().then(() => open.delete(last.listener))
@@ -171,7 +176,7 @@ export async function listenWithTls(
 
   const close = (): void => {
     isLeft = true
-    current.stopAccepting()
+    current.accepting?.stop()
   }
   const reload =
     socket && nextFlight(() => renew(socket).catch(error => logNotReloaded(error, log)))

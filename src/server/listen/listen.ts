@@ -12,6 +12,7 @@ import { idleSecondsMax, socketIdleSecondsMax } from '../../limits/limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { groupIdOf } from '../folder/groups.ts'
 import { explainListening, type ListenFlags } from './listen-failure.ts'
+import { makeTurns } from './accept-turns.ts'
 import { adopt, openSocket, placeholder, type ListeningSocket } from './listening-sockets.ts'
 
 /** An open listener. */
@@ -146,20 +147,23 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
   }
 }
 
-/** Listens on a handed socket, which already listens. */
+/** Listens on a handed socket, which already listens, in turns with others that have it. */
 export async function listenOnHanded(
   handlers: Handlers,
   handed: ListeningSocket,
+  elapsedMs: () => number,
 ): Promise<Listener> {
   const { host: hostname, port } = placeholder
   const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
-  const server = Bun.serve({ ...commonOf(handlers), ...tcp })
-  const stopAccepting = await adopt(handed, server.port ?? port)
+  const turns = makeTurns(elapsedMs)
+  const server = Bun.serve({ ...commonOf(turns.of(handlers)), ...tcp })
+  const accepting = await adopt(handed, server.port ?? port)
+  turns.begin(accepting)
   return {
     address: addressText(handed.address, false),
     stop: () => server.stop(),
     close() {
-      stopAccepting()
+      accepting.stop()
       closeSync(handed.file)
     },
   }

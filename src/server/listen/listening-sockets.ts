@@ -2,12 +2,13 @@
  * Listening sockets that outlive the server that accepts from them: one handed over by a service
  * manager, so that callers who connect between two processes wait in its queue; one from which all
  * workers of an instance accept; or one of this process, so that a server with new certificates can
- * replace another. None has SO_REUSEPORT: the kernel lets nobody listen beside it.
+ * replace another. None is opened with SO_REUSEPORT, so the kernel lets nobody listen beside it.
  *
  * The runtime's server takes no open file (bun#36491), so it first listens on a placeholder, whose
  * file number the socket then takes over; the runtime's poll, which forgets a replaced socket, gets
  * the same registration for the new one. Linux only.
- * Source: sd_listen_fds(3); socket(7), SO_REUSEPORT; dup2(2); fcntl(2); epoll_ctl(2); proc(5), `/proc/PID/fdinfo`.
+ * Source: sd_listen_fds(3); socket(7), SO_REUSEPORT; dup2(2); fcntl(2); epoll_ctl(2); proc(5),
+ * `/proc/PID/fdinfo`.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -52,6 +53,8 @@ const duplicateCloseOnExec = 1_030
 
 const addToPoll = 1
 const removeFromPoll = 2
+/** A new connection wakes one process that waits for it, and not all. */
+const wakeOne = 0x1000_0000
 
 /** A socket that already listens. */
 export interface ListeningSocket {
@@ -150,7 +153,7 @@ async function awaitRegistration(file: number): Promise<Registration> {
 function encodeEvent({ events, data }: Registration): Uint8Array {
   const gap = process.arch === 'x64' ? 0 : 4
   const bytes = Buffer.alloc(12 + gap)
-  bytes.writeUInt32LE(events, 0)
+  bytes.writeUInt32LE(events | wakeOne, 0)
   bytes.writeBigUInt64LE(data, 4 + gap)
   return bytes
 }
@@ -167,14 +170,19 @@ function fileOn(port: number): number {
   return file
 }
 
-/** Stops a server from accepting; accepted connections go on. */
-export type StopAccepting = () => void
+/** A server's part of a socket, from which other processes may accept as well. */
+export interface Accepting {
+  /** Stops the server from accepting; accepted connections go on. */
+  readonly stop: () => void
+  /** Puts the server behind those that wait for the next connection. */
+  readonly goLast: () => void
+}
 
 /**
  * The socket stays open under another number, so the poll must be told not to wake this server for
  * it. The file that replaces it is opened now, as none may be left later.
  */
-function stopperOf(file: number, { poll }: Registration): StopAccepting {
+function stopperOf(file: number, poll: number): () => void {
   const libc = requireLibc()
   const nowhere = openSync('/dev/null', 'r')
   return () => {
@@ -188,15 +196,28 @@ function stopperOf(file: number, { poll }: Registration): StopAccepting {
  * Makes a server of this process accept from a socket, in place of its own.
  * @param port that only this server listens on
  */
-export async function adopt({ file }: ListeningSocket, port: number): Promise<StopAccepting> {
+export async function adopt({ file }: ListeningSocket, port: number): Promise<Accepting> {
   const libc = requireLibc()
   const own = fileOn(port)
   const registration = await awaitRegistration(own)
-  const isAdopted =
-    libc.dup2(file, own) === own &&
-    libc.epoll_ctl(registration.poll, addToPoll, own, ptr(encodeEvent(registration))) === 0
+  const { poll } = registration
+  const event = encodeEvent(registration)
+  const add = (): boolean => libc.epoll_ctl(poll, addToPoll, own, ptr(event)) === 0
+  const isAdopted = libc.dup2(file, own) === own && add()
   invariant(isAdopted, 'the socket takes the place of that of the server')
-  return stopperOf(own, registration)
+  const leave = stopperOf(own, poll)
+  let isOver = false
+  return {
+    stop() {
+      isOver = true
+      leave()
+    },
+    goLast() {
+      if (isOver) return
+      libc.epoll_ctl(poll, removeFromPoll, own, null)
+      add()
+    },
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   type Listener as PlainListening,
 } from '../listen/listen.ts'
 import { listenWithTls } from '../listen/listen-tls.ts'
-import { wallMs } from './system.ts'
+import { elapsedMs, wallMs } from './system.ts'
 
 /** A listener for requests. */
 export interface ServerListener extends PlainListening {
@@ -60,17 +60,17 @@ async function listen(
   { tls: files, handed }: ServerOptions,
 ): Promise<PlainListening> {
   if (handed !== undefined) {
-    if (files === undefined) return listenOnHanded(listener, handed)
+    if (files === undefined) return listenOnHanded(listener, handed, elapsedMs)
     const { keepAliveSeconds } = address as Partial<TcpAddress>
     const asked = {
       ...handed.address,
       ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
     }
-    return listenWithTls(listener, asked, { files, handed, log, wallMs })
+    return listenWithTls(listener, asked, { files, handed, log, wallMs, elapsedMs })
   }
   if ('socket' in address) return listenAtSocket(listener, address)
   if (files === undefined) return listenOnPort(listener, address)
-  return listenWithTls(listener, address, { files, log, wallMs })
+  return listenWithTls(listener, address, { files, log, wallMs, elapsedMs })
 }
 
 async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<PlainListening> {

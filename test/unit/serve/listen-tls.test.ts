@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { closeSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { listenWithTls } from '../../../src/server/listen/listen-tls.ts'
-import { keepSocket, type ListeningSocket } from '../../../src/server/listen/listening-sockets.ts'
+import { openSocket, type ListeningSocket } from '../../../src/server/listen/listening-sockets.ts'
 import { selfSigned } from '../../support/certificates.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { shakeHands } from '../../support/tls-server.ts'
@@ -48,6 +48,7 @@ async function listenAs(name: string, handed?: ListeningSocket) {
     log: (event: string) => void events.push(event),
     wallMs: () => Date.now(),
     handed,
+    elapsedMs: () => performance.now(),
   }
   const asked = { host: '127.0.0.1', port: 0 }
   const listening = await listenWithTls(handlers, asked, options)
@@ -71,9 +72,7 @@ test('a server with new certificates leaves nothing of the one before in the pol
 })
 
 test('a server with new certificates that ends leaves a handed socket to the next', async () => {
-  const before = await listenAs('before')
-  const { kept } = await keepSocket(before.port)
-  await before.stop()
+  const kept = openSocket({ host: '127.0.0.1', port: 0 })
   const { port, reload, close, stop, events } = await listenAs('one', kept)
   expect((await shakeHands(port)).name).toBe('one')
   const reloaded = reload?.()
