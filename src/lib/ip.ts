@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 
 /** Returns the 16 bytes of an address as text, without a zone (RFC 4291 section 2.2). */
-export function inet6Bytes(host: string): number[] {
+function inet6Bytes(host: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host)
   if (dotted !== null) {
     const [a = 0, b = 0, c = 0, d = 0] = dotted.slice(2).map(Number)

@@ -29,7 +29,7 @@ const socketCauses: Readonly<Record<string, string>> = {
 
 const privilegedPorts = 1_024
 
-export const portTaken = (number: number, flag: string): string =>
+const portTaken = (number: number, flag: string): string =>
   `port ${number} is in use: stop that process or choose another ${flag}`
 
 const tcpCauses = (

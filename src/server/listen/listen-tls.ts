@@ -168,6 +168,8 @@ export async function listenWithTls(
     open.add(current.listener)
     last.listener.isLeaving = true
     last.accepting?.stop()
+    // The last one may have been woken for a connection that it has not accepted.
+    current.accepting?.goLast()
     log('tls_reloaded', { until: new Date(current.untilMs).toISOString() })
     setTimeout(() => {
       void last.listener.server.stop().then(() => open.delete(last.listener))
