@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, chownSync, closeSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import type { App } from './app.ts'
@@ -162,10 +162,7 @@ export async function listenOnHanded(
   return {
     address: addressText(handed.address, false),
     stop: () => server.stop(),
-    close() {
-      accepting.stop()
-      closeSync(handed.file)
-    },
+    close: accepting.stop,
   }
 }
 

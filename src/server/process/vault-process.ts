@@ -3,6 +3,7 @@
  * signal ends it.
  * @module
  */
+import { closeSync } from 'node:fs'
 import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Log } from '../../deps.ts'
 import { drainSettleMs } from '../../limits/operation-limits.ts'
@@ -171,7 +172,7 @@ const isWellIn =
 
 /** Serves until proxies send elsewhere, then leaves a handed socket to the next process. */
 async function drainConnections(
-  { drainSeconds }: Serving,
+  { drainSeconds, handed }: Serving,
   { front }: SealableProcess,
   { close }: ServerListener,
 ): Promise<void> {
@@ -179,6 +180,8 @@ async function drainConnections(
   front.leave()
   await Bun.sleep(drainSeconds * 1_000)
   close?.()
+  // Callers are refused once no process has it, and do not wait for one that ends.
+  if (handed !== undefined) closeSync(handed.file)
   await Bun.sleep(drainSettleMs)
 }
 
