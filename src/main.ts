@@ -8,6 +8,7 @@
 import { CommanderError } from 'commander'
 import { buildProgram } from './cli/program.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
+import { helpAsFlag } from './cli/help.ts'
 import { dropForeignVariables } from './cli/setting-options.ts'
 import { failureLine, findFailureForm } from './server/process/failure-line.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './server/process/failure.ts'
@@ -33,7 +34,7 @@ async function run(): Promise<number> {
   findFailureForm(process.argv.slice(2), process.env)
   takeKeyVariable(process.env)
   try {
-    await buildProgram().parseAsync()
+    await buildProgram().parseAsync(helpAsFlag(process.argv.slice(2)), { from: 'user' })
     return 0
   } catch (error) {
     return exitCodeOf(error)

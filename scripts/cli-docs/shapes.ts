@@ -12,7 +12,8 @@ const shape = (members: TProperties): TObject =>
 const newKey = {
   tenant_id: Type.String(),
   application_id: Type.String(),
-  key: Type.String({ description: 'of a management application; it is shown once' }),
+  key: Type.Optional(Type.String({ description: 'it is shown once' })),
+  key_file: Type.Optional(Type.String({ description: 'where it is, with --key-file' })),
 }
 const orNull = (schema: TSchema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })

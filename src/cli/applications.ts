@@ -116,10 +116,24 @@ async function listApps(options: TenantOptions): Promise<void> {
   printTable(tableOf(items, ['id', 'type', 'name', 'created_at', 'expires_at']))
 }
 
-async function regenerateApp(id: string, options: TenantOptions): Promise<void> {
-  const facts = await operate(options, 'app-regenerate', inTenant(options, { id }))
-  if (options.json === true) return sayJson(facts)
-  sayNow(`Its new key, shown once: ${String(facts['key'])}`)
+interface NewKeyOptions extends TenantOptions {
+  readonly keyFile?: string
+}
+
+/** Prints the key only once it is on disk, so that a printed key works. */
+async function regenerateApp(id: string, options: NewKeyOptions): Promise<void> {
+  await withKeyFile(options.keyFile, async keyFile => {
+    const facts = await operate(options, 'app-regenerate', inTenant(options, { id }))
+    const { key, ...known } = facts
+    keyFile?.write(String(key))
+    const place = keyFile === undefined ? { key } : { key_file: keyFile.path }
+    if (options.json === true) return sayJson({ ...known, ...place })
+    sayNow(
+      keyFile === undefined
+        ? `Its new key, shown once: ${String(key)}`
+        : `Its new key is in        ${keyFile.path}`,
+    )
+  })
 }
 
 async function deleteApp(id: string, options: TenantOptions): Promise<void> {
@@ -127,10 +141,9 @@ async function deleteApp(id: string, options: TenantOptions): Promise<void> {
   sayNow(options.json === true ? JSON.stringify(facts) : 'The application is deleted.')
 }
 
-interface AddKeyOptions extends TenantOptions {
+interface AddKeyOptions extends NewKeyOptions {
   /** An instant, as the interface takes it. */
   readonly expiresAt?: string
-  readonly keyFile?: string
 }
 
 async function listKeys(id: string, options: TenantOptions): Promise<void> {
@@ -202,7 +215,8 @@ export function addApp(program: Command): void {
     .action((options: TenantOptions) => listApps(options))
   takesTenant(app.command('regenerate <id>'))
     .description('give an application another key, print it once, and end its others')
-    .action((id: string, options: TenantOptions) => regenerateApp(id, options))
+    .addOption(keyFileOption())
+    .action((id: string, options: NewKeyOptions) => regenerateApp(id, options))
   takesTenant(app.command('delete <id>'))
     .description('delete an application, and end its sessions')
     .action((id: string, options: TenantOptions) => deleteApp(id, options))

@@ -91,7 +91,8 @@ function findInFolder(options: ServedFiles): DoctorFinding[] {
   findings.push(...findKeyBefore(options))
   findings.push(...advicesOf(findCopies(data)).map(text => warning('copies', text)))
   if (freeBytesAt(data)() < freeSpaceBytesMin) {
-    findings.push(fault('disk', 'too little space is free: writes are refused with 507'))
+    const floor = `${freeSpaceBytesMin / 1024 ** 2} MiB are free on the disk of ${data}`
+    findings.push(fault('disk', `less than ${floor}, so writes are refused with 507: free some`))
   }
   return findings
 }

@@ -21,6 +21,10 @@ function describeOption({ description, defaultValue, argChoices, envVar }: Optio
   return rest.length === 0 ? text : `${text} (${rest.join('; ')})`
 }
 
+/** The parser's own `help` takes one word, and would show `keys` for `help keys rotate`. */
+export const helpAsFlag = (words: readonly string[]): readonly string[] =>
+  words[0] === 'help' && words.length > 2 ? [...words.slice(1), '--help'] : words
+
 const last = new WeakSet<Option>()
 
 /** Marks an option that many commands share: help shows it after the command's own. */

@@ -73,16 +73,19 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
 /** Answered without a proof: it shows the state of the files, and when keys were made. */
 const unproven: readonly string[] = ['keys-status']
 
+/** The rest needs the master key itself. */
+const takesManager = (name: string): boolean => /^(?:app|session)-/.test(name)
+
 /** Returns the key of a management application, if no master key can be had. */
-function apiKeyInstead(options: FolderOptions): string | undefined {
+function apiKeyInstead(options: FolderOptions, name: string): string | undefined {
   const { file, derivation } = keyPlacesOf(options.data)
   if (isSourceGiven(options) || existsSync(file)) return undefined
-  const key = process.env[keyVariable]
+  const key = takesManager(name) ? process.env[keyVariable] : undefined
   if (key !== undefined && key !== '') return key
   if (existsSync(derivation)) return undefined
-  const where = 'say where it is, such as by --master-key-file'
+  const orKey = takesManager(name) ? `, or give the key of a manager in ${keyVariable}` : ''
   throw new CommandFailure(
-    `the server asks for its master key: ${where}, or give the key of a manager in ${keyVariable}`,
+    `the server asks for its master key: say where it is, such as by --master-key-file${orKey}`,
   )
 }
 
@@ -129,7 +132,7 @@ async function operateThere(options: FolderOptions, asked: Asked): Promise<Facts
   if (unproven.includes(name)) return callControl(control, name, input, tell)
   const offered = await callControl(control, 'challenge', {})
   if (offered === undefined) return undefined
-  const key = apiKeyInstead(options)
+  const key = apiKeyInstead(options, name)
   if (key !== undefined) return callControl(control, name, input, tell, { 'svc-api-key': key })
   const { challenge } = offered
   if (typeof challenge !== 'string') throw impostor()

@@ -140,6 +140,9 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     expectFailure(await backup('x', {}), 2, /expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/)
     const nobody = environmentOf('http://127.0.0.1:1')
     expectFailure(await backup('x', nobody), 1, /the S3 service cannot be reached/)
+    // Refused by the resolver of this machine: longer than a label may be.
+    const nameless = environmentOf(`http://${'a'.repeat(64)}.invalid`)
+    expectFailure(await backup('x', nameless), 1, /cannot be reached: see AWS_ENDPOINT_URL/)
     expect(await keysIn('x')).toEqual([])
   }, 300_000)
 

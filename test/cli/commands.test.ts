@@ -105,7 +105,7 @@ describe('coffer init', () => {
     expectFailure(
       await runCoffer(['serve', '--data', data, '--port', '0']),
       1,
-      /master key file is missing/,
+      /master key file is missing: put it at \S+, or say where it is, such as by --master-key-file/,
     )
     const server = await startCoffer(['serve', ...args, '--port', '0'])
     expect(await server.end('SIGTERM')).toBe(0)
@@ -300,6 +300,16 @@ describe('the command line', () => {
       expect(stdout).toContain('Usage: coffer')
     }
   })
+
+  test.each(['keys', 'keys rotate', 'app key add'])(
+    'has the help of %p by help before it as well',
+    async name => {
+      const words = name.split(' ')
+      const asked = await runCoffer(['help', ...words])
+      expect(asked).toEqual(await runCoffer([...words, '--help']))
+      expect(asked.stdout).toContain(`Usage: coffer ${name} `)
+    },
+  )
 
   test.each(['', 'init', 'serve', 'dev', 'doctor', 'app create', 'keys rotate'])(
     'has help for %p that fits 80 columns, and tells defaults in one way',

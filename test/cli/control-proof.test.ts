@@ -132,11 +132,20 @@ describe('a program that may open the socket and has no key', () => {
     const { exitCode, stdout, stderr } = await runCoffer(['app', 'create', '--data', vault.data])
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^coffer: the server asks for its master key: say where it is[^\n]+\n$/)
+    expect(stderr).toContain('the key of a manager in COFFER_KEY')
+    // A command that needs the master key itself neither names another way nor tries one.
+    const rotate = ['keys', 'rotate', '--data', vault.data]
+    const bare = await runCoffer(rotate, { env: { COFFER_KEY: 'key_none' } })
+    expect([bare.exitCode, bare.stdout, bare.stderr]).toEqual([
+      1,
+      '',
+      'coffer: the server asks for its master key: say where it is, such as by --master-key-file\n',
+    ])
     writeFileSync(`${vault.keyFile}.wrong`, `${'a'.repeat(64)}\n`, { mode: 0o600 })
     const wrong = { ...vault, keyFile: `${vault.keyFile}.wrong` }
     const refused = await withKey(wrong, 'app', 'create')
     expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
-    expect(refused.stderr).toContain('the master key is not the one of this vault')
+    expect(refused.stderr).toContain('not the one of this vault: name that of its init, or last')
     expect(await namesOf(vault)).toHaveLength(1)
     await server.end('SIGTERM')
   })
@@ -347,8 +356,11 @@ describe('the key of a manager in its place', () => {
     await expectRefused(maker, 'with session:read', 'session', 'list')
     await expectRefused(String(created['key']), 'management application with', 'app', 'list')
     await expectRefused('key_unknown', 'expected a live API key', 'app', 'list')
-    await expectRefused(managerKey, 'expected a proof of the master key', 'keys', 'rotate')
-    await expectRefused(managerKey, 'expected a proof of the master key', 'keys', 'retire')
+    for (const name of ['rotate', 'retire']) {
+      const answer = await send(vault.control, `keys-${name}`, '{}', { 'svc-api-key': managerKey })
+      expect(answer).toContain('expected a proof of the master key')
+      await expectRefused(managerKey, 'the server asks for its master key', 'keys', name)
+    }
     await server.end('SIGTERM')
     const logged = await server.stderr
     expect(logged).not.toMatch(/key_(?!id"|source")/)

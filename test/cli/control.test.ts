@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { idleSecondsMax } from '../../src/limits/limits.ts'
 import { callControl, findIn, startControl } from '../../src/server/listen/control.ts'
@@ -94,8 +94,14 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
     expectFailure(await run('app', 'key', 'revoke', id, added['id'] ?? ''), /no such key/)
     const past = ['--expires-at', '2001-01-01T00:00:00Z']
     expectFailure(await run('app', 'key', 'add', id, ...past), /expires_at/)
-    const { key } = await json<{ key: string }>(run('app', 'regenerate', id))
+    const keyFile = join(root, `${where.slice(0, 6)}.key`)
+    const again = run('app', 'regenerate', id, '--key-file', keyFile)
+    expect(await json(again)).toMatchObject({ application_id: id, key_file: keyFile })
+    expect((await again).stdout).not.toContain('key_"')
+    const key = readFileSync(keyFile, 'utf8').trim()
     expect(key).toMatch(/^key_/)
+    // A file that is there is left as it is, and so is the key.
+    expectFailure(await run('app', 'regenerate', id, '--key-file', keyFile), /choose another/)
     expect(await json(run('app', 'delete', id))).toEqual({ application_id: id, deleted: true })
     expectFailure(await run('app', 'delete', id), /no such application/)
     expectFailure(await run('session', 'end', id), /no such session/)

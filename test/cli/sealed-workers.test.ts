@@ -289,7 +289,10 @@ describe('workers that were unsealed', () => {
   test('follow a rotation, also one that is started after it', async () => {
     const rotated = JSON.parse(await done(withKey('keys', 'rotate'))) as object
     expect(rotated).toMatchObject({ key: 2, rows_damaged: 0 })
-    expectFailure(await withKey('keys', 'rekey'), /others that serve it cannot follow/)
+    expectFailure(
+      await withKey('keys', 'rekey'),
+      /workers, and others that serve it, cannot follow: stop all, run this again/,
+    )
     await done(withKey('keys', 'retire'))
     for (const index of [2, 0]) await killWorker(index)
     await expectOpen()

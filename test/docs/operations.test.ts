@@ -31,6 +31,8 @@ test(
   async () => {
     const cwd = temporaryFolder()
     const env = { PATH: makePath(cwd), TMPDIR: cwd }
+    // It tries the port that `serve` would take, where another vault of this machine may listen.
+    const doctorEnv = { ...env, COFFER_PORT: String(findPort()) }
     let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined
     expect(blocks.filter(block => block.startsWith(staying))).toHaveLength(1)
     try {
@@ -48,7 +50,9 @@ test(
           await untilBackedUp(join(cwd, 'backups'))
           continue
         }
-        const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
+        const blockEnv = block.includes('coffer doctor') ? doctorEnv : env
+        const words = ['sh', '-ec', block]
+        const { exitCode, stdout, stderr } = Bun.spawnSync(words, { cwd, env: blockEnv })
         expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
         expect(stdout.length).toBeGreaterThan(0)
       }

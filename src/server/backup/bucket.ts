@@ -66,8 +66,8 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   ],
   [/CERT/, 'the S3 service has a certificate that is not to be trusted'],
   [
-    /^(?:Connection|FailedToOpenSocket|E[A-Z]+$|Timeout)/,
-    'the S3 service cannot be reached: see AWS_ENDPOINT_URL and AWS_REGION',
+    /^(?:Connection|DNS|FailedToOpenSocket|E[A-Z]+$|Timeout)/,
+    'the S3 service cannot be reached: see AWS_ENDPOINT_URL, AWS_REGION, IPAddressDeny= of units',
   ],
 ]
 

@@ -118,7 +118,7 @@ function complaintOf(
   isOpenPlace: (place: PathPlace) => boolean,
 ): string | undefined {
   if (stats.uid !== uid && stats.uid !== root)
-    return `${path} belongs to another user, who may change it: chown it`
+    return `${path} belongs to another user, who may change it: run this as that user, or chown it`
   return isOpenPlace({ path, stats })
     ? `${path} may be written by others: chmod go-w it`
     : undefined

@@ -138,7 +138,8 @@ function explained(error: unknown, path: string): unknown {
   const code = systemCodeOf(error)
   if (code === undefined) return error
   const reason = code === 'ENOENT' ? 'is missing' : 'cannot be read'
-  return new CommandFailure(`the master key file ${reason}: put it at ${path}`)
+  const way = `put it at ${path}, or say where it is, such as by --master-key-file`
+  return new CommandFailure(`the master key file ${reason}: ${way}`)
 }
 
 function readFrom(path: string, isOpen: IsOpen): Uint8Array {

@@ -116,7 +116,10 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     }),
     'keys-rekey': operation('master-key', rekeyed, async asked => {
       if (isShared)
-        throw new ApiError('conflict', 'others that serve it cannot follow: stop all of them first')
+        throw new ApiError(
+          'conflict',
+          'workers, and others that serve it, cannot follow: stop all, run this again, start them',
+        )
       await rekeyInto(
         'new_file' in asked
           ? { newFile: asked.new_file }

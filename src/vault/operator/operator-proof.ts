@@ -71,7 +71,8 @@ async function managerOf(deps: Deps, key: string, permission: Permission): Promi
 }
 
 function expectedOf(needs: Need, { header }: ControlRequest): string {
-  if (header('proof') !== null) return 'the master key is not the one of this vault: see its init'
+  if (header('proof') !== null)
+    return 'the master key is not the one of this vault: name that of its init, or last keys rekey'
   const expected = 'expected a proof of the master key of this vault'
   return needs === 'master-key' ? expected : `${expected}, or the API key of a manager`
 }
