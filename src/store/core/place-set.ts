@@ -1,5 +1,5 @@
 /**
- * Sets of places within one chunk (0 to 65,535), and their algebra.
+ * Chunks of ordinals, and sets of places within one chunk (0 to 65,535) with their algebra.
  *
  * A small set is a sorted array of u16, a large one a bitmap of 2,048 u32 words. Arrays have at
  * most 4,095 entries; a bitmap may have any number, so no operation has to count. Sets are
@@ -9,6 +9,13 @@
  */
 import { chunkArrayEntriesMax, chunkOrdinals } from './limits.ts'
 import { assertStored } from '../../lib/errors.ts'
+
+export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)
+
+/** The place of an ordinal within its chunk. */
+export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
+
+export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
 
 type SmallSet = Uint16Array
 export type Bitmap = Uint32Array

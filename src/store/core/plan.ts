@@ -8,9 +8,12 @@
 import { chunkOrdinals } from './limits.ts'
 import type { Digest, PageWindow, Query } from '../contract.ts'
 import {
+  chunkOf,
   countBelow,
   emptySet,
   intersect,
+  lowOf,
+  ordinalOf,
   pickNewest,
   setOf,
   subtract,
@@ -18,13 +21,6 @@ import {
   type PlaceSet,
 } from './place-set.ts'
 import { keyOf } from './row.ts'
-
-export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)
-
-/** The place of an ordinal within its chunk. */
-export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
-
-export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
 
 /** Reads that a query plan needs. Each may throw `storage_corrupt`. */
 export interface PlanReads {

@@ -1,11 +1,13 @@
 /**
- * Errors between a vault and its database, and their translation.
+ * Errors between a vault and its database: their translation, and retries while they may pass.
  *
  * The database's own messages are never passed on: their details repeat digests. Source:
  * PostgreSQL, "Error Codes" (SQLSTATE).
  * @module
  */
+import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../lib/errors.ts'
+import { databaseRetryMsMax, databaseRetryMsMin } from '../core/limits.ts'
 
 export const databaseErrorKinds = [
   /** No server answers, or only a read-only one: a failover, or no database at all. */
@@ -90,4 +92,34 @@ export function faultOf(error: unknown): ApiError {
     return new ApiError('internal', 'the store failed', undefined, cause)
   }
   return new ApiError('unavailable', 'the database cannot be reached', undefined, cause, 1)
+}
+
+/** Bounds of retrying. */
+export interface RetryBounds {
+  readonly elapsedMs: () => number
+  readonly msMax: number
+  readonly onRetry?: () => void
+}
+
+/**
+ * Retries work within a bound while no server answers, or others win its races.
+ * @param work receives the time left
+ * @throws ApiError
+ */
+export async function retry<T>(
+  { elapsedMs, msMax, onRetry }: RetryBounds,
+  work: (msLeft: number) => Promise<T>,
+): Promise<T> {
+  const until = elapsedMs() + msMax
+  for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
+    try {
+      return await work(Math.max(1, until - elapsedMs()))
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      const isTooLate = elapsedMs() + waitMs > until
+      if (isTooLate || !mayPass(databaseErrorOf(error))) throw faultOf(error)
+    }
+    onRetry?.()
+    await setTimeout(waitMs)
+  }
 }

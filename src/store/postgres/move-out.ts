@@ -13,7 +13,8 @@ import { noProgress, type BeginProgress } from '../../lib/progress.ts'
 import { bulkMsMax, bulkStepRows, moveOutCheckMs, moveOutWatchMs } from '../core/limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
-import { readsOf, retry, type RetryBounds } from './retried-reads.ts'
+import { readsOf } from './retried-reads.ts'
+import { retry, type RetryBounds } from './database-error.ts'
 import {
   databaseFormat,
   movedOutMessage,

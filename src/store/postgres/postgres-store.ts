@@ -32,10 +32,10 @@ import { deleteStaleLeases, isAlone, keepLease } from './lease.ts'
 import { makeLookups } from './lookup-batch.ts'
 import { readPage } from './query-page.ts'
 import { openPool, type Pool } from './pool.ts'
-import { everyRow, firstOrdinalOf, retry, readsOf } from './retried-reads.ts'
+import { everyRow, firstOrdinalOf, readsOf } from './retried-reads.ts'
 import { makeWritePool } from './replication.ts'
 import { assertFormat, movedOutMessage, tablesIn, type Tables } from './schema.ts'
-import { faultOf } from './database-error.ts'
+import { faultOf, retry } from './database-error.ts'
 import { makeWriteQueue } from './write/postgres-commit.ts'
 
 export interface PostgresOptions {

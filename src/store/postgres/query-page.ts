@@ -8,15 +8,15 @@ import { termBytes, uniqueBytes } from '../../limits/work-limits.ts'
 import type { Digest, RowPage, PageWindow, Query, Row } from '../contract.ts'
 import { chunkOrdinals, pageTermsSentMax } from '../core/limits.ts'
 import {
+  chunkOf,
   countOf,
   decodePlaceSet,
   emptySet,
+  type PlaceSet,
   subtract,
   unite,
-  type PlaceSet,
 } from '../core/place-set.ts'
 import {
-  chunkOf,
   evaluateChunk,
   namedChunks,
   planQuery,

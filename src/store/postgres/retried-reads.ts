@@ -2,50 +2,12 @@
  * Statements that read, retried within a bound while no server answers.
  * @module
  */
-import { setTimeout } from 'node:timers/promises'
-import { ApiError } from '../../lib/errors.ts'
 import type { Row } from '../contract.ts'
-import {
-  databaseRetryMsMax,
-  databaseRetryMsMin,
-  inspectRows,
-  ordinalMax,
-  waitingRowsCountedMax,
-} from '../core/limits.ts'
+import { inspectRows, ordinalMax, waitingRowsCountedMax } from '../core/limits.ts'
 import { decodeRow } from '../core/row-format.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { databaseErrorOf, faultOf, mayPass } from './database-error.ts'
-
-/** Bounds of retrying. */
-export interface RetryBounds {
-  readonly elapsedMs: () => number
-  readonly msMax: number
-  readonly onRetry?: () => void
-}
-
-/**
- * Retries work within a bound while no server answers, or others win its races.
- * @param work receives the time left
- * @throws ApiError
- */
-export async function retry<T>(
-  { elapsedMs, msMax, onRetry }: RetryBounds,
-  work: (msLeft: number) => Promise<T>,
-): Promise<T> {
-  const until = elapsedMs() + msMax
-  for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
-    try {
-      return await work(Math.max(1, until - elapsedMs()))
-    } catch (error) {
-      if (error instanceof ApiError) throw error
-      const isTooLate = elapsedMs() + waitMs > until
-      if (isTooLate || !mayPass(databaseErrorOf(error))) throw faultOf(error)
-    }
-    onRetry?.()
-    await setTimeout(waitMs)
-  }
-}
+import { retry, type RetryBounds } from './database-error.ts'
 
 const bigintMin = '-9223372036854775808'
 

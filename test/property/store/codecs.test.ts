@@ -6,7 +6,7 @@ import { ordinalMax } from '../../../src/store/core/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import type { LmdbEnvironment } from '../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../src/store/lmdb/index/postings.ts'
-import { chunkOf, lowOf, ordinalOf } from '../../../src/store/core/plan.ts'
+import { chunkOf, lowOf, ordinalOf } from '../../../src/store/core/place-set.ts'
 import {
   decodeDeadline,
   dueRange,

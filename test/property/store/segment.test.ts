@@ -16,9 +16,8 @@ import {
   uniquesOfPrefix,
   type TailSegment,
 } from '../../../src/store/lmdb/index/segment.ts'
-import { placesOf } from '../../../src/store/core/place-set.ts'
+import { chunkOf, lowOf, placesOf } from '../../../src/store/core/place-set.ts'
 import { placeSetOf } from '../../../src/store/lmdb/index/postings.ts'
-import { chunkOf, lowOf } from '../../../src/store/core/plan.ts'
 import { storedRow } from '../../../src/store/core/row.ts'
 
 /** Few first bytes, and one more by which any two differ, wherever that stands. */

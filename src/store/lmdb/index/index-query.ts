@@ -13,19 +13,19 @@ import {
   walkChunks,
 } from './postings.ts'
 import {
+  chunkOf,
+  countOf,
+  eachPlace,
   emptySet,
+  ordinalOf,
+  type PlaceSet,
   subtract,
   unite,
   uniteAll,
-  type PlaceSet,
-  countOf,
-  eachPlace,
 } from '../../core/place-set.ts'
 import {
-  chunkOf,
   evaluateChunk,
   namedChunks,
-  ordinalOf,
   planQuery,
   selectOrdinals,
   type Matches,

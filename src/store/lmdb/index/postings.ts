@@ -8,18 +8,19 @@ import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
 import {
   addPlaces,
-  copyToBitmap,
-  lowerBound,
   type Bitmap,
+  chunkOf,
+  copyToBitmap,
   decodePlaceSet,
   emptySet,
-  type PlaceSet,
   encodePlaceSet,
+  lowerBound,
+  lowOf,
+  type PlaceSet,
   setOf,
   subtract,
   unite,
 } from '../../core/place-set.ts'
-import { chunkOf, lowOf } from '../../core/plan.ts'
 import { type LmdbEnvironment, type LmdbTable } from '../environment.ts'
 import { isFolded, type StoreState } from '../store-state.ts'
 import {

@@ -12,7 +12,7 @@ import type { Digest } from '../../contract.ts'
 import { digestsAt, versionOf } from '../../core/row.ts'
 import type { RowVersion } from '../layout.ts'
 import { addPlace, dropPlace, type ChunkPlaces } from './postings.ts'
-import { chunkOf, lowOf } from '../../core/plan.ts'
+import { chunkOf, lowOf } from '../../core/place-set.ts'
 
 /*
  * A hash table of digests with open addressing. Each entry also links to the previous one with the

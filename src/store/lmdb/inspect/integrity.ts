@@ -17,15 +17,17 @@ import type { Row } from '../../contract.ts'
 import { attempt } from '../../../lib/errors.ts'
 import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
 import { deadlinesOfStore, readChunk, termsOfStore, type Postings } from '../index/postings.ts'
-import { chunkOf, lowOf, ordinalOf } from '../../core/plan.ts'
 import {
-  decodePlaceSet,
-  isCanonical,
+  chunkOf,
   countOf,
+  decodePlaceSet,
   emptySet,
   hasPlace,
-  placesOf,
+  isCanonical,
+  lowOf,
+  ordinalOf,
   type PlaceSet,
+  placesOf,
 } from '../../core/place-set.ts'
 import {
   decodeDeadline,

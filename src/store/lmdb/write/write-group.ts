@@ -24,7 +24,7 @@ import {
   termsOfStore,
 } from '../index/postings.ts'
 import { readHeldRow, readUnique } from '../index/read-rows.ts'
-import { chunkOf } from '../../core/plan.ts'
+import { chunkOf } from '../../core/place-set.ts'
 import { faultOf, applyPut, type Put } from '../environment.ts'
 import {
   assertSafeState,

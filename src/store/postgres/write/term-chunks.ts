@@ -10,14 +10,15 @@ import { bytesOfHex } from '../../../lib/bytes.ts'
 import type { Digest } from '../../contract.ts'
 import type { GroupDraft } from '../../core/decide-change.ts'
 import {
+  chunkOf,
   decodePlaceSet,
   emptySet,
   encodePlaceSet,
+  lowOf,
   setOf,
   subtract,
   unite,
 } from '../../core/place-set.ts'
-import { chunkOf, lowOf } from '../../core/plan.ts'
 import { keyOf, termKeysOf } from '../../core/row.ts'
 import { termBytes } from '../../../limits/work-limits.ts'
 import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
