@@ -45,7 +45,7 @@ export interface PostgresOptions {
   readonly elapsedMs: () => number
   /** Waiting rows at which a fold starts, and the interval of checks, so that a test sees one. */
   readonly foldRows?: number
-  readonly foldLookMs?: number
+  readonly foldCheckMs?: number
   readonly bounds?: Partial<DatabaseTimeouts>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
   readonly onFoldFailure?: (state: string | undefined) => void
@@ -134,7 +134,7 @@ function startLeasedWork(
   tables: Tables,
   bounds: DatabaseTimeouts,
 ) {
-  const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldFailure = () => {} } = options
+  const { randomBytes, elapsedMs, foldRows, foldCheckMs, onFoldFailure = () => {} } = options
   const holder = randomBytes(holderBytes)
   const leased = { pool: pools.lookup, tables, holder, elapsedMs, bounds }
   // Each vault's own lease, by which the others know of it.
@@ -146,7 +146,7 @@ function startLeasedWork(
     tables,
     lease: folding,
     rowsMin: foldRows ?? foldRowsMin,
-    ...(foldLookMs === undefined ? {} : { everyMs: foldLookMs }),
+    ...(foldCheckMs === undefined ? {} : { everyMs: foldCheckMs }),
     onFailure: onFoldFailure,
   })
   return {

@@ -40,7 +40,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     openAt(folder, { bounds: patient, foldRows: never }),
   )
   describeStoreContract('the PostgreSQL engine, amid folds,', folder =>
-    openAt(folder, { bounds: patient, foldRows: 1, foldLookMs: 5 }),
+    openAt(folder, { bounds: patient, foldRows: 1, foldCheckMs: 5 }),
   )
 
   testModel(
@@ -49,7 +49,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     async foldRows => {
       const folder = temporaryFolder()
       return {
-        open: () => openAt(folder, { bounds: patient, foldRows, foldLookMs: 10 }, firstOrdinal),
+        open: () => openAt(folder, { bounds: patient, foldRows, foldCheckMs: 10 }, firstOrdinal),
       }
     },
     40,
@@ -60,7 +60,8 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     fc.constantFrom(1, 5, never),
     async foldRows => {
       const folder = temporaryFolder()
-      const open = () => openAt(folder, { bounds: patient, foldRows, foldLookMs: 10 }, firstOrdinal)
+      const open = () =>
+        openAt(folder, { bounds: patient, foldRows, foldCheckMs: 10 }, firstOrdinal)
       return { open: async () => inTurns([await open(), await open()]) }
     },
     30,

@@ -65,7 +65,7 @@ describe.skipIf(!isPostgresThere)('figures of a pool', () => {
 
 describe.skipIf(!isPostgresThere)('figures of a store', () => {
   test('say what it does for all, and how it folds', async () => {
-    const store = await openAt(temporaryFolder(), { foldRows: 1, foldLookMs: 3 })
+    const store = await openAt(temporaryFolder(), { foldRows: 1, foldCheckMs: 3 })
     await until(() => store.databaseFigures().leases.fold)
     await inserted(store, { uniques: [1], terms: [1] })
     await until(() => store.databaseFigures().folds > 0)
@@ -80,7 +80,7 @@ describe.skipIf(!isPostgresThere)('figures of a store', () => {
 
   test('count each fold that fails, also while nobody is told again', async () => {
     const folder = temporaryFolder()
-    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3 })
+    const store = await openAt(folder, { foldRows: 1, foldCheckMs: 3 })
     const { sql } = await sharedPostgres()
     const { chunks } = tablesAt(folder)
     await sql.unsafe(`ALTER TABLE ${chunks} RENAME COLUMN places TO other`)

@@ -20,7 +20,7 @@ describe.skipIf(!isPostgresThere)('folds', () => {
     const folder = temporaryFolder()
     const told: (string | undefined)[] = []
     const onFoldFailure = (state?: string) => void told.push(state)
-    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3, onFoldFailure })
+    const store = await openAt(folder, { foldRows: 1, foldCheckMs: 3, onFoldFailure })
     const pool = openPool((await sharedPostgres()).address('public'), 1)
     const { chunks } = tablesAt(folder)
     const waiting = async () => (await store.figures()).waiting

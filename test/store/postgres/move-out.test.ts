@@ -109,7 +109,7 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
 
   test('is in the folder with all rows over several chunks, by every index', async () => {
     const folder = temporaryFolder()
-    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3 }, 65_500)
+    const store = await openAt(folder, { foldRows: 1, foldCheckMs: 3 }, 65_500)
     for (let i = 0; i < 100; i += 10) {
       const some = Array.from({ length: 10 }, (_, n) => i + n)
       await written(

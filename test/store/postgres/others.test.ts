@@ -105,7 +105,7 @@ describe.skipIf(!isPostgresThere)('over a database', () => {
 
   test('a change that needs a damaged chunk is refused, and those beside it land', async () => {
     const folder = temporaryFolder()
-    const store = await openAt(folder, { foldRows: 1, foldLookMs: 10 })
+    const store = await openAt(folder, { foldRows: 1, foldCheckMs: 10 })
     const { chunks } = tablesAt(folder)
     const pool = await poolOf(1)
     const ordinal = await inserted(store, { uniques: [1], terms: [1] })

@@ -17,7 +17,7 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
   afterAll(() => bouncer.stop())
 
   describeStoreContract('the PostgreSQL engine', folder =>
-    openAt(folder, { bounds: patient, foldRows: 1, foldLookMs: 5 }, 1, bouncer.through),
+    openAt(folder, { bounds: patient, foldRows: 1, foldCheckMs: 5 }, 1, bouncer.through),
   )
 
   test('three vaults have more connections than it has, and write and read as one', async () => {

@@ -18,7 +18,7 @@ import { openAt } from './subject.ts'
 
 type Pair = readonly [PostgresStore, PostgresStore]
 
-const folding = { foldRows: 1, foldLookMs: 3 }
+const folding = { foldRows: 1, foldCheckMs: 3 }
 
 async function openPair(): Promise<Pair> {
   const folder = temporaryFolder()
