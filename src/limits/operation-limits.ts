@@ -198,6 +198,10 @@ export const importIdBytes = 16
 export const importReasonsShownMax = 20
 export const mapFileBytesMax = 256 * 1024
 export const identityFileBytesMax = 64 * 1024
+/** decision: the header of an age file, of 600 recipients at most; each costs a multiplication. */
+export const ageHeaderBytesMax = 64 * 1024
+/** decision: recipients of an export, whose header an import takes. */
+export const ageRecipientsMax = 500
 export const stateFileBytesMax = 64 * 1024
 /** decision: interval of progress reports of bulk work. */
 export const bulkToldMs = 2_000

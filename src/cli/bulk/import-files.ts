@@ -13,6 +13,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  readSync,
   statSync,
 } from 'node:fs'
 import { writeWhole } from '../../lib/files.ts'
@@ -72,8 +73,14 @@ export interface ReportFile {
 
 function assertOwnTable(path: string, head: string): void {
   if (!existsSync(path) || statSync(path).size === 0) return
-  const file = readFileSync(path).subarray(0, head.length)
-  if (file.toString() === head) return
+  const begins = Buffer.alloc(Buffer.byteLength(head))
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    readSync(file, begins)
+  } finally {
+    closeSync(file)
+  }
+  if (begins.toString() === head) return
   throw usage(`the file at ${path} is no report of an import: name one that is, or a new one`)
 }
 

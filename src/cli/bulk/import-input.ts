@@ -6,7 +6,11 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { Decrypter } from 'age-encryption'
 import { readRegular } from '../../lib/files.ts'
-import { identityFileBytesMax, importReadBytes } from '../../limits/operation-limits.ts'
+import {
+  ageHeaderBytesMax,
+  identityFileBytesMax,
+  importReadBytes,
+} from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf, usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
@@ -58,12 +62,48 @@ const streamOf = (chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 const unopened = () =>
   new CommandFailure('the input is no age file that --identity opens, or it was cut off or changed')
 
+const ageBegins = 'age-encryption.org/v1\n'
+const lineEnd = 0x0a
+
+/** @returns true if the line of the header's MAC is in it as a whole */
+function hasWholeHeader(head: Buffer): boolean {
+  const mac = head.indexOf('\n---')
+  return mac >= 0 && head.includes(lineEnd, mac + 1)
+}
+
+/**
+ * The same chunks. The library takes a header of any length, and tries each of its stanzas.
+ * @throws CommandFailure for a long one, or where none begins
+ */
+async function* withShortHeader(chunks: AsyncIterable<Uint8Array>) {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (head === undefined) {
+      yield chunk
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    const start = head.subarray(0, ageHeaderBytesMax)
+    if (hasWholeHeader(start)) {
+      yield head
+      head = undefined
+    } else if (start.length === ageHeaderBytesMax) {
+      if (!start.toString('latin1').startsWith(ageBegins)) throw unopened()
+      const most = `${ageHeaderBytesMax} bytes of recipients`
+      throw new CommandFailure(
+        `the input: expected an age file with at most ${most} before its data`,
+      )
+    }
+  }
+  if (head !== undefined) yield head
+}
+
 /** @throws CommandFailure as soon as a part is not as it was sealed */
 async function* unseal(chunks: AsyncIterable<Uint8Array>, identity: string) {
   const decrypter = new Decrypter()
   for (const each of identitiesOf(identity)) decrypter.addIdentity(each)
   try {
-    yield* await decrypter.decrypt(streamOf(chunks))
+    yield* await decrypter.decrypt(streamOf(withShortHeader(chunks)))
   } catch (error) {
     throw error instanceof CommandFailure ? error : unopened()
   }

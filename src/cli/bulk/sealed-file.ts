@@ -6,14 +6,18 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from '
 import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
 import { ownerOnlyFile, syncFolder, writeWhole } from '../../lib/files.ts'
+import { ageRecipientsMax } from '../../limits/operation-limits.ts'
 import { usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
 /** Only X25519 (age-encryption.org/v1, "The X25519 recipient type"). */
 const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/
 
-/** @throws CommandFailure for anything but an X25519 recipient */
+/** @throws CommandFailure for anything but an X25519 recipient, or too many */
 export function encrypterFor(recipients: readonly string[]): Encrypter {
+  if (recipients.length > ageRecipientsMax) {
+    throw usage(`--recipient: expected at most ${ageRecipientsMax} recipients`)
+  }
   const encrypter = new Encrypter()
   for (const [at, recipient] of recipients.entries()) {
     try {

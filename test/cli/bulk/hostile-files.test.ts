@@ -6,6 +6,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { ageHeaderBytesMax, ageRecipientsMax } from '../../../src/limits/operation-limits.ts'
 import { startVault, type TestVault } from '../../../src/testing/index.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import { temporaryFolder } from '../../support/folders.ts'
@@ -93,5 +95,52 @@ describe('links where an import writes', () => {
     const told = await run(...words, `--${name}`, at('table'))
     expect([told.exitCode, told.stderr]).toEqual([2, expect.stringContaining('no link')])
     expect([existsSync(at('nothing')), await total('*')]).toEqual([false, before])
+  })
+})
+
+describe('a sealed file', () => {
+  let key: string
+  let own: string
+  let foreign: string
+  beforeAll(async () => {
+    const identity = await generateX25519Identity()
+    key = join(temporaryFolder(), 'key')
+    writeFileSync(key, `${identity}\n`, { mode: 0o600 })
+    own = await identityToRecipient(identity)
+    foreign = await identityToRecipient(await generateX25519Identity())
+  })
+
+  const version = 'age-encryption.org/v1\n'
+  const stanza = `-> X25519 ${'A'.repeat(43)}\n${'B'.repeat(43)}\n`
+  const long = `with at most ${ageHeaderBytesMax} bytes of recipients before its data`
+
+  // proves E29.4
+  test.each([
+    ['many recipients', version + stanza.repeat(100_000), long],
+    ['a line without an end', `${version}-> X25519 ${'A'.repeat(4_000_000)}`, long],
+    ['a last line without an end', `${version}${stanza}--- ${'A'.repeat(4_000_000)}`, long],
+    ['no header', 'A'.repeat(4_000_000), 'no age file that --identity opens'],
+    ['nothing', '', 'no age file that --identity opens'],
+    ['the beginning of a header', version + stanza, 'no age file that --identity opens'],
+  ])('of %s is refused, and nothing of it is stored', async (_, text, says) => {
+    const input = join(temporaryFolder(), 'rows.jsonl.age')
+    writeFileSync(input, text, { mode: 0o600 })
+    const before = await total('*')
+    const { exitCode, stdout, stderr } = await run('import', input, '--identity', key)
+    expect([exitCode, stdout, stderr.split('\n').length]).toEqual([1, '', 2])
+    expect(stderr).toContain(says)
+    expect(await total('*')).toBe(before)
+  })
+
+  // proves E29.4
+  test('of as many recipients as an export takes comes back', async () => {
+    const out = join(temporaryFolder(), 'all.jsonl.age')
+    const others = Array.from({ length: ageRecipientsMax - 1 }, () => foreign)
+    const words = ['export', '--out', out, '--recipient', ...others, own]
+    const refused = await run(...words, own)
+    expect([refused.exitCode, existsSync(out)]).toEqual([2, false])
+    expect(refused.stderr).toContain(`--recipient: expected at most ${ageRecipientsMax}`)
+    expect((await run(...words)).exitCode).toBe(0)
+    expect((await run('import', out, '--identity', key)).exitCode).toBe(0)
   })
 })
