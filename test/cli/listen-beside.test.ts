@@ -73,8 +73,11 @@ test.each([
     process.kill(pid, 'SIGKILL')
     await workerAfter(server.pid, index, pid)
   }
-  expect((await shakeHands(port)).name).toBe('two')
-  expect(await endTrials()).toEqual(nothingWorked)
+  const name = await shakeHands(port).then(
+    shaken => shaken.name,
+    () => 'no answer',
+  )
+  expect({ ...(await endTrials()), name }).toEqual({ ...nothingWorked, name: 'two' })
   expect(await server.end('SIGTERM')).toBe(0)
   // It is the vault alone that was in the way.
   await until(() => listenBeside(port).length > 0 && listenBeside(opsPort).length > 0)
