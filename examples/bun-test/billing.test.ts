@@ -1,5 +1,6 @@
 /**
- * Billing against a real vault, which is there for each test alone: `bun test examples/bun-test`.
+ * Billing against a real vault, which is there for each test alone:
+ * `npx bun test examples/bun-test`.
  * @module
  */
 import { expect, test } from 'bun:test'

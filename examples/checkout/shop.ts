@@ -2,7 +2,7 @@
  * A shop that takes cards and never has one: it keeps token ids, and reveals a card only to charge
  * it, on its server. Beside a vault (`npm start` prints address and keys):
  *
- *     VAULT=http://127.0.0.1:3333 PUBLIC_KEY=… PRIVATE_KEY=… bun examples/checkout/shop.ts
+ *     VAULT=http://127.0.0.1:3333 PUBLIC_KEY=… PRIVATE_KEY=… npx bun examples/checkout/shop.ts
  * @module
  */
 import { join } from 'node:path'

@@ -10,6 +10,7 @@ import { Option, type Command } from 'commander'
 import type { Facts } from '../vault/operator/operator-operation.ts'
 import { isJsonObject, toPlain } from '../lib/json/json.ts'
 import { decodeUtf8, parseJson } from '../lib/json/parse-json.ts'
+import { expectedOneOf } from '../lib/spelling.ts'
 import { nameCharsMax } from '../limits/limits.ts'
 import { rulesFileBytesMax } from '../limits/operation-limits.ts'
 import { applicationTypes, permissions } from '../rules/permissions.ts'
@@ -48,7 +49,7 @@ function permissionsOf({ permission: given = [] }: CreateOptions): Facts {
   const known: readonly string[] = permissions
   const wrong = given.findIndex(name => !known.includes(name))
   if (wrong < 0) return given.length === 0 ? {} : { permissions: [...new Set(given)] }
-  throw usage(`--permission: expected one such as token:create; number ${wrong + 1} is none`)
+  throw usage(`--permission: number ${wrong + 1}: ${expectedOneOf(given[wrong], permissions)}`)
 }
 
 function readRules(path: string): unknown {

@@ -102,6 +102,12 @@ const named = (message: string, { addr = '' }: ReachOptions): string =>
     ? message.replace(socketAddress, `the socket ${addr.slice(socketPrefix.length)}`)
     : message
 
+/** The key did not come in a header here. */
+const wordsOf = ({ code, message }: CofferError, options: ReachOptions): string =>
+  code === 'unauthenticated'
+    ? 'expected a live API key in COFFER_KEY or --key-file'
+    : named(message, options)
+
 function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
   if (error.code === 'not_coffer') {
     const where = options.addr ?? ''
@@ -110,7 +116,7 @@ function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
   }
   const trace = error.traceId === undefined ? '' : ` (trace ${error.traceId})`
   return new CommandFailure(
-    shown(named(error.message, options) + trace),
+    shown(wordsOf(error, options) + trace),
     exitCodes[error.code] ?? 1,
     error,
   )

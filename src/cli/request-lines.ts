@@ -58,6 +58,11 @@ const ruleName = ({ priority, container, transform, description }: Rule): string
 const isWrite = (permission: TokenPermission): boolean =>
   permission === 'token:create' || permission === 'token:update'
 
+function maskingOf({ maskText, maskedText }: TokenRecord): string {
+  if (maskText === undefined) return 'data left out, as the token has no mask'
+  return maskedText === null ? 'data left out, as its mask makes nothing of it' : 'masked'
+}
+
 /** Explains why data was shown as it was. */
 function showing(
   name: string,
@@ -71,7 +76,7 @@ function showing(
   if (transform === undefined) return undefined
   if (transform === 'redact') return `redacted: ${by} of ${name} decides`
   if (transform === 'reveal' && !isWrite(permission)) return undefined
-  const what = token.maskText === undefined ? 'data left out, as the token has no mask' : 'masked'
+  const what = maskingOf(token)
   if (transform === 'reveal') return `${what}: answers of writes are never in the clear`
   return `${what}: ${by} of ${name} decides`
 }

@@ -63,7 +63,15 @@ function messageOf(error: ValueError): string {
   const { names, missing }: Record<string, unknown> = error.schema
   if (Array.isArray(names)) return expectedOneOf(error.value, names)
   if (typeof missing === 'string' && isMissing(error.value)) return missing
-  return error.type === ValueErrorType.ObjectRequiredProperty ? 'is required' : error.message
+  return error.type === ValueErrorType.ObjectRequiredProperty
+    ? 'is required'
+    : worded(error.message)
+}
+
+function worded(message: string): string {
+  const [, kind] = /^Expected (\w+)$/.exec(message) ?? []
+  if (kind === undefined) return message.replace(/^E/, 'e')
+  return `expected ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`
 }
 
 /** For a value or null, the fault of the value says more than "no union". */

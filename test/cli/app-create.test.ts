@@ -96,7 +96,12 @@ describe('coffer app create', () => {
     const before = await count()
     const keyFile = join(root, 'never.key')
     const refused: readonly (readonly [readonly string[], number, RegExp])[] = [
-      [['--permission', 'token:read', '--permission', 'canary'], 2, /number 2 is none/],
+      [
+        ['--permission', 'token:read', '--permission', 'canary'],
+        2,
+        /number 2: expected one of token:create/,
+      ],
+      [['--permission', 'token:raed'], 2, /number 1: did you mean `token:read`\?/],
       [['--rules', bad], 2, /expected a JSON array of rules/],
       [['--rules', join(root, 'absent.json')], 2, /expected a JSON array of rules/],
       [['--name', 'a', '--if-absent', 'b'], 2, /--name: expected without --if-absent/],

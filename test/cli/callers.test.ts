@@ -237,7 +237,7 @@ describe('each failure has its exit code, and repeats nothing', () => {
     [2, 'a pair that is none', [...list, '--metadata', number], '', reach, 'number 1 is none'],
     [2, 'a limit that is none', [...list, '--limit', '0'], '', reach, '--limit'],
     [2, 'an option that is none', [...create, '--data', number], '', reach, 'unknown option'],
-    [3, 'a key of nobody', list, '', () => ({ ...reach(), COFFER_KEY: secret }), 'live API key'],
+    [3, 'a key of nobody', list, '', () => ({ ...reach(), COFFER_KEY: secret }), 'COFFER_KEY or'],
     [3, 'a key that may not', list, '', () => reach('management'), 'token:read'],
     [4, 'what is not there', ['token', 'get', 'absent'], '', reach, 'no such token'],
     [

@@ -189,7 +189,7 @@ describe('a data folder that cannot be served', () => {
   // proves H166
   test('because it is missing is not made', async () => {
     const data = join(root, 'missing')
-    expectFailure(await serve(data), 1, /not a data folder.*coffer init/)
+    expectFailure(await serve(data), 1, /not a data folder: name yours by --data, or .*coffer init/)
     expect(existsSync(data)).toBe(false)
   })
 

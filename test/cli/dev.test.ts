@@ -112,6 +112,7 @@ test('coffer dev tells of each request why it was refused, masked or hidden', as
     const card = { id: 'dev-card', type: 'card', data: { number: '4242424242424242' } }
     await ask(writer, 'POST', '/tokens', card)
     await ask(writer, 'POST', '/tokens', { id: 'dev-note', type: 'token', data: 'c4n4ry' })
+    await ask(reader, 'POST', '/tokens', { ...card, id: 'dev-mask', mask: '{{ data | last4 }}' })
     await ask(reader, 'GET', '/tokens/dev-card')
     await ask(writer, 'GET', '/tokens/dev-card')
     const rules = [
@@ -135,6 +136,8 @@ test('coffer dev tells of each request why it was refused, masked or hidden', as
     '201 POST /tokens · masked: plain token:create of "Demo browser" decides',
     '201 POST /tokens · data left out, as the token has no mask: ' +
       'plain token:create of "Demo browser" decides',
+    '201 POST /tokens · data left out, as its mask makes nothing of it: ' +
+      'answers of writes are never in the clear',
     '200 GET /tokens/:id',
     '403 GET /tokens/:id · expected a credential with the permission token:read; ' +
       '"Demo browser" holds token:create, token:update',

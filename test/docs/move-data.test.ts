@@ -20,6 +20,7 @@ test('the commands of docs/move-data.md do what they are for, as they stand', as
   const put = (name: string, text: string) => writeFileSync(join(cwd, name), text, { mode: 0o600 })
   const [rules = '', map = ''] = [...page.matchAll(/```json\n([^`]+)```/g)].map(([, json]) => json)
   put('map.json', map)
+  put('rules.json', rules)
   const row = 'c-17,4242 4242 4242 4242,12/2031,ada@navy.example'
   put('rows.csv', `customer,Card number,expiry,email\r\n${row}\r\n`)
   const { key } = await vault.application({
@@ -34,8 +35,9 @@ test('the commands of docs/move-data.md do what they are for, as they stand', as
     COFFER_KEY: key,
     RECIPIENT: await identityToRecipient(identity),
   }
-  expect(blocks).toHaveLength(4)
-  for (const block of blocks) {
+  expect(blocks).toHaveLength(5)
+  const made = 'coffer init --data vault --master-key-file master.key --key-file management.key'
+  for (const block of [made, ...blocks]) {
     const child = Bun.spawn(['sh', '-ec', block], { cwd, env, stdout: 'pipe', stderr: 'pipe' })
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
     // Progress lines, which come on a busy machine only.

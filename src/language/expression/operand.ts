@@ -83,7 +83,7 @@ export const readOperand = (reader: Reader): Operand => {
   if (name === 'data' || (name === 'metadata' && reader.use === 'fingerprint')) {
     return { kind: 'path', root: name, steps: readSteps(reader) }
   }
-  const roots = reader.use === 'fingerprint' ? 'data, metadata' : 'data'
+  const roots = reader.use === 'fingerprint' ? '`data`, `metadata`' : '`data`'
   throw reader.refuse(start, `expected ${roots}, a string, a number, true, false or nil`)
 }
 

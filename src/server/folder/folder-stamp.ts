@@ -81,8 +81,8 @@ function readStamp(folder: string): number {
     stamp = readRegular(pathsOf(folder).stamp, folderFileBytesMax)?.toString('latin1') ?? ''
   } catch (error) {
     if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
-    const none = `${folder} is not a data folder: make one with coffer init --data`
-    throw lostStampOf(folder) ?? new CommandFailure(none)
+    const next = 'name yours by --data, or make one by coffer init --data'
+    throw lostStampOf(folder) ?? new CommandFailure(`${folder} is not a data folder: ${next}`)
   }
   const version = stampPattern.exec(stamp)?.[1]
   if (version === undefined) {

@@ -298,8 +298,10 @@ describe('refusing text that is no expression', () => {
   })
 
   test('says where the fault is, and what was expected', () => {
-    expect(expectParseRefusal('{{ x }}', 'mask').message).toContain('position 3: expected data, a')
-    expect(expectParseRefusal('{{ x }}', 'fingerprint').message).toContain('data, metadata')
+    expect(expectParseRefusal('{{ x }}', 'mask').message).toContain(
+      'position 3: expected `data`, a',
+    )
+    expect(expectParseRefusal('{{ x }}', 'fingerprint').message).toContain('`data`, `metadata`')
     expect(expectParseRefusal('{{ data | upcase, 1 }}').message).toEndWith(
       ': position 16: expected | or }}',
     )
@@ -315,7 +317,7 @@ describe('refusing text that is no expression', () => {
       ': position 8: expected an integer or a string in brackets',
     )
     expect(expectParseRefusal("{{ data | append: : 'a' }}").message).toContain(
-      ': position 18: expected data, a',
+      ': position 18: expected `data`, a',
     )
   })
 
