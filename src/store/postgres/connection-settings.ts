@@ -2,14 +2,15 @@
  * Settings of the sessions that a vault opens.
  *
  * They are sent with each connection. A transaction pooler (PgBouncer) refuses that and passes on
- * the role's settings: `coffer init` and `coffer db setup` give the role the same ones. Source:
- * PostgreSQL, "Client Connection Defaults"; PgBouncer, "ignore_startup_parameters".
+ * the role's settings: `coffer db setup` gives the role the same ones, and `coffer init` all but
+ * the search path. Source: PostgreSQL, "Client Connection Defaults"; PgBouncer,
+ * "ignore_startup_parameters".
  * @module
  */
 import { databaseAbandonedMs } from '../core/limits.ts'
 
 /** @param abandonedMs time after which the database ends an idle transaction */
-export const connectionSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
+const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
   // A plan made while a table was small must not scan the whole table once it is large.
   enable_seqscan: 'off',
   // Every join is of a few keys with an index; other join methods would scan the whole table.
@@ -22,6 +23,23 @@ export const connectionSettings = (abandonedMs: number): Readonly<Record<string,
   tcp_user_timeout: String(abandonedMs),
 })
 
-export const roleSettings: readonly string[] = Object.entries(
-  connectionSettings(databaseAbandonedMs),
-).map(([name, value]) => `${name} = ${value}`)
+/**
+ * Others who use the database may make a function or operator, in a schema such as `public`, that
+ * fits the types of a call better than the database's own: our statements would run it as our user.
+ * So none of theirs is looked for. Source: PostgreSQL, "Functions" in "Type Conversion";
+ * CVE-2018-1058.
+ * @param abandonedMs time after which the database ends an idle transaction
+ */
+export const connectionSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
+  ...sharedSettings(abandonedMs),
+  search_path: 'pg_catalog',
+})
+
+const linesOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+
+/** For a role that serves a vault and does nothing else. */
+export const roleSettings = linesOf(connectionSettings(databaseAbandonedMs))
+
+/** For a role that another application may use too, whose tables a search path finds. */
+export const sharedRoleSettings = linesOf(sharedSettings(databaseAbandonedMs))

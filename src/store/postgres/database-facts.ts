@@ -37,6 +37,7 @@ const settingNames = [
   'enable_mergejoin',
   'jit',
   'idle_in_transaction_session_timeout',
+  'search_path',
 ] as const
 
 /** Limits of a role or a database do not bind a superuser. */

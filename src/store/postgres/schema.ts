@@ -9,7 +9,7 @@ import { ApiError, otherFormat } from '../../lib/errors.ts'
 import { databaseSetupMsMax } from '../core/limits.ts'
 import type { Pool, DatabaseSession } from './pool.ts'
 import { replicationRole, untilReplicated } from './replication.ts'
-import { roleSettings } from './connection-settings.ts'
+import { roleSettings, sharedRoleSettings } from './connection-settings.ts'
 import { databaseErrorOf, type DatabaseError } from './database-error.ts'
 
 /** Changes with every change of a table. */
@@ -141,7 +141,7 @@ export function setupOf(schema: string, role: string): readonly string[] {
 }
 
 const settingsOfRole = `DO $$ BEGIN
-${roleSettings
+${sharedRoleSettings
   .map(
     setting => `EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET ${setting}',
   current_database());`,
