@@ -14,7 +14,7 @@ import { addReader, ask, serve } from './served.ts'
 const noting = (result: string): string => `LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO public.caught VALUES (current_user); RETURN ${result}; END $$`
 
-/** Each does what the database's own of that name does, and fits a call of the vault better. */
+/** Functions and operators. Each does what the database's own of that name does, and fits a call of the vault better. */
 const traps = [
   'CREATE TABLE public.caught (by_user text)',
   'GRANT INSERT ON public.caught TO PUBLIC',

@@ -38,8 +38,8 @@ export const connectionSettings = (abandonedMs: number): Readonly<Record<string,
 const linesOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
 
-/** For a role that serves a vault and does nothing else. */
+/** Settings of a role that serves a vault and does nothing else. */
 export const roleSettings = linesOf(connectionSettings(databaseAbandonedMs))
 
-/** For a role that another application may use too, whose tables a search path finds. */
+/** Settings of a role that another application may use too, whose tables a search path finds. */
 export const sharedRoleSettings = linesOf(sharedSettings(databaseAbandonedMs))
