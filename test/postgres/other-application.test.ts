@@ -14,7 +14,7 @@ import { addReader, ask, serve } from './served.ts'
 const noting = (result: string): string => `LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO public.caught VALUES (current_user); RETURN ${result}; END $$`
 
-/** Functions and operators. Each does what the database's own of that name does, and fits a call of the vault better. */
+/** Each of these functions does what the database's own does, and fits a call better. */
 const traps = [
   'CREATE TABLE public.caught (by_user text)',
   'GRANT INSERT ON public.caught TO PUBLIC',
@@ -49,7 +49,7 @@ describe.skipIf(!isPostgresThere)('another application of the database', () => {
       max: 1,
     })
   beforeAll(async () => {
-    // Of its own: what it has in `public` would be in the way of other tests.
+    // Another server than that of other tests, which could run what is in its `public`.
     server = await startPostgres()
     for (const text of [
       'GRANT CREATE ON SCHEMA public TO PUBLIC',
