@@ -4,7 +4,7 @@
  */
 import type { ErrorKind } from '../lib/errors.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { ShownCounts } from '../records/budgeted.ts'
+import type { RowsTested, ShownCounts } from '../records/budgeted.ts'
 import type { AnswerLease, BodyLease } from './budgets.ts'
 import type { Connections } from './keep-alive.ts'
 import type { Operation } from './operation.ts'
@@ -34,6 +34,7 @@ export interface Exchange {
   readonly clientAddress: string | undefined
   /** Counts of the tokens that its answer shows; absent if nobody counts. */
   readonly shownCounts: ShownCounts | undefined
+  readonly rowsTested: RowsTested
 
   /** Parameters of its address. */
   params: Params

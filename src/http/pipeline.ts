@@ -78,6 +78,7 @@ export function beginExchange(
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
     clientAddress: isLogged ? clientAddress(request, server.origins) : undefined,
     shownCounts: isLogged ? { reveal: 0, mask: 0, redact: 0 } : undefined,
+    rowsTested: { count: 0 },
     params: {},
     query: noQuery,
     caller: undefined,

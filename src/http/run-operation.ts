@@ -20,8 +20,9 @@ function callOf(
   caller: Caller,
   keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
+  const { answerLease: budget, shownCounts, rowsTested } = x
   return {
-    caller: { ...caller, budget: x.answerLease, shownCounts: x.shownCounts, keepEffect },
+    caller: { ...caller, budget, shownCounts, rowsTested, keepEffect },
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),

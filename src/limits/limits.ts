@@ -211,7 +211,7 @@ export const guessersMax = 10_000
 export const searchDepthMax = 16
 /** Nodes of one compiled search, before the caller's rules join it. */
 export const searchNodesMax = 4_000
-/** decision: rows that one answer may read to test what no term covers; then it is refused. */
+/** decision: rows that one request may read to test what no term covers; then it is refused. */
 export const walkedRowsMax = 200_000
 /** decision: answers of one credential that test rows at a time; another one is 429. */
 export const walksPerCredentialMax = 2

@@ -17,8 +17,14 @@ export interface Budget {
 /** Number of tokens that an answer shows whole, masked, or without their data. */
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
+/** Rows that a request has read so far to test what no term covers. */
+export interface RowsTested {
+  count: number
+}
+
 /** The caller, with the budget of its request; absent if nothing bounds or counts the read. */
 export interface Budgeted {
+  readonly rowsTested?: RowsTested | undefined
   readonly budget?: Budget | undefined
   readonly shownCounts?: ShownCounts | undefined
 }

@@ -24,18 +24,19 @@ export interface Walk extends Budgeted {
 
 /**
  * Yields the rows of a query, newest first.
- * @throws ApiError `overloaded` if a step does not fit into the budget, `invalid_request` if the
- *   walk reaches `walkedRowsMax`
+ * @throws ApiError `overloaded` if a step does not fit into the budget, `invalid_request` if all
+ *   walks of the request reach `walkedRowsMax`
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, pause, budget }: Walk,
+  { before: below, nowMs, stepRows, pause, budget, rowsTested = { count: 0 } }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
-  for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
+  while (rowsTested.count < walkedRowsMax) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
+    rowsTested.count += rows.length
     reserveRows({ budget }, rows)
     for (const row of rows) {
       yield row

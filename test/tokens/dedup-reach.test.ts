@@ -5,10 +5,11 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { dedupSlotsMax } from '../../src/limits/limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { checkRecords, type RecordFinding } from '../../src/vault/verify-rows.ts'
 import { openSessionKit, tokenPermissions, type SessionKit } from '../support/sessions.ts'
-import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
 
 const card = '4242424242424242'
 
@@ -127,6 +128,38 @@ describe('reach', () => {
     expect(idOf(await createOnce(session, 'r5', { id: 'mine-new' }))).toBe('mine-1')
     const fresh = await createOnce(session, 'r5 fresh', { id: 'mine-new' })
     expect([idOf(fresh), isHit(fresh)]).toEqual(['mine-new', false])
+  })
+
+  // proves E30.2
+  test('is tested once for each content of a request, however many items have it', async () => {
+    const conditions = [{ attribute: 'container', operator: 'starts_with', value: '/rea' }]
+    const session = await kit.open({
+      rules: [
+        { priority: 1, conditions, transform: 'mask', permissions: ['token:create', 'token:read'] },
+      ],
+    })
+    const equals = 100
+    const their = { type: 'token', data: 'r6', containers: ['/rest/'] }
+    const body = Array.from({ length: equals }, () => their)
+    await vault.ask('POST', '/tokenize', { key: all, body })
+    let read = 0
+    const { store } = vault.deps
+    const page: typeof store.page = async (...asked) => {
+      const found = await store.page(...asked)
+      read += found.rows.length
+      return found
+    }
+    const { handle } = buildApp({ ...vault.deps, store: { ...store, page } })
+    const items = Array.from({ length: 20 }, () => {
+      return { ...their, containers: ['/reach/'], deduplicate_token: true }
+    })
+    for (const _ of ['none is in reach', 'one is in reach']) {
+      read = 0
+      const answer = await handle(requestOf('POST', '/tokenize', { key: session, body: items }))
+      const made = (await answer.json()) as readonly { id: string }[]
+      expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+      expect(read).toBeLessThan(2 * equals)
+    }
   })
 
   // proves C8.10

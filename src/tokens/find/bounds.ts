@@ -27,6 +27,9 @@ export const exactly = (query: Query, matches: Bounds['matches']): Bounds => ({
 
 export const isExact = ({ upper, lower }: Bounds): boolean => upper === lower
 
+export const atOrdinal = (ordinal: number): Bounds =>
+  exactly({ ordinals: [ordinal] }, ({ row }) => row.ordinal === ordinal)
+
 export const nothing: Bounds = exactly({ any: [] }, () => false)
 
 /** A combination is only in doubt about tokens that one of its parts is in doubt about. */

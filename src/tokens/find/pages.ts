@@ -63,10 +63,10 @@ async function* walkTokens(
   walker: Walker,
   query: Query,
   bounds: Bounds,
-  walk: Omit<Walk, 'pause' | 'budget'>,
+  walk: Omit<Walk, 'pause' | keyof Budgeted>,
 ): AsyncGenerator<StoredToken> {
-  const { tenantId, credential, budget } = walker
-  const paced = { ...walk, budget, pause: pauses(elapsedMs) }
+  const { tenantId, credential, budget, rowsTested } = walker
+  const paced = { ...walk, budget, rowsTested, pause: pauses(elapsedMs) }
   let walked = 0
   let leave: (() => void) | undefined
   try {

@@ -15,6 +15,11 @@ export interface Batch {
   readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, SealedToken>
+  /**
+   * By fingerprint: ordinal of the equal token in reach that is stored, or null. A look takes long
+   * if it tests which of many equal tokens are in reach, so each content is looked for once.
+   */
+  readonly stored: Map<string, number | null>
   /** Conditions of deduplication. */
   readonly changes: SlotChange[]
   /** An equal token came up after it had been looked for: all is to be decided anew. */
@@ -29,6 +34,7 @@ export function makeBatch(deps: Deps, caller: Caller): Batch {
     inserted: [],
     ids: new TextMap(),
     equals: new Map(),
+    stored: new Map(),
     changes: [],
     isLate: false,
     reach: () => (reach ??= visibleTokensOf(deps, caller)),

@@ -13,13 +13,15 @@ import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/deadline.ts'
 import type { Change } from '../../store/contract.ts'
+import type { Budgeted } from '../../records/budgeted.ts'
+import { allOf, atOrdinal } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
 import { decideSlot, findEqual, type SlotChange } from './dedup.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { standsFor, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { CreateAnswer, IdentifiedToken, PendingToken, SealedToken } from './pending-token.ts'
-import { sealToken, verdictParts, type TokenRecord } from '../token-record.ts'
+import { sealToken, verdictParts, type StoredToken, type TokenRecord } from '../token-record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
   isFingerprintHidden,
@@ -114,15 +116,36 @@ export function showEqual(
   }
 }
 
+/** @throws ApiError as `findEqual` */
+async function findStored(
+  deps: Deps,
+  caller: Caller & Budgeted,
+  contents: Pick<TokenRecord, 'type' | 'fingerprint'>,
+  batch: Batch,
+): Promise<StoredToken | undefined> {
+  const { tokens } = batch.reach()
+  const { fingerprint } = contents
+  const known = batch.stored.get(fingerprint)
+  if (known === null) return undefined
+  const again =
+    known === undefined
+      ? undefined
+      : await findEqual(deps, caller, allOf([tokens, atOrdinal(known)]), contents)
+  // It may have left since, or may not be equal any more.
+  const equal = again ?? (await findEqual(deps, caller, tokens, contents))
+  batch.stored.set(fingerprint, equal?.row.ordinal ?? null)
+  return equal
+}
+
 /** Stored tokens come first: they are older than those of the same write. */
 async function findAnswer(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   { composed: { record: contents }, work: { meter } }: PendingToken,
   batch: Batch,
 ): Promise<CreateAnswer | undefined> {
   const { tenantId } = caller
-  const equal = await findEqual(deps, caller, batch.reach().tokens, contents)
+  const equal = await findStored(deps, caller, contents, batch)
   if (equal !== undefined) {
     const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
@@ -158,7 +181,7 @@ function identifyApart(
 
 async function decideByContent(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   token: PendingToken,
   batch: Batch,
 ): Promise<Decision> {
@@ -175,7 +198,7 @@ async function decideByContent(
 /** At once where nothing is to be looked for. @throws ApiError as `refusals` */
 function decideNew(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   token: PendingToken,
   batch: Batch,
 ): MaybeLater<Decision> {

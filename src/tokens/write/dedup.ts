@@ -19,6 +19,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSlotsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/deadline.ts'
+import type { Budgeted } from '../../records/budgeted.ts'
 import type { Change, Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
@@ -60,7 +61,7 @@ export function* dedupSlots(
  */
 export function findEqual(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   within: Bounds,
   { fingerprint }: Contents,
   exceptId?: string,

@@ -124,7 +124,7 @@ function shownAs(caller: Caller, entered: TokenRecord): Transform {
  */
 export async function frameOf(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   { tokens, readable }: VisibleTokens,
   record: TokenRecord,
 ): Promise<Extras> {

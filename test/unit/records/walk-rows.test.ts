@@ -71,4 +71,14 @@ describe('a walk over rows', () => {
     expect(await length(walkedRowsMax - 1)).toBe(walkedRowsMax - 1)
     await expect(length(walkedRowsMax + 1)).rejects.toMatchObject({ kind: 'invalid_request' })
   })
+
+  // proves E30.2
+  test('is refused when all walks of a request together would be too long', async () => {
+    const rowsTested = { count: 0 }
+    const walk = { nowMs: 7, stepRows: 1_000, pause, rowsTested }
+    const { store } = storeOf(walkedRowsMax / 2 - 1)
+    for (const _ of ['first', 'second']) await ordinalsOf(walkRows(store, query, walk))
+    const third = ordinalsOf(walkRows(store, query, walk))
+    await expect(third).rejects.toMatchObject({ kind: 'invalid_request' })
+  })
 })
