@@ -17,7 +17,7 @@ import type {
   UpdateTenantRequest,
 } from './interface.ts'
 import { below, withQuery } from './paths.ts'
-import { isApplication } from './shapes.ts'
+import { isApplication, isNothing } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
 
@@ -189,6 +189,7 @@ export interface Permissions {
 }
 
 const base = '/applications'
+const nothing = { is: isNothing }
 const keysOf = (applicationId: string): string => `${below(base, applicationId)}/keys`
 
 const keyOperations = (ask: Ask): ApplicationKeys => ({
@@ -198,7 +199,7 @@ const keyOperations = (ask: Ask): ApplicationKeys => ({
   get: (applicationId, id, options) =>
     ask.plain('GET', below(keysOf(applicationId), id), undefined, options),
   delete: (applicationId, id, options) =>
-    ask.plain('DELETE', below(keysOf(applicationId), id), undefined, options),
+    ask.plain('DELETE', below(keysOf(applicationId), id), undefined, options, nothing),
 })
 
 /** @internal */
@@ -209,7 +210,7 @@ export const applicationOperations = (ask: Ask): Applications => ({
   update: (id, application, options) => ask.keeping('PUT', below(base, id), application, options),
   regenerate: (id, options) =>
     ask.keeping('POST', `${below(base, id)}/regenerate`, undefined, options),
-  delete: (id, options) => ask.plain('DELETE', below(base, id), undefined, options),
+  delete: (id, options) => ask.plain('DELETE', below(base, id), undefined, options, nothing),
   list: ({ size, limit, ...filter } = {}, options = {}) =>
     walkPages<Application>({ size, limit }, (page, each) => {
       const path = withQuery(base, { ...filter, size: each, page })

@@ -6,6 +6,7 @@ import type { Ask } from './ask.ts'
 import type { Answer, CallOptions } from './call.ts'
 import type { CreateSessionResponse, Session, SessionGrants, SessionList } from './interface.ts'
 import { below, withQuery } from './paths.ts'
+import { isNewSession, isNothing } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkStretches } from './walk.ts'
 
@@ -53,7 +54,7 @@ export interface Sessions {
 /** @internal */
 export const sessionOperations = (ask: Ask): Sessions => ({
   // If a lost answer makes a second session, that one expires.
-  create: options => ask.plain('POST', '/sessions', undefined, options),
+  create: options => ask.plain('POST', '/sessions', undefined, options, { is: isNewSession }),
 
   authorize: (grants, options) => ask.keeping('POST', '/sessions/authorize', grants, options),
 
@@ -63,5 +64,6 @@ export const sessionOperations = (ask: Ask): Sessions => ({
       return ask.plain<SessionList>('GET', path, undefined, options)
     }),
 
-  delete: (id, options) => ask.plain('DELETE', below('/sessions', id), undefined, options),
+  delete: (id, options) =>
+    ask.plain('DELETE', below('/sessions', id), undefined, options, { is: isNothing }),
 })

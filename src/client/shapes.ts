@@ -21,6 +21,12 @@ export const isThings = (content: unknown): boolean => content === undefined || 
 
 export const isAny = (): boolean => true
 
+/** A deletion answers nothing. */
+export const isNothing = (content: unknown): boolean => content === undefined
+
+export const isNewSession = (content: unknown): boolean =>
+  isMembers(content) && isText(content['nonce']) && isText(content['session_key'])
+
 export const isToken = (content: unknown): content is Members =>
   isMembers(content) &&
   isText(content['id']) &&

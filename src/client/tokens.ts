@@ -19,7 +19,7 @@ import type {
   TokenFilter,
   WalkChoice,
 } from './token.ts'
-import { isToken, isTokenList } from './shapes.ts'
+import { isNothing, isToken, isTokenList } from './shapes.ts'
 import { stretches, walkStretches } from './walk.ts'
 
 /** A query, and bounds of its walk. */
@@ -180,6 +180,7 @@ export interface Tokens {
 
 const token = { is: isToken }
 const tokenList = { is: isTokenList }
+const nothing = { is: isNothing }
 
 const searchPath = '/v2/tokens/search'
 
@@ -195,7 +196,7 @@ const reading = (ask: Ask): Reading => ({
   get: (id, options) => ask.plain('GET', below('/tokens', id), undefined, options, token),
   exists: async (id, options) => {
     try {
-      await ask.plain('GET', below('/tokens', id), undefined, options)
+      await ask.plain('GET', below('/tokens', id), undefined, options, token)
       return true
     } catch (thrown) {
       if (thrown instanceof CofferError && thrown.code === 'not_found') return false
@@ -222,7 +223,7 @@ type Writing = Omit<Tokens, keyof Reading>
 
 const writing = (ask: Ask): Writing => {
   const remove = (id: string, options?: CallOptions): Answer<void> =>
-    ask.plain('DELETE', below('/tokens', id), undefined, options)
+    ask.plain('DELETE', below('/tokens', id), undefined, options, nothing)
   return {
     create: (made: NewToken, options?: CallOptions) =>
       ask.keeping<never>('POST', '/tokens', made, options, token),

@@ -123,7 +123,10 @@ describe('a call says', () => {
       for await (const _ of tokens.search('*'));
     }
     const asked = [tokens.get('a'), tokens.create({ type: 'token', data: 'a' }), walk()]
-    const all = [...asked, vault.tokenizeEach(['a']), vault.applications.current()]
+    const { applications, sessions } = vault
+    const removed = [tokens, applications, sessions].map(each => each.delete('a'))
+    const others = [tokens.exists('a'), sessions.create(), applications.current(), ...removed]
+    const all = [...asked, vault.tokenizeEach(['a']), ...others]
     // Each is awaited from the first moment: an unhandled refusal would end the run.
     for (const answer of await Promise.all(all.map(told))) {
       expect(answer).toMatchObject({
