@@ -235,7 +235,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const before = readFileSync(file, 'utf8')
     const other = await serve(second, join(root, 's'), ...store, '--master-key-file', file)
     const refused = await runCoffer(['keys', 'rekey', '--data', first])
-    expectRefused(refused, 'stop all of them first')
+    expectRefused(refused, 'stop all, run this again, start them')
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(await other.end('SIGTERM')).toBe(0)
     expect((await runCoffer(['keys', 'rekey', '--data', first])).exitCode).toBe(0)
