@@ -276,7 +276,8 @@ describe('a server', () => {
     const server = await serve('--workers', '3')
     const file = fresh('new-key')
     const rekey = () => run('keys', 'rekey', '--new-master-key-file', file)
-    expectRefusal(await rekey(), 1, /stop all, run this again, start them; \S+ has a new key: remove it, unless/)
+    const says = /stop all, run this again, start them; \S+ has a new key: remove it, unless/
+    expectRefusal(await rekey(), 1, says)
     expect(await server.end('SIGTERM')).toBe(0)
     rmSync(file)
     expect((await rekey()).exitCode).toBe(0)
