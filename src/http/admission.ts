@@ -20,8 +20,8 @@ export interface Admission {
   readonly deps: Deps
   /**
    * The caller of a live key; `undefined` for every other text.
-   * @param isFresh nothing that is kept will do
-   * @param isPatient the store is waited for as long as by a write
+   * @param isFresh the store is read, even if the caller is cached
+   * @param isPatient the store is waited for as long as a write may take
    */
   readonly authenticate: (
     key: string,
@@ -31,7 +31,7 @@ export interface Admission {
   readonly rate: RateLimit
 }
 
-/** Unique for this process and every other: a random prefix and a count. */
+/** Makes trace ids that no other process makes: a random prefix and a count. */
 export function traceIds({ randomBytes }: Deps): () => string {
   const prefix = hexOf(randomBytes(8))
   let count = 0

@@ -14,7 +14,7 @@ import type { MaybeLater } from '../lib/waiting.ts'
 const untaken = new FinalizationRegistry<() => void>(end => end())
 
 /**
- * @param end called once nobody will read any more of it; more than once is no matter
+ * @param end called once nobody will read any more of it; may be called again
  * @param next resolves when one more piece may leave; absent where none waits for that
  * @param onTaken called once the connection has taken all but the last piece
  */

@@ -61,7 +61,7 @@ function inPiecesTo(
   next?: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const { request, server, answerLease } = exchange
-  // Not the exchange, of which the answer would keep the body alive.
+  // The answer holds these alone: the exchange would keep its request's body in memory as well.
   const sent = answerLease?.release ?? (() => {})
   answerLease?.settle(bytes.length)
   request.signal.addEventListener('abort', sent)
@@ -69,22 +69,25 @@ function inPiecesTo(
   return inPieces(bytes, sent, next, () => extend({ request, server }))
 }
 
-/** The address of a thing that was made by a request to the address of all such things. */
+/** The address of a resource that a request to its collection has made. */
 const below = ({ url }: Request, id: string): string =>
   `${withoutTrailingSlash(pathOf(url))}/${encodeURIComponent(id)}`
 
-const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+const notStoredNorSniffed = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+} as const
 
 export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive): Answers {
   const cors = corsOf(settings)
-  const bare = new Headers({ ...untouched, ...cors.always, ...keepAlive.fields })
-  const json = new Headers(bare)
-  json.set('content-type', 'application/json; charset=utf-8')
-  const problem = new Headers(bare)
-  problem.set('content-type', 'application/problem+json; charset=utf-8')
-  // Nothing is known of the connection of what failed so.
-  const failed = new Headers(problem)
-  for (const name of Object.keys(keepAlive.fields)) failed.delete(name)
+  const bareHeaders = new Headers({ ...notStoredNorSniffed, ...cors.always, ...keepAlive.fields })
+  const jsonHeaders = new Headers(bareHeaders)
+  jsonHeaders.set('content-type', 'application/json; charset=utf-8')
+  const problemHeaders = new Headers(bareHeaders)
+  problemHeaders.set('content-type', 'application/problem+json; charset=utf-8')
+  // Nothing is known of its connection, so the answer says nothing of how long that stays.
+  const faultHeaders = new Headers(problemHeaders)
+  for (const name of Object.keys(keepAlive.fields)) faultHeaders.delete(name)
 
   function withTrace({ request, traceId }: Exchange, response: Response): Response {
     response.headers.set(traceHeader, traceId)
@@ -95,7 +98,7 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
   return {
     reply(exchange, { status, json: text, madeId, aboutId, isReplay }) {
       exchange.aboutId = madeId ?? aboutId
-      const headers = text === undefined ? bare : json
+      const headers = text === undefined ? bareHeaders : jsonHeaders
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
       const response = new Response(bodyOf(exchange, text, keepAlive), { status, headers })
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
@@ -108,17 +111,18 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
     problem(exchange, error, allow) {
       exchange.refusal = error.kind
       exchange.detail = error.message
-      const fields = acceptsJsonAlone(exchange.request) ? json : problem
+      const fields = acceptsJsonAlone(exchange.request) ? jsonHeaders : problemHeaders
       const { response, bytes } = problemResponse(error, exchange.traceId, log, fields)
       exchange.bytesOut = bytes
       if (allow !== undefined) response.headers.set('allow', allow)
       if (response.headers.has(retryAfter)) cors.expose(response.headers, 'Retry-After')
       return withTrace(exchange, response)
     },
-    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, failed).response,
+    fault: (traceId, thrown) =>
+      problemResponse(toApiError(thrown), traceId, log, faultHeaders).response,
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
-      const response = new Response(null, { status: 204, headers: bare })
+      const response = new Response(null, { status: 204, headers: bareHeaders })
       for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
       return withTrace(exchange, response)
     },

@@ -65,7 +65,7 @@ function makeShares(max: SharesMax): CredentialShares {
 export interface AnswerLease extends Budget {
   /** The answer is there, and this long: nothing else is held from now on, but this is. */
   readonly settle: (bytes: number) => void
-  /** Gives everything back; more than once is no matter. */
+  /** Gives everything back; may be called again. */
   readonly release: () => void
 }
 

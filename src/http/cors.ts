@@ -77,14 +77,14 @@ function originRules({ corsOrigins }: Settings): Pick<Cors, 'always' | 'decorate
   }
 }
 
-/** True of the header by which a client of this family names itself, also under a set prefix. */
+/** True for a header by which a client of this family names itself, also by a set prefix. */
 const isOfClient = (name: string, prefixes: readonly string[]): boolean =>
   agentHeader.test(name) ||
   prefixes.some(
     prefix => name.startsWith(`${prefix}-`) && headerEnd.test(name.slice(prefix.length + 1)),
   )
 
-/** Picks from the headers that are asked for those that clients of this family send. */
+/** Picks, of the headers that a page asks to send, those that clients of this family send. */
 function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly string[] {
   const names = asked
     .toLowerCase()
@@ -96,6 +96,7 @@ function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly s
 
 export function corsOf(settings: Settings): Cors {
   const { key, trace, idempotency } = headerNamesOf(settings)
+  // The first name of each list is the interface's own, written out here in upper case.
   const own = ['Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY']
   const allowed = [
     'SVC-API-KEY',

@@ -25,7 +25,7 @@ const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
 /** Few keys share their last characters; of those that do, the last one found is kept. */
 const cacheSlotOf = (key: string): string => key.slice(-keySlotChars)
 
-/** Takes as long whatever differs: an answer's time says nothing of how much of a key is right. */
+/** In constant time for one length, so that no answer's time tells how much of a key is right. */
 function isSameKey(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0

@@ -13,26 +13,26 @@ import type { StoreTurn } from './store-turns.ts'
 
 /** A resource of this process that a request has taken. */
 interface Lease {
-  /** Gives it back; more than once is no matter. */
+  /** Gives it back; may be called again. */
   readonly release: () => void
 }
 
 /** One request, from its head to its answer. Made by `beginExchange`, ended by `finish`. */
 export interface Exchange {
   readonly request: Request
-  /** The server that has its connection; absent within the process. */
+  /** The server that has its connection; absent for a call within the process. */
   readonly server: Connections | undefined
   readonly traceId: string
   readonly isTraceMade: boolean
-  /** Absent at unknown addresses, and of pages. */
+  /** Absent for pages, and at unknown addresses. */
   readonly operation: Operation | undefined
   /** The pattern of the address, with every prefix; absent where there is none. */
   readonly route: string | undefined
-  /** By `elapsedMs`; 0 where nobody counts. */
+  /** By `elapsedMs`; 0 if nobody observes. */
   readonly startedMs: number
   /** Noted at once, since the connection may end; absent if nobody asks. */
   readonly clientAddress: string | undefined
-  /** Counts of the tokens that its answer shows; absent if nobody counts. */
+  /** Counts of the tokens that its answer shows; absent if nobody asks. */
   readonly shownCounts: ShownCounts | undefined
   readonly rowsTested: RowsTested
 
@@ -66,13 +66,13 @@ export interface Exchange {
   /** Memory for its answer, and for what is opened to make it. */
   answerLease: AnswerLease | undefined
   storeTurn: StoreTurn | undefined
-  /** That no other request runs under its idempotency key. */
+  /** Its idempotency key, under which no other request runs meanwhile. */
   keyLease: Lease | undefined
 }
 
 /**
  * Gives back all that was taken, whether the request was answered or refused. An answer in pieces
- * keeps its memory until it was sent.
+ * keeps its memory until it is sent.
  */
 export function giveBack(x: Exchange): void {
   x.storeTurn?.release()

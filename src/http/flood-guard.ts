@@ -2,8 +2,8 @@
  * The guard of an event loop turn against requests that are not admitted: without a live key, above
  * its rate or without the permission.
  *
- * The server runs all that one read of a connection holds, and reads on while more comes: requests
- * that are sent without waiting for answers keep all others waiting, for seconds. So from a bound
+ * The server runs all that one read of a connection holds, and reads on while more comes: pipelined
+ * requests, sent without waiting for answers, keep all others waiting for seconds. So from a bound
  * on, a connection that brings one such request right behind another is ended with an answer, and
  * what it sent behind that is never run. A caller that waits for answers brings one a turn, and is
  * never ended, also if a proxy sends for many; nor is a connection that nothing tells from another.
@@ -28,6 +28,7 @@ export function makeFloodGuard(): FloodGuard {
     count += 1
     if (count < strangersPerTurnMax || origins === undefined) return false
     const origin = origins.requestIP(request)
+    // At the bound the origin is only noted; the request behind it is the first to be compared.
     const isSame = origin?.port === last?.port && origin?.address === last?.address
     last = origin
     return origin !== null && isSame && count > strangersPerTurnMax

@@ -101,9 +101,9 @@ export function beginExchange(
 }
 
 /**
- * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
- * (hardening H126), of who still sends much that nobody will read, of who sent chunks, and where
- * the server ends it.
+ * Ends an exchange, exactly once. Its connection ends as well if the caller is not admitted and
+ * does not wait for answers (hardening H126), still sends much that nobody will read, has sent
+ * chunks, or gets a refusal that says so; and if the server ends it.
  */
 function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   pipeline.inFlight.leave(x)
@@ -233,7 +233,7 @@ export async function handle(
   }
 }
 
-/** Answers what is no operation: by what `make` gives, or by what it throws. */
+/** Answers a request for no operation: as `make` does, or with a refusal for what it throws. */
 export async function answer(
   pipeline: Pipeline,
   x: Exchange,
@@ -249,8 +249,8 @@ export async function answer(
 }
 
 /**
- * Answers by what anybody may see. Nobody's key counts it, so all such answers together have the
- * turns and the memory of one credential.
+ * Answers with a page that anybody may see. It counts against no key, so all pages together have
+ * the turns and the memory of one credential.
  */
 export const answerPage = (
   pipeline: Pipeline,

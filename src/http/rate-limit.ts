@@ -1,5 +1,5 @@
 /**
- * The rate limit of each credential: a token bucket, by a clock that always goes on.
+ * The rate limit of each credential: a token bucket, by a monotonic clock.
  *
  * A call counts as one, and a bulk operation for each of its items. decision: a call with more
  * items than a bucket holds may owe the rest, if nothing is owed yet; later calls wait for it.
@@ -15,7 +15,7 @@ interface TokenBucket {
   readonly atMs: number
 }
 
-/** Both give the seconds after which to try again; 0 where it is free now, and is counted. */
+/** Both count and return 0, or return the seconds after which to try again and count nothing. */
 export interface RateLimit {
   readonly enter: (ordinal: number) => number
   /** Counts the items of a call that has entered. */
@@ -27,7 +27,7 @@ function forgetOldest(buckets: Map<number, TokenBucket>): void {
   if (oldest !== undefined) buckets.delete(oldest)
 }
 
-/** @param perSecond of one credential in a second, at once or spread; `undefined`: any number */
+/** @param perSecond calls of one credential, at once or spread; `undefined`: any number */
 export function makeRateLimit(perSecond: number | undefined, elapsedMs: () => number): RateLimit {
   if (perSecond === undefined) return { enter: () => 0, add: () => 0 }
   const buckets = new Map<number, TokenBucket>()

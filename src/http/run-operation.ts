@@ -1,6 +1,6 @@
 /**
- * Running of an operation: its write is decided anew while others are in its way, and under an
- * idempotency key the effect of an earlier request is told instead.
+ * Runs an operation: its write is decided anew while others are in its way, and under an
+ * idempotency key the effect of an earlier request is replayed instead.
  * @module
  */
 import { writeAttemptsMax } from '../limits/work-limits.ts'
@@ -29,7 +29,7 @@ function callOf(
   }
 }
 
-/** Tells by what stands now what was done before. */
+/** Answers for what an earlier request did, as that stands now. Nothing is done again. */
 export async function replayOperation(
   admission: Admission,
   operation: Operation,
@@ -68,7 +68,7 @@ export async function runOperation(
       return await operation.run(callOf(admission, x, caller, keepEffect), body)
     } catch (thrown) {
       if (thrown instanceof CredentialMoved) {
-        // 401 or 403 only for what is gone: where the credential changed, all is decided anew.
+        // 401 or 403 if the key or its permission is gone; if either changed, all is decided anew.
         caller = await callerNow(admission, operation, x, true)
       } else {
         if (slot === undefined || !mayBeDone(thrown)) throw thrown

@@ -106,7 +106,7 @@ export interface StoreTurn {
    * @throws ApiError `overloaded` after as long as it would wait for a store that is away
    */
   readonly take: () => Promise<void> | undefined
-  /** Gives it back; more than once is no matter. */
+  /** Gives it back; may be called again. */
   readonly release: () => void
 }
 

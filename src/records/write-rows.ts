@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import type { Row, Change, Store } from '../store/contract.ts'
 
-/** Position and version of a row when it was read. */
+/** Ordinal of a row, and its version when it was read. */
 interface RowVersion {
   readonly ordinal: number
   readonly version: number

@@ -66,16 +66,20 @@ async function withPool<T>(address: DatabaseAddress, work: (pool: Pool) => Promi
   }
 }
 
-/** A new store, and the function that drops tables which were created for it. */
+/** A new store, and the way back from it. */
 export interface MadeStore {
   readonly store: OperatedStore
-  /** @param isOurs true if the rows in it are ours; otherwise those of another vault stay */
+  /**
+   * Drops tables that were created for it; a folder is removed by its maker.
+   * @param isOurs true if the rows in them are ours; otherwise tables with rows stay
+   */
   readonly undo: (isOurs: boolean) => Promise<void>
 }
 
 /**
  * Makes the store of a new vault, and opens it.
- * @throws ApiError `conflict` if there is a vault; as the engine does, with no new tables left
+ * @throws ApiError `conflict` if there is a vault; else what the engine throws, with new tables
+ *   dropped before
  */
 export async function makeStore(place: StorePlace, options: OpenStoreOptions): Promise<MadeStore> {
   if ('folder' in place) {
