@@ -1,7 +1,8 @@
 /**
- * Memory that one request needs: for rows read for it, their opened values, and the answer itself.
+ * Bounds and counts of one request: the memory for rows read for it, their opened values and its
+ * answer; how many rows it tests, and how many tokens it shows.
  *
- * A caller who reads much reserves it first. Source: contract section 16 (`decision:`).
+ * A request that reads much reserves memory first. Source: contract section 16 (`decision:`).
  * @module
  */
 import type { Row } from '../store/contract.ts'
@@ -22,14 +23,14 @@ export interface RowsTested {
   count: number
 }
 
-/** The caller, with the budget of its request; absent if nothing bounds or counts the read. */
+/** Members of a caller for one request; absent if nothing bounds or counts the read. */
 export interface Budgeted {
   readonly rowsTested?: RowsTested | undefined
   readonly budget?: Budget | undefined
   readonly shownCounts?: ShownCounts | undefined
 }
 
-/** Call it once the token is known to be in the answer. */
+/** Counts a token, once it is known to be in the answer. */
 export function noteShown(
   { shownCounts }: Budgeted,
   transform: keyof ShownCounts | undefined,
@@ -39,7 +40,7 @@ export function noteShown(
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
-/** @throws ApiError `overloaded` if they do not all fit into the budget */
+/** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */
 export function reserveRows({ budget }: Budgeted, rows: readonly Row[]): void {
   budget?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
 }

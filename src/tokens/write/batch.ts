@@ -10,19 +10,20 @@ import type { SlotChange } from './dedup.ts'
 import type { PendingToken, SealedToken } from './pending-token.ts'
 
 export interface Batch {
-  readonly inserted: PendingToken[]
+  /** Tokens that get a row of their own. */
+  readonly tokens: PendingToken[]
   /** Ids that callers chose; drawn ones never collide within a batch. */
   readonly ids: TextMap<true>
-  /** By fingerprint; the first of equal ones. */
-  readonly equals: Map<string, SealedToken>
+  /** The first of each content, which stands for later ones. */
+  readonly firstByFingerprint: Map<string, SealedToken>
   /**
    * By fingerprint: ordinal of the equal token in reach that is stored, or null. A look takes long
    * if it tests which of many equal tokens are in reach, so each content is looked for once.
    */
   readonly stored: Map<string, number | null>
-  /** Conditions of deduplication. */
+  /** Conditions on other rows, and removals of some, which are part of the same write. */
   readonly changes: SlotChange[]
-  /** An equal token came up after it had been looked for: all is to be decided anew. */
+  /** True if an equal token came up after it was looked for: then all is decided anew. */
   isLate: boolean
   /** Tokens that the caller may see; computed on first use. */
   readonly reach: () => VisibleTokens
@@ -31,9 +32,9 @@ export interface Batch {
 export function makeBatch(deps: Deps, caller: Caller): Batch {
   let reach: VisibleTokens | undefined
   return {
-    inserted: [],
+    tokens: [],
     ids: new TextMap(),
-    equals: new Map(),
+    firstByFingerprint: new Map(),
     stored: new Map(),
     changes: [],
     isLate: false,
@@ -49,8 +50,8 @@ export function addToBatch(
   changes: readonly SlotChange[],
 ): void {
   const { id, idIsRandom, fingerprint } = sealed.record
-  batch.inserted.push(token)
+  batch.tokens.push(token)
   batch.changes.push(...changes)
   if (idIsRandom !== true) batch.ids.set(id, true)
-  if (!batch.equals.has(fingerprint)) batch.equals.set(fingerprint, sealed)
+  if (!batch.firstByFingerprint.has(fingerprint)) batch.firstByFingerprint.set(fingerprint, sealed)
 }

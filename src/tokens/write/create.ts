@@ -28,12 +28,12 @@ export async function createToken(
   body: CreateTokenBody,
 ): Promise<CreateAnswer> {
   const work = makeWork(deps, caller)
-  const first = work.pause()
-  if (first !== undefined) await first
+  const firstTurn = work.pause()
+  if (firstTurn !== undefined) await firstTurn
   const composing = pendingTokenOf(deps, caller.tenantId, body, work)
   const token = composing instanceof Promise ? await composing : composing
-  const next = work.pause()
-  if (next !== undefined) await next
+  const nextTurn = work.pause()
+  if (nextTurn !== undefined) await nextTurn
   const [outcome] = await insertTokens(deps, caller, [token], true, effectOf)
   invariant(outcome !== undefined, 'one token has one outcome')
   if (outcome instanceof ApiError) throw outcome

@@ -35,9 +35,9 @@ export type Decision =
   | {
       readonly kind: 'new'
       readonly sealed: SealedToken
-      /** Conditions on other rows. */
+      /** Conditions on other rows, and removals of some. */
       readonly changes: readonly SlotChange[]
-      /** An equal token came up after it had been looked for: to be decided anew. */
+      /** True if an equal token came up after it was looked for: then all is decided anew. */
       readonly isLate: boolean
     }
   | { readonly kind: 'equal'; readonly answer: CreateAnswer }
@@ -65,7 +65,7 @@ function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedTo
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  // A caller who is shown all may give it any mask.
+  // A caller to whom the token is revealed may give it any mask.
   if (deps.settings.strictMasks && transform !== 'reveal' && !hasDefaultMask(record)) {
     assertShowsLittle(composed, token.work.meter)
   }
@@ -90,8 +90,9 @@ function seal(
 }
 
 /**
- * An equal token as it is read, but never beyond mask, since this request may not have sent all of
- * it; or the little that is said of it to those who may not read it (contract section 8).
+ * Answers with an equal token as the caller may read it, but at most masked, since this request may
+ * not have sent all of it. Callers who may not read it get little more than its id (contract
+ * section 8).
  */
 export function showEqual(
   { grants }: Caller,
@@ -141,11 +142,11 @@ async function findStored(
 async function findAnswer(
   deps: Deps,
   caller: Caller & Budgeted,
-  { composed: { record: contents }, work: { meter } }: PendingToken,
+  { composed, work: { meter } }: PendingToken,
   batch: Batch,
 ): Promise<CreateAnswer | undefined> {
   const { tenantId } = caller
-  const equal = await findStored(deps, caller, contents, batch)
+  const equal = await findStored(deps, caller, composed.record, batch)
   if (equal !== undefined) {
     const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
@@ -154,15 +155,15 @@ async function findAnswer(
     )
     return { ...answer, version: row.version }
   }
-  // It is in reach: the caller creates it where it may.
-  const twin = batch.equals.get(contents.fingerprint)
+  // Always in reach, as the caller creates it with the same write.
+  const twin = batch.firstByFingerprint.get(composed.record.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, deps.now(), (transform, frame) =>
     viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
   )
 }
 
-/** By an id that nothing earlier in the batch has. */
+/** Identifies a token by an id that no earlier one of the batch has. */
 function identifyApart(
   deps: Deps,
   caller: Caller,
@@ -195,14 +196,15 @@ async function decideByContent(
   return { kind: 'new', sealed, changes, isLate: slot.hasEqual }
 }
 
-/** At once where nothing is to be looked for. @throws ApiError as `refusals` */
+/** Decides a token, at once if there is nothing to look for. @throws ApiError as `refusals` */
 function decideNew(
   deps: Deps,
   caller: Caller & Budgeted,
   token: PendingToken,
   batch: Batch,
 ): MaybeLater<Decision> {
-  // Before an equal token is looked for: a caller who may not create it is told nothing of that.
+  // A caller who may not create it must not learn of an equal one, so this comes before the search.
+  // After a collision the search comes first: there may be no other id, which is a conflict.
   if (token.collisions === 0) token.identified ??= identify(deps, caller, token)
   if (token.composed.record.deduplicates === true) {
     return decideByContent(deps, caller, token, batch)
@@ -235,7 +237,7 @@ export function decide(
   return orElse(() => decideNew(deps, caller, token, batch), refused)
 }
 
-/** Conditions on other rows, and removals of some: one change for each row. */
+/** Joins conditions on other rows and removals of some to one change for each row. */
 export function changesOfOthers(
   slots: readonly SlotChange[],
   leaving: ReadonlyMap<number, Change>,
@@ -249,8 +251,10 @@ export function changesOfOthers(
 }
 
 /**
- * After a write that did not land: an expired token whose id was in its way is to leave, and beside
- * a live one another id is drawn. Holders of slots are looked for anew with each attempt.
+ * Clears the way after a write that did not land. If an expired token holds the id of one of
+ * these, the next attempt removes it; if a live one does, another id is drawn. Holders of slots are
+ * looked for anew with each attempt.
+ * @returns the removals, by ordinal
  */
 export async function clearWay(
   deps: Deps,

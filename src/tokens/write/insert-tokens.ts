@@ -2,8 +2,8 @@
  * Inserting new tokens, one or many in one write: each is decided by what is stored and by those
  * before it.
  *
- * Each attempt decides all of them anew. When a unique was taken meanwhile, expired holders leave
- * with the next attempt, and ids that are held by live tokens are drawn again.
+ * Each attempt decides all of them anew. If a unique was taken meanwhile, the next attempt removes
+ * expired holders, and draws other ids where live tokens hold them.
  * Source: contract sections 7, 8 and 15.
  * @module
  */
@@ -21,7 +21,8 @@ import type { CreateAnswer, PendingToken } from './pending-token.ts'
 
 export type Outcome = CreateAnswer | ApiError
 
-function outcomeOf(batch: Batch, token: PendingToken, decision: Decision): Outcome {
+/** Adds the token to the batch if it is new. @returns its outcome */
+function applyDecision(batch: Batch, token: PendingToken, decision: Decision): Outcome {
   if (decision.kind === 'refused') return decision.error
   if (decision.kind === 'equal') return decision.answer
   const { sealed, changes, isLate } = decision
@@ -30,13 +31,13 @@ function outcomeOf(batch: Batch, token: PendingToken, decision: Decision): Outco
   return sealed.answer
 }
 
-/** One attempt: decides all anew, in order; of a whole, until one is refused. */
+/** Decides all anew, in order, for one attempt; a whole only as far as its first refusal. */
 async function decideAll(
   deps: Deps,
   caller: Caller & Budgeted,
   tokens: readonly PendingToken[],
   isWhole: boolean,
-  countTaken: (tried: number) => void,
+  chargeTaken: (tried: number) => void,
 ): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
   const batch = makeBatch(deps, caller)
   const outcomes: Outcome[] = []
@@ -46,12 +47,12 @@ async function decideAll(
     if (turn !== undefined) await turn
     const deciding = token.refused ?? decide(deps, caller, token, batch)
     const decision = deciding instanceof Promise ? await deciding : deciding
-    const outcome = decision instanceof ApiError ? decision : outcomeOf(batch, token, decision)
+    const outcome = decision instanceof ApiError ? decision : applyDecision(batch, token, decision)
     outcomes.push(outcome)
     if (outcome instanceof ApiError) {
-      // If nothing is created, every id was only tried.
+      // A whole that fails has tried all of its ids, and creates none.
       const tried = isWhole ? tokens.length : 1
-      if (outcome.kind === 'conflict' && decision !== outcome) countTaken(tried)
+      if (outcome.kind === 'conflict' && token.refused === undefined) chargeTaken(tried)
       token.refused = outcome
       if (isWhole) break
     }
@@ -66,8 +67,8 @@ async function decideAll(
 
 /**
  * @param isWhole all of them or none: with the first that is refused nothing is written
- * @param effectOf gives what the outcomes come to, as it is kept for a repetition
- * @returns one outcome for each token; of a whole that is refused, up to that one
+ * @param effectOf returns the effect of the outcomes, as it is kept to be replayed
+ * @returns one outcome for each token; if a whole is refused, those up to the refusal
  * @throws ApiError `too_many_requests` where the caller has no guesses left, `invalid_request` for
  *   an answer that would be too long
  */
@@ -80,20 +81,20 @@ export async function insertTokens(
 ): Promise<readonly Outcome[]> {
   const hidden = placeFingerprints(deps, caller, tokens.length)
   for (const [at, token] of tokens.entries()) token.hidesFingerprint = hidden[at]
-  const countTaken = spendCreates(deps, caller, tokens)
+  const chargeTaken = spendCreates(deps, caller, tokens)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
-    const { batch, outcomes } = await decideAll(deps, caller, tokens, isWhole, countTaken)
+    const { batch, outcomes } = await decideAll(deps, caller, tokens, isWhole, chargeTaken)
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
       return { result: outcomes }
     }
-    const inserts = batch.inserted.flatMap(({ sealed }) => (sealed ? [{ insert: sealed.row }] : []))
+    const inserts = batch.tokens.flatMap(({ sealed }) => (sealed ? [{ insert: sealed.row }] : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
     const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []
     if (await writeAs(deps.store, caller, changes, () => effectOf(outcomes)))
       return { result: outcomes }
-    leaving = await clearWay(deps, caller, batch.inserted)
+    leaving = await clearWay(deps, caller, batch.tokens)
     return undefined
   })
 }

@@ -1,5 +1,6 @@
 /**
- * A token on its way into the store: composed from a request, given an id, sealed in a row.
+ * A new token on its way into the store: pending once it is composed from a request, identified
+ * once it has an id, sealed once it has a row. If its id is found taken, it is pending again.
  *
  * Source: contract sections 5 to 8.
  * @module
@@ -46,13 +47,13 @@ export interface SealedToken extends IdentifiedToken {
   readonly answer: CreateAnswer
 }
 
-/** Complete but for its id, and what the attempts to write it have come to so far. */
+/** A token that is complete but for its id, and how far attempts to write it have come. */
 export interface PendingToken {
   readonly composed: Composed
-  /** As it is sealed, whatever id is drawn. */
+  /** Its code, sealed once: it does not depend on the id. */
   readonly code: SealedCode | undefined
   readonly drawId: IdSource
-  /** The answer is the id, not the token: for values that came without a request around them. */
+  /** True if the answer is the id alone: its value came without a request around it. */
   readonly isBare: boolean
   /** True if the request names the id, or an expression that gives it. */
   readonly choosesId: boolean
@@ -60,10 +61,11 @@ export interface PendingToken {
   readonly work: PacedWork
   /** Unix milliseconds until which its fingerprint is hidden. */
   hidesFingerprint: number | undefined
-  /** Times that its id was found taken. */
+  /** Number of times that its id was found taken. */
   collisions: number
   /** Under the id that was drawn last; absent once that is taken. */
   identified: IdentifiedToken | undefined
+  /** Absent once its id is taken; each attempt makes it anew if the token deduplicates. */
   sealed: SealedToken | undefined
   /** Once refused, it is not decided anew. */
   refused: ApiError | undefined
@@ -93,7 +95,7 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   }
 }
 
-function drawsId(
+function drawIdOf(
   deps: Deps,
   tenantId: string,
   { id }: CreateTokenBody,
@@ -123,7 +125,7 @@ export function pendingTokenOf(
     andThen(work.pause(), () => ({
       composed,
       code,
-      drawId: drawsId(deps, tenantId, body, draft, composed, work),
+      drawId: drawIdOf(deps, tenantId, body, draft, composed, work),
       isBare,
       choosesId: typeof body.id === 'string',
       work,
