@@ -134,6 +134,7 @@ describe('a sealed file', () => {
 
   // proves E29.4
   test('of as many recipients as an export takes comes back', async () => {
+    const where = await makeTokens('sealed')
     const out = join(temporaryFolder(), 'all.jsonl.age')
     const others = Array.from({ length: ageRecipientsMax - 1 }, () => foreign)
     const words = ['export', '--out', out, '--recipient', ...others, own]
@@ -141,6 +142,8 @@ describe('a sealed file', () => {
     expect([refused.exitCode, existsSync(out)]).toEqual([2, false])
     expect(refused.stderr).toContain(`--recipient: expected at most ${ageRecipientsMax}`)
     expect((await run(...words)).exitCode).toBe(0)
+    expect((await run('delete', '--where', '*', '--yes')).exitCode).toBe(0)
     expect((await run('import', out, '--identity', key)).exitCode).toBe(0)
+    expect(await total(where)).toBe(2)
   })
 })
