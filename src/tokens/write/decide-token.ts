@@ -14,7 +14,7 @@ import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/deadline.ts'
 import type { Change } from '../../store/contract.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
-import { allOf, atOrdinal } from '../find/bounds.ts'
+import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
 import { decideSlot, findEqual, type SlotChange } from './dedup.ts'
 import { forgetCodeKeys } from '../code-key.ts'
@@ -128,12 +128,10 @@ async function findStored(
   const { fingerprint } = contents
   const known = batch.stored.get(fingerprint)
   if (known === null) return undefined
-  const again =
-    known === undefined
-      ? undefined
-      : await findEqual(deps, caller, allOf([tokens, atOrdinal(known)]), contents)
+  const find = (within: Bounds) => findEqual(deps, caller, within, contents)
+  const again = known === undefined ? undefined : await find(allOf([tokens, atOrdinal(known)]))
   // It may have left since, or may not be equal any more.
-  const equal = again ?? (await findEqual(deps, caller, tokens, contents))
+  const equal = again ?? (await find(tokens))
   batch.stored.set(fingerprint, equal?.row.ordinal ?? null)
   return equal
 }
@@ -225,7 +223,7 @@ const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflic
  */
 export function decide(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   token: PendingToken,
   batch: Batch,
 ): MaybeLater<Decision> {
