@@ -5,9 +5,10 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { addApplication, tokenPermissions } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
-import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
 
 const racers = 50
 
@@ -59,6 +60,27 @@ describe('of many that race', () => {
     const made = answers.filter(({ body }) => Object(body['_extras'])['deduplicated'] === false)
     expect(made.length).toBe(1)
     expect(await totalOf(`fingerprint=${String(made[0]?.body['fingerprint'])}`)).toBe(1)
+  })
+
+  // proves C8.14
+  test.each([
+    ['/tokens', (body: object) => body],
+    ['/tokenize', (body: object) => [body]],
+  ])('one makes it, also after the look of another: POST %s', async (path, sent) => {
+    const { store } = vault.deps
+    const body = { type: 'token', data: `made amid ${path}`, deduplicate_token: true }
+    let made: Answer | undefined
+    const page: typeof store.page = async (query, window) => {
+      const found = await store.page(query, window)
+      made ??= await create(body)
+      return found
+    }
+    const app = buildApp({ ...vault.deps, store: { ...store, page } })
+    const response = await app.handle(requestOf('POST', path, { key, body: sent(body) }))
+    const [answer] = [(await response.json()) as unknown].flat()
+    const { id, _extras: extras, fingerprint } = answer as Record<string, unknown>
+    expect({ id, extras }).toEqual({ id: made?.body['id'], extras: { deduplicated: true } })
+    expect(await totalOf(`fingerprint=${String(fingerprint)}`)).toBe(1)
   })
 
   test('one deletes a token', async () => {
