@@ -14,10 +14,10 @@ const libc = findInLibc({
   listen: { args: [i32, i32], returns: i32 },
 })
 
-const inet = 2
-const inet6 = 10
+const inetFamily = 2
+const inet6Family = 10
 const stream = 1
-const ofSocket = 1
+const socketLevel = 1
 const options = { reuseAddress: 2, reusePort: 15 } as const
 const addressesOf: Readonly<Record<string, readonly number[]>> = {
   '127.0.0.1': [127, 0, 0, 1],
@@ -35,13 +35,13 @@ const optionSets: readonly (readonly (keyof typeof options)[])[] = [
 function listens(host: string, port: number, names: (typeof optionSets)[number]): boolean {
   if (libc === undefined) throw new Error('no libc')
   const bytes = Buffer.alloc(host === '::' ? 28 : 16)
-  bytes.writeUInt16LE(host === '::' ? inet6 : inet, 0)
+  bytes.writeUInt16LE(host === '::' ? inet6Family : inetFamily, 0)
   bytes.writeUInt16BE(port, 2)
   bytes.set(addressesOf[host] ?? [], 4)
   const socket = libc.socket(bytes.readUInt16LE(0), stream, 0)
   if (socket < 0) return false
   const value = ptr(new Int32Array([1]))
-  for (const name of names) libc.setsockopt(socket, ofSocket, options[name], value, 4)
+  for (const name of names) libc.setsockopt(socket, socketLevel, options[name], value, 4)
   const isListening =
     libc.bind(socket, ptr(bytes), bytes.length) === 0 && libc.listen(socket, 512) === 0
   closeSync(socket)

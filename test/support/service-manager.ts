@@ -19,14 +19,14 @@ const libc = findInLibc({
   recv: { args: [i32, pointer, u64, i32], returns: FFIType.i64 },
 })
 
-const [unix, inet] = [1, 2]
+const [unixFamily, inetFamily] = [1, 2]
 const [stream, datagram] = [1, 2]
-const closeOnExec = 0o2_000_000
+const closeSocketOnExec = 0o2_000_000
 const withoutWaiting = 0x40
 
 function open(kind: number, address: Buffer): number {
   if (libc === undefined) throw new Error('no libc')
-  const socket = libc.socket(address.readUInt16LE(0), kind | closeOnExec, 0)
+  const socket = libc.socket(address.readUInt16LE(0), kind | closeSocketOnExec, 0)
   if (libc.bind(socket, ptr(address), address.length) !== 0) throw new Error('cannot bind')
   return socket
 }
@@ -34,7 +34,7 @@ function open(kind: number, address: Buffer): number {
 /** Opens a socket that listens on a free port of loopback. */
 export function openListener(): { readonly file: number; readonly port: number } {
   const address = Buffer.alloc(16)
-  address.writeUInt16LE(inet, 0)
+  address.writeUInt16LE(inetFamily, 0)
   address.set([127, 0, 0, 1], 4)
   const file = open(stream, address)
   libc?.listen(file, 512)
@@ -50,7 +50,7 @@ export interface Told {
 
 /** @param path of a socket file, or `@` and a name */
 export function hear(path: string): Told {
-  const address = Buffer.concat([Buffer.from([unix, 0]), Buffer.from(path)])
+  const address = Buffer.concat([Buffer.from([unixFamily, 0]), Buffer.from(path)])
   if (path.startsWith('@')) address[2] = 0
   const file = open(datagram, address)
   const messages: string[] = []

@@ -41,16 +41,18 @@ const flush = promisify(fsync)
 
 /*
  * Several processes append to the file in turn: one that runs out of space truncates its partial
- * line. Source: flock(2).
+ * line.
  */
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
-const lockExclusiveNow = 2 | 4
+/** Source: flock(2), LOCK_EX, LOCK_NB and LOCK_UN. */
+const lockExclusive = 2
+const lockNonBlocking = 4
 const unlock = 8
 
 async function whileLocked(file: number, write: () => void): Promise<void> {
   const libc = findInLibc({ flock })
   const endMs = elapsedMs() + lockWaitMsMax
-  while (libc !== undefined && libc.flock(file, lockExclusiveNow) !== 0) {
+  while (libc !== undefined && libc.flock(file, lockExclusive | lockNonBlocking) !== 0) {
     if (elapsedMs() >= endMs) throw Object.assign(new Error('locked'), { code: 'EAGAIN' })
     await Bun.sleep(lockPollMs)
   }

@@ -2,7 +2,7 @@
  * One instance per data folder: an advisory kernel lock on a file in it.
  *
  * The kernel releases it however the process ends, so there is no stale lock to judge. Bun has no
- * call for it, so libc is called. Source: flock(2).
+ * call for it, so libc is called.
  * @module
  */
 import { FFIType } from 'bun:ffi'
@@ -21,6 +21,7 @@ import { CommandFailure } from '../process/failure.ts'
 import { ownerOnlyFile } from '../../lib/files.ts'
 import { assertRegular } from './regular-files.ts'
 
+/** Source: flock(2), LOCK_EX and LOCK_NB. */
 const lockExclusive = 2
 const lockNonBlocking = 4
 

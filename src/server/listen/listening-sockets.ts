@@ -7,8 +7,7 @@
  * The runtime's server takes no open file (bun#36491), so it first listens on a placeholder, whose
  * file number the socket then takes over; the runtime's poll, which forgets a replaced socket, gets
  * the same registration for the new one. Linux only.
- * Source: sd_listen_fds(3); socket(7), SO_REUSEPORT; dup2(2); fcntl(2); epoll_ctl(2); proc(5),
- * `/proc/PID/fdinfo`.
+ * Source: sd_listen_fds(3); socket(7), SO_REUSEPORT; dup2(2); proc(5), `/proc/PID/fdinfo`.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -37,13 +36,19 @@ function requireLibc(): NonNullable<typeof found> {
   return libc
 }
 
-const ofSocket = 1
+/** Source: socket(7), SOL_SOCKET and SO_ACCEPTCONN. */
+const socketLevel = 1
 const acceptsConnections = 30
-const inet = 2
-const inet6 = 10
+/** Source: address_families(7), AF_INET and AF_INET6. */
+const inetFamily = 2
+const inet6Family = 10
 /** `sockaddr_storage`; both families begin with family u16 and port u16be. */
 const addressBytes = 128
 
+/**
+ * Source: fcntl(2), F_SETFD with FD_CLOEXEC, F_GETFL and F_SETFL with O_NONBLOCK, and
+ * F_DUPFD_CLOEXEC.
+ */
 const setDescriptorFlags = 2
 const closeOnExec = 1
 const getStatusFlags = 3
@@ -51,9 +56,10 @@ const setStatusFlags = 4
 const nonBlocking = 0o4000
 const duplicateCloseOnExec = 1_030
 
+/** Source: epoll_ctl(2), EPOLL_CTL_ADD and EPOLL_CTL_DEL. */
 const addToPoll = 1
 const removeFromPoll = 2
-/** A new connection wakes one process that waits for it, and not all. */
+/** A new connection wakes one process that waits for it, and not all: EPOLLEXCLUSIVE. */
 const wakeOne = 0x1000_0000
 
 /** A socket that already listens. */
@@ -68,14 +74,14 @@ function listenerAddress(file: number): TcpAddress | undefined {
   const value = new Int32Array(1)
   const length = new Uint32Array([value.byteLength])
   const address = Buffer.alloc(addressBytes)
-  if (libc?.getsockopt(file, ofSocket, acceptsConnections, ptr(value), ptr(length)) !== 0) return
+  if (libc?.getsockopt(file, socketLevel, acceptsConnections, ptr(value), ptr(length)) !== 0) return
   if (value[0] !== 1) return
   length[0] = addressBytes
   if (libc.getsockname(file, ptr(address), ptr(length)) !== 0) return
   const port = address.readUInt16BE(2)
   const family = address.readUInt16LE(0)
-  if (family === inet) return { host: address.subarray(4, 8).join('.'), port }
-  if (family !== inet6) return
+  if (family === inetFamily) return { host: address.subarray(4, 8).join('.'), port }
+  if (family !== inet6Family) return
   const groups = Array.from({ length: 8 }, (_, at) => address.readUInt16BE(8 + 2 * at).toString(16))
   return { host: new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1), port }
 }

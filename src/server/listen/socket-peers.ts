@@ -16,9 +16,11 @@ const calls = {
   getsockname: { args: [i32, pointer, pointer], returns: i32 },
 } as const
 
-const ofSocket = 1
-const credentials = 17
+/** Source: socket(7), SOL_SOCKET and SO_ACCEPTCONN; unix(7), SO_PEERCRED. */
+const socketLevel = 1
 const acceptsConnections = 30
+const peerCredentials = 17
+/** Source: address_families(7), AF_UNIX. */
 const unixFamily = 1
 /** `sockaddr_un`: family u16, then a path that ends with NUL. */
 const addressBytes = 110
@@ -41,7 +43,7 @@ function peersAt(path: string): readonly Credentials[] {
   const address = Buffer.alloc(addressBytes)
   const ask = (file: number, option: number): boolean => {
     length[0] = value.byteLength
-    return libc.getsockopt(file, ofSocket, option, ptr(value), ptr(length)) === 0
+    return libc.getsockopt(file, socketLevel, option, ptr(value), ptr(length)) === 0
   }
   const isThere = (file: number): boolean => {
     length[0] = addressBytes
@@ -54,7 +56,7 @@ function peersAt(path: string): readonly Credentials[] {
     .map(Number)
     .flatMap(file => {
       const isPeer = ask(file, acceptsConnections) && value[0] === 0 && isThere(file)
-      if (!isPeer || !ask(file, credentials)) return []
+      if (!isPeer || !ask(file, peerCredentials)) return []
       const [pid = 0, uid = 0] = value
       return [[pid, uid] as const]
     })

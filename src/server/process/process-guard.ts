@@ -4,15 +4,16 @@
  *
  * The kernel resets both for a newly started program, so each process sets them itself. Memory that
  * another process has opened before that stays open to it, also for keys that come later. On
- * platforms without prctl only the core limit is set. Source: prctl(2), PR_SET_DUMPABLE;
- * getrlimit(2), RLIMIT_CORE.
+ * platforms without prctl only the core limit is set.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { findInLibc } from '../../lib/libc.ts'
 
+/** Source: prctl(2), PR_GET_DUMPABLE and PR_SET_DUMPABLE. */
 const getDumpable = 3
 const setDumpable = 4
+/** Source: getrlimit(2), RLIMIT_CORE. */
 const coreLimit = 4
 
 const prctl = { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } as const

@@ -18,11 +18,14 @@ const calls = {
   clock_gettime: { args: [i32, pointer], returns: i32 },
 } as const
 
-const unix = 1
+/** Source: address_families(7), AF_UNIX; socket(2), SOCK_DGRAM and SOCK_CLOEXEC. */
+const unixFamily = 1
 const datagram = 2
-const closeOnExec = 0o2_000_000
+const closeSocketOnExec = 0o2_000_000
+/** Source: send(2), MSG_DONTWAIT. */
 const withoutWaiting = 0x40
-const monotonic = 1
+/** Source: clock_gettime(2), CLOCK_MONOTONIC. */
+const monotonicClock = 1
 /** `sockaddr_un`: family u16 · path. */
 const pathBytesMax = 108
 
@@ -31,7 +34,7 @@ function encodeAddress(path: string): Uint8Array | undefined {
   const bytes = utf8(path)
   if (bytes.length > pathBytesMax || !/^[/@]./.test(path)) return undefined
   const address = Buffer.alloc(2 + bytes.length)
-  address.writeUInt16LE(unix, 0)
+  address.writeUInt16LE(unixFamily, 0)
   address.set(bytes, 2)
   if (path.startsWith('@')) address[2] = 0
   return address
@@ -75,7 +78,7 @@ export function findServiceManager(environment: Environment, pid: number): Servi
 
   function tell(...lines: readonly string[]): void {
     if (libc === undefined || address === undefined) return
-    const socket = libc.socket(unix, datagram | closeOnExec, 0)
+    const socket = libc.socket(unixFamily, datagram | closeSocketOnExec, 0)
     const text = utf8(lines.join('\n'))
     libc.sendto(socket, ptr(text), text.length, withoutWaiting, ptr(address), address.length)
     libc.close(socket)
@@ -83,7 +86,7 @@ export function findServiceManager(environment: Environment, pid: number): Servi
   /** `timespec`: seconds i64 · nanoseconds i64. */
   function monotonicUsec(): bigint {
     const time = new BigInt64Array(2)
-    libc?.clock_gettime(monotonic, ptr(time))
+    libc?.clock_gettime(monotonicClock, ptr(time))
     return (time[0] ?? 0n) * 1_000_000n + (time[1] ?? 0n) / 1_000n
   }
   return {

@@ -83,8 +83,10 @@ const supervisorOf = (beatMs: number | undefined): ServiceManager => ({
  */
 export const sweeper = 0
 
-const deathSignal = 1
-const kill = 9
+/** Source: prctl(2), PR_SET_PDEATHSIG. */
+const setDeathSignal = 1
+/** Source: signal(7), SIGKILL. */
+const killSignal = 9
 
 const prctl = { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } as const
 
@@ -105,11 +107,11 @@ export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
   mark === undefined ? clockHoldMs : clockStartHoldMs
 
 /**
- * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late if the parent has already ended.
+ * The signal comes too late if the parent has already ended, so the parent is looked at as well.
  * @throws CommandFailure if this process would outlive its parent
  */
 export function endWithParent(parent: number): void {
-  const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
+  const isTied = findInLibc({ prctl })?.prctl(setDeathSignal, killSignal) === 0
   if (isTied && process.ppid === parent) return
   throw new CommandFailure('this process is not tied to the one that started it')
 }

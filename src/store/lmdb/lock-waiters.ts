@@ -4,8 +4,8 @@
  * If a process is killed between being woken and taking the lock, others may sleep on though it is
  * free: the process that took it in between knows of no waiter and wakes none, and the kernel wakes
  * one only if it finds a dead holder or no holder. A process woken for nothing checks the lock and
- * sleeps on, now known to the holder. Linux only. Source: futex(2), FUTEX_WAKE;
- * `pthread_mutex_lock.c` of glibc 2.36 (robust mutexes); `handle_futex_death` of the kernel.
+ * sleeps on, now known to the holder. Linux only. Source: `pthread_mutex_lock.c` of glibc 2.36
+ * (robust mutexes); `handle_futex_death` of the kernel.
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -16,7 +16,9 @@ import { findInLibc } from '../../lib/libc.ts'
 const headBytes = 4_096
 const wordBytes = 4
 
+/** Numbers of the system call. Source: syscall(2), futex(2). */
 const futexNumbers: Partial<Record<NodeJS.Architecture, bigint>> = { x64: 202n, arm64: 98n }
+/** Source: futex(2), FUTEX_WAKE. */
 const futexWake = 1
 const everyWaiter = 0x7fff_ffff
 

@@ -78,8 +78,7 @@ export function faultOfRoom(
  * uses the reserve, so that it does not run out during a commit (hardening L11), and rows can be
  * removed from a full disk. The reserve does not change the file's length, and its blocks survive
  * any end of the process. It is limited: a commit that copies more pages can still run out of a
- * disk that was filled meanwhile, and so can any commit on a copy-on-write file system. Source:
- * fallocate(2), FALLOC_FL_KEEP_SIZE.
+ * disk that was filled meanwhile, and so can any commit on a copy-on-write file system.
  */
 
 export interface Reserve {
@@ -91,6 +90,7 @@ export interface Reserve {
 /** Allocates bytes of a file from a position on; returns true if all of them were allocated. */
 export type Allocate = (file: number, positionBytes: number, lengthBytes: number) => boolean
 
+/** Source: fallocate(2), FALLOC_FL_KEEP_SIZE. */
 const keepSize = 1
 
 const fallocate = {
