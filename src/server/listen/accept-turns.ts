@@ -8,11 +8,8 @@
  * @module
  */
 import { acceptTurnMs } from '../../limits/operation-limits.ts'
-import type { App } from './app.ts'
+import { wrapHandlers, type Handler, type Handlers } from './handlers.ts'
 import type { Accepting } from './listening-sockets.ts'
-
-type Handlers = App['listener']
-type Handler = Handlers['fetch']
 
 export interface Turns {
   /** Returns handlers that answer alike, and give the turn on. */
@@ -35,13 +32,7 @@ export function makeTurns(elapsedMs: () => number): Turns {
       return handler(request, server)
     }
   return {
-    of: handlers => ({
-      ...handlers,
-      routes: Object.fromEntries(
-        Object.entries(handlers.routes).map(([path, handler]) => [path, wrap(handler)]),
-      ),
-      fetch: wrap(handlers.fetch),
-    }),
+    of: handlers => wrapHandlers(handlers, wrap),
     begin(accepting) {
       ;({ goLast } = accepting)
     },

@@ -8,7 +8,6 @@
  * Source: docs/decisions.md, "New certificates".
  * @module
  */
-import type { App } from './app.ts'
 import type { TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Log } from '../../deps.ts'
 import { closeSync } from 'node:fs'
@@ -19,6 +18,7 @@ import { andThen } from '../../lib/waiting.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { makeTurns } from './accept-turns.ts'
 import { leave } from './front.ts'
+import { wrapHandlers, type Handlers } from './handlers.ts'
 import { commonOf, addressText, inUrl, type Listener } from './listen.ts'
 import {
   adopt,
@@ -29,42 +29,40 @@ import {
 } from './listening-sockets.ts'
 import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 
-type Handlers = App['listener']
-type Handler = Handlers['fetch']
-
 /** TLS 1.2, as encoded in a handshake (RFC 5246 appendix A.1). */
 const versionMin = 0x03_03
 
 interface TlsListener {
   readonly server: Bun.Server<undefined>
   /** True once each connection closes with its next answer. */
-  isLeaving: boolean
+  endsConnections: boolean
 }
 
-function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>): Handlers {
-  const wrap =
-    (handler: Handler): Handler =>
-    (request, server) => {
-      const response = handler(request, server)
-      return listener.isLeaving ? andThen(response, leave) : response
-    }
-  const routes = Object.entries(handlers.routes).map(([path, handler]) => [path, wrap(handler)])
-  return { ...handlers, routes: Object.fromEntries(routes), fetch: wrap(handlers.fetch) }
-}
+/** Returns handlers that answer alike, and end connections once the listener does. */
+const leavable = (handlers: Handlers, listener: Pick<TlsListener, 'endsConnections'>): Handlers =>
+  wrapHandlers(handlers, handler => (request, server) => {
+    const response = handler(request, server)
+    return listener.endsConnections ? andThen(response, leave) : response
+  })
 
 /** Such as `ERR_OSSL_PEM_BAD_END_LINE`; codes of system calls begin with E, too. */
 const isOfTls = (error: unknown): boolean => systemCodeOf(error)?.startsWith('ERR_') === true
 
-function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls): TlsListener {
-  const state = { isLeaving: false }
+function openListener(
+  handlers: Handlers,
+  { host: hostname, port }: TcpAddress,
+  tls: Tls,
+): TlsListener {
+  const state = { endsConnections: false }
   const { cert, key, ca } = tls
-  const gate = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
+  const clientCertificates =
+    ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
   const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   try {
     const server = Bun.serve({
       ...commonOf(leavable(handlers, state)),
       ...tcp,
-      tls: Object.assign({ cert, key, minVersion: versionMin }, gate),
+      tls: Object.assign({ cert, key, minVersion: versionMin }, clientCertificates),
     })
     return Object.assign(state, { server })
   } catch (error) {
@@ -111,7 +109,7 @@ async function acceptFrom(
   const { handed, elapsedMs } = options
   const tls = read(options)
   const turns = handed && makeTurns(elapsedMs)
-  const listener = open(turns?.of(handlers) ?? handlers, placeholder, tls)
+  const listener = openListener(turns?.of(handlers) ?? handlers, placeholder, tls)
   try {
     const accepting = await adopt(socket, listener.server.port ?? 0)
     turns?.begin(accepting)
@@ -140,7 +138,7 @@ async function openFirst(
     return { first, socket, address: addressText(socket.address, true) }
   }
   const tls = read(options)
-  const listener = open(handlers, asked, tls)
+  const listener = openListener(handlers, asked, tls)
   const { hostname, port = asked.port } = listener.server
   const address = `https://${inUrl(hostname)}:${port}`
   return { first: { listener, untilMs: tls.untilMs }, address }
@@ -156,28 +154,28 @@ export async function listenWithTls(
   const { first, socket, address } = await openFirst(handlers, asked, options)
   const waitMs = waitSecondsOf(asked) * 1_000
   let current = first
-  let isLeft = false
-  const open = new Set([first.listener])
+  let isStopped = false
+  const listeners = new Set([first.listener])
 
   async function renew(from: ListeningSocket): Promise<void> {
-    if (isLeft) return
+    if (isStopped) return
     const last = current
     const next = await acceptFrom(from, handlers, options)
-    if (isLeft) return next.listener.server.stop(true)
+    if (isStopped) return next.listener.server.stop(true)
     current = next
-    open.add(current.listener)
-    last.listener.isLeaving = true
+    listeners.add(current.listener)
+    last.listener.endsConnections = true
     last.accepting?.stop()
     // The last one may have been woken for a connection that it has not accepted.
     current.accepting?.goLast()
     log('tls_reloaded', { until: new Date(current.untilMs).toISOString() })
     setTimeout(() => {
-      void last.listener.server.stop().then(() => open.delete(last.listener))
+      void last.listener.server.stop().then(() => listeners.delete(last.listener))
     }, waitMs)
   }
 
   const close = (): void => {
-    isLeft = true
+    isStopped = true
     current.accepting?.stop()
   }
   const reload =
@@ -185,10 +183,10 @@ export async function listenWithTls(
   return {
     address,
     async stop() {
-      isLeft = true
+      isStopped = true
       // Otherwise callers would wait in the queue of a socket that nobody accepts from.
       if (socket !== undefined && socket !== handed) closeSync(socket.file)
-      await Promise.all([...open].map(({ server }) => server.stop()))
+      await Promise.all([...listeners].map(({ server }) => server.stop()))
     },
     ...(handed === undefined ? {} : { close }),
     ...(reload === undefined ? {} : { reload }),

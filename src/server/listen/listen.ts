@@ -6,13 +6,13 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
-import type { App } from './app.ts'
 import type { Address, SocketAddress, TcpAddress } from '../../settings/config.ts'
 import { idleSecondsMax, socketIdleSecondsMax } from '../../limits/limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { groupIdOf } from '../folder/groups.ts'
 import { explainListening, type ListenFlags } from './listen-failure.ts'
 import { makeTurns } from './accept-turns.ts'
+import type { Handlers } from './handlers.ts'
 import { adopt, openSocket, placeholder, type ListeningSocket } from './listening-sockets.ts'
 
 /** An open listener. */
@@ -37,8 +37,6 @@ export const addressText = (address: Address, hasTls: boolean): string =>
   'socket' in address
     ? address.socket
     : `http${hasTls ? 's' : ''}://${inUrl(address.host)}:${address.port}`
-
-type Handlers = App['listener']
 
 const isSocket = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true

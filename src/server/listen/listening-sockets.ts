@@ -180,7 +180,10 @@ function fileOn(port: number): number {
 export interface Accepting {
   /** Stops the server from accepting; accepted connections go on. */
   readonly stop: () => void
-  /** Puts the server behind those that wait for the next connection. */
+  /**
+   * Puts the server behind those that wait for the next connection. If the kernel refuses to watch
+   * the socket again, since another program took the last watch, the next call adds it.
+   */
   readonly goLast: () => void
 }
 
