@@ -54,7 +54,7 @@ export function errorOf(wire: Wire, call: Call, { status, headers, text }: RawAn
 export function contentOf(wire: Wire, { status, headers, text }: RawAnswer): unknown {
   if (text === '') {
     // Such an answer, from a proxy perhaps, has stored and deleted nothing.
-    if (status !== 204 && traceOf(headers) === undefined) throw notCoffer(wire, status)
+    if (traceOf(headers) === undefined) throw notCoffer(wire, status)
     return undefined
   }
   const isJson = jsonType.test(headers.get('content-type') ?? '')

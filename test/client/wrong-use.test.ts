@@ -97,6 +97,14 @@ describe('a call says', () => {
     expect(await told(tokens.delete('a'))).toMatchObject({ code: 'not_coffer' })
   })
 
+  test('that a proxy answers a delete as done', async () => {
+    const answer = () => new Response(undefined, { status: 204 })
+    const proxy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => proxy.stop(true))
+    const { tokens } = createClient({ address: proxy.url.origin, key: keys.private, retries: 0 })
+    expect(await told(tokens.delete('a'))).toMatchObject({ code: 'not_coffer', status: 204 })
+  })
+
   test.each([
     ['null', null],
     ['a list', []],
