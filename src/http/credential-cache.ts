@@ -17,13 +17,13 @@ import type { Loaded } from '../rules/caller.ts'
 import type { Store } from '../store/contract.ts'
 
 /** Characters by which a kept key is found: some 46 random bits of base58. */
-const keySlotChars = 8
+const keyEndChars = 8
 
 const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
   keepUntilMs === undefined || nowMs < keepUntilMs
 
 /** Few keys share their last characters; of those that do, the last one found is kept. */
-const cacheSlotOf = (key: string): string => key.slice(-keySlotChars)
+const endOf = (key: string): string => key.slice(-keyEndChars)
 
 /** In constant time for one length, so that no answer's time tells how much of a key is right. */
 function isSameKey(a: string, b: string): boolean {
@@ -56,7 +56,7 @@ export function cacheByGeneration<T>(
     const loaded = await load(key, nowMs)
     if (loaded !== undefined && loaded.keepUntilMs !== 0) {
       const keepUntilMs = Math.min(loaded.keepUntilMs ?? Infinity, nowMs + credentialCacheMsMax)
-      into.set(cacheSlotOf(key), { ...loaded, key, keepUntilMs })
+      into.set(endOf(key), { ...loaded, key, keepUntilMs })
     }
     return loaded?.value
   }
@@ -67,7 +67,7 @@ export function cacheByGeneration<T>(
       cached = new Map()
     }
     const nowMs = now()
-    const known = isFresh ? undefined : cached.get(cacheSlotOf(key))
+    const known = isFresh ? undefined : cached.get(endOf(key))
     if (known !== undefined && isSameKey(known.key, key) && holds(known, nowMs)) return known.value
     return loadAnew(key, nowMs)
   }

@@ -25,7 +25,7 @@ import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records
 import { confirmRow, type Effect } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, rawQuery, visibleAscii, type Params } from './request.ts'
-import { isKept, type EarlierEffect, type Operation } from './operation.ts'
+import { takesIdempotencyKey, type EarlierEffect, type Operation } from './operation.ts'
 import type { Admission } from './admission.ts'
 import { digestOf, documentText } from './body-digest.ts'
 import type { Exchange } from './exchange.ts'
@@ -57,7 +57,7 @@ export function readIdempotencyKey(
   operation: Operation,
   request: Request,
 ): string | undefined {
-  if (!isKept(operation)) return undefined
+  if (!takesIdempotencyKey(operation)) return undefined
   const key = agreedHeader(request, headerNamesOf(settings).idempotency)
   if (key === undefined) return undefined
   if (key === null) throw invalid(shownName, 'expected one key: the headers for it differ')

@@ -145,8 +145,9 @@ const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
 
 /** True if the effects of requests for an operation are kept under their idempotency keys. */
-export const isKept = (rule: Pick<Operation, 'method' | 'name' | 'permission'>): boolean =>
-  idempotentMethods.has(rule.method) && !unkeptNames.has(rule.name) && !isReading(rule)
+export const takesIdempotencyKey = (
+  rule: Pick<Operation, 'method' | 'name' | 'permission'>,
+): boolean => idempotentMethods.has(rule.method) && !unkeptNames.has(rule.name) && !isReading(rule)
 
 /** An operation, with the types of its body, query and answer as its schemas say. */
 export const operation = <

@@ -6,7 +6,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../limits/limits.ts'
 import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
-import { isKept } from '../operation.ts'
+import { takesIdempotencyKey } from '../operation.ts'
 import type { Content, Operation } from '../operation.ts'
 
 /** By the beginning of the path, the first that fits; without the version before it. */
@@ -89,7 +89,7 @@ is 400.`,
 }
 
 const headerParameters = (operation: Operation): readonly Plain[] =>
-  isKept(operation) ? [traceParameter, idempotencyParameter] : [traceParameter]
+  takesIdempotencyKey(operation) ? [traceParameter, idempotencyParameter] : [traceParameter]
 
 /** Headers of every answer. */
 export const answerHeaders = {
