@@ -112,7 +112,7 @@ export const containerSegmentsMax = 10
 export const containersMax = 1
 export const idFilterMax = 100
 /** decision: uniques by which equal tokens that cannot see each other stay free of races. */
-export const dedupSlotsMax = 9
+export const dedupSeatsMax = 9
 /** Redraws of a random alias because a token already has it (contract section 7). */
 export const aliasRedrawsMax = 10
 /** decision: digests of each kind of shared term cached per tenant: types, containers, days. */

@@ -23,7 +23,7 @@ import { loadToken } from './read/load.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './schema.ts'
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
 import { removeToken, updateToken } from './write/update.ts'
-import { standingFrame, viewStored } from './read/view.ts'
+import { standingExtras, viewStored } from './read/view.ts'
 
 const newToken = {
   contentType: 'application/json',
@@ -61,7 +61,7 @@ const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Rep
       tenantId,
       token,
       token.transform,
-      standingFrame(grants, token.record, deps.now),
+      standingExtras(grants, token.record, deps.now),
     )
     caller.budget?.needs(json.length)
     noteShown(caller, token.transform)

@@ -56,7 +56,7 @@ export interface TokenRecord {
    * Unix milliseconds until which only callers who see all data are shown the fingerprint. See
    * `guesses.ts`.
    */
-  readonly hidesFingerprint?: number
+  readonly fingerprintHiddenUntilMs?: number
 }
 
 interface Defaults {
@@ -130,7 +130,7 @@ function restOf(record: TokenRecord): Rest {
     A: record.modifiedAtMs,
     x: record.expiresAt,
     u: record.deduplicates,
-    h: record.hidesFingerprint,
+    h: record.fingerprintHiddenUntilMs,
   }
 }
 
@@ -166,7 +166,7 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
   if (rest.x !== undefined) record.expiresAt = rest.x
   if (head.code !== undefined) record.code = head.code
   if (rest.u !== undefined) record.deduplicates = rest.u
-  if (rest.h !== undefined) record.hidesFingerprint = rest.h
+  if (rest.h !== undefined) record.fingerprintHiddenUntilMs = rest.h
   return record
 }
 

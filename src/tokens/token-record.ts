@@ -171,7 +171,7 @@ export function termsOf(
     ...(record.idIsRandom === true ? [] : idPrefixes(record.id).map(terms.idPrefix)),
     ...(contents.metadata.size === 0 ? [] : metadataTerms(terms, contents.metadata)),
     ...(contents.searchValues.length === 0 ? [] : searchTerms(terms, contents)),
-    record.hidesFingerprint !== undefined
+    record.fingerprintHiddenUntilMs !== undefined
       ? terms.hiddenFingerprint(record.fingerprint)
       : terms.fingerprint(record.fingerprint),
     ...changeTerms(terms, record),

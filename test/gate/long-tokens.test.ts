@@ -161,7 +161,7 @@ describe('a long token', () => {
   })
 
   // proves S45
-  test('out of reach that holds the slot of a content is not opened', async () => {
+  test('out of reach that holds the seat of a content is not opened', async () => {
     const equal = { type: 'token', data: 'the same', deduplicate_token: true }
     const writer = await vault.application(application({ container: '/' }))
     const body = { ...equal, containers: ['/hidden/'], metadata: pairs(50, 500) }

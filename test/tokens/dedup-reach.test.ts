@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { dedupSlotsMax } from '../../src/limits/limits.ts'
+import { dedupSeatsMax } from '../../src/limits/limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { checkRecords, type RecordFinding } from '../../src/vault/verify-rows.ts'
@@ -193,7 +193,7 @@ describe('creates that race', () => {
 
   // proves C8.14, E4.3
   test('yield one token among very many that do not reach one another', async () => {
-    const shops = await Promise.all(Array.from({ length: dedupSlotsMax + 2 }, newShop))
+    const shops = await Promise.all(Array.from({ length: dedupSeatsMax + 2 }, newShop))
     const answers = await Promise.all(shops.map(shop => race(shop, 'c2')))
     const ids = answers.map(each => new Set(each.map(idOf)))
     expect(ids.map(({ size }) => size)).toEqual(shops.map(() => 1))
@@ -229,7 +229,7 @@ describe('creates that race', () => {
   })
 
   test('leave rows that the check of every record finds whole', async () => {
-    for (let count = 0; count <= dedupSlotsMax; count += 1) await createOnce(await newShop(), 'c5')
+    for (let count = 0; count <= dedupSeatsMax; count += 1) await createOnce(await newShop(), 'c5')
     const store = await openLmdbStore({ path: vault.folder })
     const findings: RecordFinding[] = []
     const counts = checkRecords(vault.deps.keys, store.everyRow(), finding =>
@@ -237,6 +237,6 @@ describe('creates that race', () => {
     )
     await store.close()
     expect(findings).toEqual([])
-    expect(counts.token).toBeGreaterThan(dedupSlotsMax)
+    expect(counts.token).toBeGreaterThan(dedupSeatsMax)
   })
 })

@@ -2,7 +2,7 @@
  * Bounds of the store, with units in their names; all other bounds are in `limits.ts`.
  * @module
  */
-import { bulkLeavesMax, dedupSlotsMax, walkedRowsMax } from '../../limits/limits.ts'
+import { bulkLeavesMax, dedupSeatsMax, walkedRowsMax } from '../../limits/limits.ts'
 
 export const chunkOrdinals = 65_536
 /** First bytes of digests: a fold processes them in order. */
@@ -33,9 +33,9 @@ export const groupCommitChangesMax = 1_000
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
  * The credential and two applications, as requirements; per token its row, the former holder of its
- * id, and its slots; per idempotency key its row and an expired holder; the keyring.
+ * id, and its seats; per idempotency key its row and an expired holder; the keyring.
  */
-export const writeChangesMax = 3 + (2 + dedupSlotsMax) * bulkLeavesMax + 2 + 1
+export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1
 /** decision: larger than nearly every row and chunk of ordinals. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

@@ -14,7 +14,7 @@ import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
 import { isCodeShown, withCode } from '../code.ts'
 import type { StoredToken } from '../token-record.ts'
-import { standingFrame, viewStored } from '../read/view.ts'
+import { standingExtras, viewStored } from '../read/view.ts'
 import { makeWork } from '../../lib/work.ts'
 import type { ReadonlyTextMap } from '../../lib/maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
@@ -75,7 +75,7 @@ async function show(
       tenantId,
       token,
       transform,
-      standingFrame(grants, token.record, deps.now),
+      standingExtras(grants, token.record, deps.now),
       meter,
     )
     chars += text.length

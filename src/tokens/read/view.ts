@@ -80,7 +80,7 @@ export interface Extras {
   readonly showsHiddenFingerprint?: boolean
 }
 
-function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras): string {
+function printExtras({ code }: TokenRecord, { deduplicated, hidesContents }: Extras): string {
   const endsAtMs = hidesContents === true ? undefined : code?.endsAtMs
   if (deduplicated === undefined && endsAtMs === undefined) return ''
   const members = [
@@ -92,7 +92,7 @@ function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras
 
 /** Returns true while callers who do not see all data may not see the fingerprint. */
 export const isFingerprintHidden = (
-  { hidesFingerprint: until }: Pick<TokenRecord, 'hidesFingerprint'>,
+  { fingerprintHiddenUntilMs: until }: Pick<TokenRecord, 'fingerprintHiddenUntilMs'>,
   nowMs: number,
 ): boolean => until !== undefined && until > nowMs
 
@@ -102,24 +102,25 @@ export const isFingerprintHidden = (
  * see all data (contract section 8; `guesses.ts`).
  */
 const showsFingerprint = (
-  { hidesFingerprint }: TokenRecord,
+  { fingerprintHiddenUntilMs }: TokenRecord,
   transform: Transform,
   { showsHiddenFingerprint }: Extras = {},
 ): boolean =>
-  transform !== 'redact' && (hidesFingerprint === undefined || showsHiddenFingerprint === true)
+  transform !== 'redact' &&
+  (fingerprintHiddenUntilMs === undefined || showsHiddenFingerprint === true)
 
 function printToken(
   record: TokenRecord,
   tenantId: string,
   transform: Transform,
   data: string | undefined,
-  frame: Extras,
+  extras: Extras,
 ): string {
-  const hides = frame.hidesContents === true
+  const hides = extras.hidesContents === true
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
   if (data !== undefined && !hides) text += `,"data":${data}`
   if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
-  if (showsFingerprint(record, transform, frame)) text += `,"fingerprint":"${record.fingerprint}"`
+  if (showsFingerprint(record, transform, extras)) text += `,"fingerprint":"${record.fingerprint}"`
   text += `,"containers":${JSON.stringify(record.containers)}`
   if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
@@ -133,16 +134,16 @@ function printToken(
     text += `,"fingerprint_expression":${quote(record.fingerprintExpression)}`
   }
   if (record.expiresAt !== undefined) text += `,"expires_at":"${record.expiresAt.text}"`
-  return `${text}${extrasOf(record, frame)}}`
+  return `${text}${printExtras(record, extras)}}`
 }
 
 /**
  * Extras of a stored token, for a caller who reads or finds it. decision: a caller who sees only
  * some data sees no hidden fingerprint of it, since it could save up its guesses there.
  */
-export const standingFrame = (grants: Grants, record: TokenRecord, now: () => number): Extras => ({
+export const standingExtras = (grants: Grants, record: TokenRecord, now: () => number): Extras => ({
   showsHiddenFingerprint:
-    record.hidesFingerprint !== undefined &&
+    record.fingerprintHiddenUntilMs !== undefined &&
     (!isFingerprintHidden(record, now()) || seesAllData(grants)),
 })
 
@@ -160,7 +161,7 @@ export const viewWritten = (
   tenantId: string,
   transform: Transform,
   { data, dataText, maskedText }: WrittenData,
-  frame: Extras,
+  extras: Extras,
   meter: StepMeter,
 ): string => {
   const shown = shownData(
@@ -170,7 +171,7 @@ export const viewWritten = (
     meter,
     () => data,
   )
-  return printToken(record, tenantId, transform, shown, frame)
+  return printToken(record, tenantId, transform, shown, extras)
 }
 
 /** Returns the JSON text of a stored token. Opens its data only if it is shown. */
@@ -178,11 +179,11 @@ export const viewStored = (
   tenantId: string,
   { record, unsealData }: StoredToken,
   transform: Transform,
-  frame: Extras = {},
+  extras: Extras = {},
   meter?: StepMeter,
 ): string => {
   const shown = shownData(transform, record, unsealData, meter)
-  return printToken(record, tenantId, transform, shown, frame)
+  return printToken(record, tenantId, transform, shown, extras)
 }
 
 /**
@@ -192,10 +193,10 @@ export const viewStored = (
 export const viewUnreadable = (
   record: TokenRecord,
   transform: Transform,
-  frame: Extras,
+  extras: Extras,
 ): string => {
   const { id, type, fingerprint } = record
-  const shown = showsFingerprint(record, transform, frame)
+  const shown = showsFingerprint(record, transform, extras)
     ? { id, type, fingerprint }
     : { id, type }
   return JSON.stringify({ ...shown, _extras: { deduplicated: true } })

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { TextMap } from '../../lib/maps.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
-import type { SlotChange } from './dedup.ts'
+import type { SeatChange } from './dedup.ts'
 import type { PendingToken, SealedToken } from './pending-token.ts'
 
 export interface Batch {
@@ -22,7 +22,7 @@ export interface Batch {
    */
   readonly stored: Map<string, number | null>
   /** Conditions on other rows, and removals of some, which are part of the same write. */
-  readonly changes: SlotChange[]
+  readonly changes: SeatChange[]
   /** True if an equal token came up after it was looked for: then all is decided anew. */
   isLate: boolean
   /** Tokens that the caller may see; computed on first use. */
@@ -47,7 +47,7 @@ export function addToBatch(
   batch: Batch,
   token: PendingToken,
   sealed: SealedToken,
-  changes: readonly SlotChange[],
+  changes: readonly SeatChange[],
 ): void {
   const { id, idIsRandom, fingerprint } = sealed.record
   batch.tokens.push(token)

@@ -16,7 +16,7 @@ import type { Change } from '../../store/contract.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
-import { decideSlot, findEqual, type SlotChange } from './dedup.ts'
+import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { standsFor, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
@@ -36,7 +36,7 @@ export type Decision =
       readonly kind: 'new'
       readonly sealed: SealedToken
       /** Conditions on other rows, and removals of some. */
-      readonly changes: readonly SlotChange[]
+      readonly changes: readonly SeatChange[]
       /** True if an equal token came up after it was looked for: then all is decided anew. */
       readonly isLate: boolean
     }
@@ -44,7 +44,7 @@ export type Decision =
   | { readonly kind: 'refused'; readonly error: ApiError }
 
 function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedToken {
-  const { composed, code, hidesFingerprint } = token
+  const { composed, code, fingerprintHiddenUntilMs } = token
   const drawn = token.drawId(token.collisions)
   if (drawn === undefined)
     throw new ApiError(
@@ -59,7 +59,8 @@ function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedTo
     createdAtMs: deps.now(),
   }
   if (drawn.isDefault) record.idIsRandom = true
-  if (hidesFingerprint !== undefined) record.hidesFingerprint = hidesFingerprint
+  if (fingerprintHiddenUntilMs !== undefined)
+    record.fingerprintHiddenUntilMs = fingerprintHiddenUntilMs
   if (code !== undefined) record.code = code.kept
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
@@ -79,13 +80,13 @@ function seal(
   { record, transform }: IdentifiedToken,
   uniques: readonly Uint8Array[] = [],
 ): SealedToken {
-  const frame = record.deduplicates === true ? { deduplicated: false } : {}
+  const extras = record.deduplicates === true ? { deduplicated: false } : {}
   const shown = atMostMask(transform)
   const json = isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, shown, written, frame, work.meter)
+    : viewWritten(record, tenantId, shown, written, extras, work.meter)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  const answer = { id: record.id, json, ...(isBare ? {} : { transform: shown }), ...frame }
+  const answer = { id: record.id, json, ...(isBare ? {} : { transform: shown }), ...extras }
   return { record, transform, row, written, answer }
 }
 
@@ -98,22 +99,22 @@ export function showEqual(
   { grants }: Caller,
   record: TokenRecord,
   nowMs: number,
-  view: (transform: Transform, frame: Extras) => string,
+  view: (transform: Transform, extras: Extras) => string,
 ): CreateAnswer {
   const showsHiddenFingerprint = !isFingerprintHidden(record, nowMs)
-  const frame = { deduplicated: true }
+  const extras = { deduplicated: true }
   const transform = decideTransform(grants, 'token:read', record)
   if (transform !== undefined) {
     const shown = atMostMask(transform)
-    const json = view(shown, { ...frame, showsHiddenFingerprint })
-    return { id: record.id, json, transform: shown, ...frame }
+    const json = view(shown, { ...extras, showsHiddenFingerprint })
+    return { id: record.id, json, transform: shown, ...extras }
   }
   const own = decideTransform(grants, 'token:create', record) ?? 'mask'
   return {
     id: record.id,
     json: viewUnreadable(record, atMostMask(own), { showsHiddenFingerprint }),
     transform: 'redact',
-    ...frame,
+    ...extras,
   }
 }
 
@@ -148,16 +149,16 @@ async function findAnswer(
   if (equal !== undefined) {
     const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
-    const answer = showEqual(caller, record, deps.now(), (transform, frame) =>
-      viewStored(tenantId, stored, transform, frame, meter),
+    const answer = showEqual(caller, record, deps.now(), (transform, extras) =>
+      viewStored(tenantId, stored, transform, extras, meter),
     )
     return { ...answer, version: row.version }
   }
   // Always in reach, as the caller creates it with the same write.
   const twin = batch.firstByFingerprint.get(composed.record.fingerprint)
   if (twin === undefined) return undefined
-  return showEqual(caller, twin.record, deps.now(), (transform, frame) =>
-    viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
+  return showEqual(caller, twin.record, deps.now(), (transform, extras) =>
+    viewWritten(twin.record, tenantId, transform, twin.written, extras, meter),
   )
 }
 
@@ -187,11 +188,11 @@ async function decideByContent(
   const answer = await findAnswer(deps, caller, token, batch)
   if (answer !== undefined) return { kind: 'equal', answer }
   const identified = identifyApart(deps, caller, token, batch)
-  const slot = await decideSlot(deps, caller, batch.reach(), identified.record)
-  const sealed = seal(deps, caller, token, identified, slot.uniques)
+  const seat = await decideSeat(deps, caller, batch.reach(), identified.record)
+  const sealed = seal(deps, caller, token, identified, seat.uniques)
   token.sealed = sealed
-  const changes = [...slot.changes, ...standsFor(deps, token.code)]
-  return { kind: 'new', sealed, changes, isLate: slot.hasEqual }
+  const changes = [...seat.changes, ...standsFor(deps, token.code)]
+  return { kind: 'new', sealed, changes, isLate: seat.hasEqual }
 }
 
 /** Decides a token, at once if there is nothing to look for. @throws ApiError as `refusals` */
@@ -237,12 +238,12 @@ export function decide(
 
 /** Joins conditions on other rows and removals of some to one change for each row. */
 export function changesOfOthers(
-  slots: readonly SlotChange[],
+  seats: readonly SeatChange[],
   leaving: ReadonlyMap<number, Change>,
 ): readonly Change[] {
-  if (slots.length < 2 && leaving.size === 0) return slots
+  if (seats.length < 2 && leaving.size === 0) return seats
   const byOrdinal = new Map<number, Change>()
-  for (const change of slots) {
+  for (const change of seats) {
     byOrdinal.set('remove' in change ? change.remove : change.require, change)
   }
   return [...new Map([...byOrdinal, ...leaving]).values()]
@@ -250,7 +251,7 @@ export function changesOfOthers(
 
 /**
  * Clears the way after a write that did not land. If an expired token holds the id of one of
- * these, the next attempt removes it; if a live one does, another id is drawn. Holders of slots are
+ * these, the next attempt removes it; if a live one does, another id is drawn. Holders of seats are
  * looked for anew with each attempt.
  * @returns the removals, by ordinal
  */

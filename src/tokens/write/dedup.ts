@@ -3,12 +3,12 @@
  *
  * Tokens are equal by type and fingerprint (a fingerprint is taken of both). A caller who
  * deduplicates looks for an equal token in its reach by terms, so tokens of any origin count. What
- * decides a race are uniques, the slots of a content: a token with deduplication on holds the first
- * slot that is free, and is written only while the holders before it stand as they were seen. A
+ * decides a race are uniques, the seats of a content: a token with deduplication on holds the first
+ * seat that is free, and is written only while the holders before it stand as they were seen. A
  * caller that meets a token in reach on the way takes none: a create answers with that token, an
- * update is written only while that one stands. So of two creates that see the same slots one fails
- * and looks again, and tokens out of reach decide nothing. decision: the last slot is of the
- * creator alone, for contents that very many keep apart from one another. A slot that was taken and
+ * update is written only while that one stands. So of two creates that see the same seats one fails
+ * and looks again, and tokens out of reach decide nothing. decision: the last seat is of the
+ * creator alone, for contents that very many keep apart from one another. A seat that was taken and
  * left while another create was under way is not noticed; that takes three writes of equal content
  * within one.
  * Source: contract section 8.
@@ -17,7 +17,7 @@
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { dedupSlotsMax } from '../../limits/limits.ts'
+import { dedupSeatsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/deadline.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import type { Change, Row } from '../../store/contract.ts'
@@ -40,18 +40,18 @@ import { parseJson } from '../../lib/json/parse-json.ts'
 
 type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
 
-/** The slots of a content in the order in which they are taken; each is made when it is needed. */
-export function* dedupSlots(
+/** The seats of a content in the order in which they are taken; each is made when it is needed. */
+export function* dedupSeats(
   keys: Keys,
   tenantId: string,
   { type, fingerprint, createdBy }: Contents & Pick<TokenRecord, 'createdBy'>,
 ): Generator<Uint8Array> {
   const scope = keys.tenant(tenantId)
-  const slot = (...more: readonly string[]) =>
+  const seat = (...more: readonly string[]) =>
     uniqueDigest(scope, 'token-dedup', type, fingerprint, ...more)
-  yield slot()
-  for (let number = 1; number < dedupSlotsMax - 1; number += 1) yield slot(String(number))
-  yield slot('creator', createdBy)
+  yield seat()
+  for (let number = 1; number < dedupSeatsMax - 1; number += 1) yield seat(String(number))
+  yield seat('creator', createdBy)
 }
 
 /**
@@ -73,26 +73,26 @@ export function findEqual(
   return readOldestToken(deps, caller, wanted, deps.now())
 }
 
-/** Condition on another row when a token takes a slot or passes its holder by. */
-export type SlotChange =
+/** Condition on another row when a token takes a seat or passes its holder by. */
+export type SeatChange =
   Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
-/** A slot that a token holds: the uniques it is sealed with, and the changes written with it. */
-interface DedupSlot {
+/** A seat that a token holds: the uniques it is sealed with, and the changes written with it. */
+interface DedupSeat {
   readonly uniques: readonly Uint8Array[]
-  readonly changes: readonly SlotChange[]
-  /** A live token in reach holds a slot: of two equal ones that race it was the faster. */
+  readonly changes: readonly SeatChange[]
+  /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
   readonly hasEqual: boolean
 }
 
-const noSlot: DedupSlot = { uniques: [], changes: [], hasEqual: false }
+const noSeat: DedupSeat = { uniques: [], changes: [], hasEqual: false }
 
 /** Out of reach its record is not opened, nor its data read, which may be long (`read/load.ts`). */
 async function isInReach(
   { store, keys, now }: Deps,
   tenantId: string,
   { tokens }: VisibleTokens,
-  slot: Uint8Array,
+  seat: Uint8Array,
   holder: Row,
 ): Promise<boolean> {
   // A token that a fast clock has ended is passed over: neither answered with nor removed.
@@ -100,32 +100,32 @@ async function isInReach(
   const unseal = checkToken(keys, tenantId, holder)
   if (!mayMatch(tokens, holder.clear)) return false
   if (holder.parts.length >= verdictParts) return tokens.matches(unseal())
-  const whole = await store.find(slot)
+  const whole = await store.find(seat)
   return whole !== undefined && tokens.matches(unsealToken(keys, tenantId, whole))
 }
 
 /** @param ordinal of the token that is changed; absent for a new one */
-export async function decideSlot(
+export async function decideSeat(
   deps: Deps,
   { tenantId }: Caller,
   reach: VisibleTokens,
   record: TokenRecord,
   ordinal?: number,
-): Promise<DedupSlot> {
-  if (record.deduplicates !== true) return noSlot
-  const changes: SlotChange[] = []
-  for (const slot of dedupSlots(deps.keys, tenantId, record)) {
-    const holder = await deps.store.glance(slot, verdictParts)
+): Promise<DedupSeat> {
+  if (record.deduplicates !== true) return noSeat
+  const changes: SeatChange[] = []
+  for (const seat of dedupSeats(deps.keys, tenantId, record)) {
+    const holder = await deps.store.glance(seat, verdictParts)
     if (holder === undefined || holder.ordinal === ordinal) {
-      return { uniques: [slot], changes, hasEqual: false }
+      return { uniques: [seat], changes, hasEqual: false }
     }
     const { version: ifVersion } = holder
     if (isExpired(holder, deps.settled())) {
       changes.push({ remove: holder.ordinal, ifVersion })
-      return { uniques: [slot], changes, hasEqual: false }
+      return { uniques: [seat], changes, hasEqual: false }
     }
     changes.push({ require: holder.ordinal, ifVersion })
-    if (await isInReach(deps, tenantId, reach, slot, holder))
+    if (await isInReach(deps, tenantId, reach, seat, holder))
       return { uniques: [], changes, hasEqual: true }
   }
   return { uniques: [], changes, hasEqual: false }
@@ -150,7 +150,7 @@ const textsOf = (digests: readonly Uint8Array[]): Set<string> => new Set(digests
 function hasUniques(keys: Keys, tenantId: string, record: TokenRecord, row: Row): boolean {
   const [id, dedup, ...more] = [...textsOf(row.uniques)]
   const mayHold =
-    record.deduplicates === true ? textsOf([...dedupSlots(keys, tenantId, record)]) : new Set()
+    record.deduplicates === true ? textsOf([...dedupSeats(keys, tenantId, record)]) : new Set()
   const isHeld = dedup === undefined || mayHold.has(dedup)
   return id === hexOf(tokenUnique(keys, tenantId, record.id)) && isHeld && more.length === 0
 }

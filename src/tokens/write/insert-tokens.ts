@@ -80,7 +80,7 @@ export async function insertTokens(
   effectOf: (outcomes: readonly Outcome[]) => Effect = () => null,
 ): Promise<readonly Outcome[]> {
   const hidden = placeFingerprints(deps, caller, tokens.length)
-  for (const [at, token] of tokens.entries()) token.hidesFingerprint = hidden[at]
+  for (const [at, token] of tokens.entries()) token.fingerprintHiddenUntilMs = hidden[at]
   const chargeTaken = spendCreates(deps, caller, tokens)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {

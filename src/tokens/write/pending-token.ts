@@ -60,7 +60,7 @@ export interface PendingToken {
   /** Shared by all tokens of one request. */
   readonly work: PacedWork
   /** Unix milliseconds until which its fingerprint is hidden. */
-  hidesFingerprint: number | undefined
+  fingerprintHiddenUntilMs: number | undefined
   /** Number of times that its id was found taken. */
   collisions: number
   /** Under the id that was drawn last; absent once that is taken. */
@@ -129,7 +129,7 @@ export function pendingTokenOf(
       isBare,
       choosesId: typeof body.id === 'string',
       work,
-      hidesFingerprint: undefined,
+      fingerprintHiddenUntilMs: undefined,
       collisions: 0,
       identified: undefined,
       sealed: undefined,

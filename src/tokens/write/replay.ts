@@ -17,7 +17,7 @@ import { showEqual } from './decide-token.ts'
 import type { CreateAnswer } from './pending-token.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
 import { visibleTokensOf } from '../find/visibility.ts'
-import { frameOf } from './update.ts'
+import { extrasOf } from './update.ts'
 import { isFingerprintHidden, viewStored } from '../read/view.ts'
 
 /** One token of what was done, as it is kept. */
@@ -78,13 +78,13 @@ export async function recreateAnswer(
   const { tenantId } = caller
   const isEqual = deduplicated === true
   if (isEqual && !visibleTokensOf(deps, caller).tokens.matches(token)) throw absentToken()
-  const frame = deduplicated === undefined ? {} : { deduplicated }
+  const extras = deduplicated === undefined ? {} : { deduplicated }
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = shownNow(caller, token, version)
   if (shown === undefined) {
-    const extras = isEqual ? { _extras: frame } : {}
-    const json = JSON.stringify({ id, type: token.record.type, ...extras })
-    return { id, json, transform: 'redact', ...frame }
+    const answer = { id, type: token.record.type, ...(isEqual ? { _extras: extras } : {}) }
+    const json = JSON.stringify(answer)
+    return { id, json, transform: 'redact', ...extras }
   }
   if (isEqual) {
     return showEqual(caller, token.record, deps.now(), (transform, extras) =>
@@ -93,9 +93,9 @@ export async function recreateAnswer(
   }
   return {
     id,
-    json: viewStored(tenantId, token, shown, { ...frame, showsHiddenFingerprint }, meter),
+    json: viewStored(tenantId, token, shown, { ...extras, showsHiddenFingerprint }, meter),
     transform: shown,
-    ...frame,
+    ...extras,
   }
 }
 
@@ -110,9 +110,9 @@ export async function reupdateAnswer(
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)
   spendUpdate(deps, caller, token.record)
-  const frame = await frameOf(deps, caller, visibleTokensOf(deps, caller), token.record)
+  const extras = await extrasOf(deps, caller, visibleTokensOf(deps, caller), token.record)
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
-  const shown = { ...frame, showsHiddenFingerprint }
+  const shown = { ...extras, showsHiddenFingerprint }
   const transform = atMostMask(token.transform)
   noteShown(caller, shown.hidesContents === true ? 'redact' : transform)
   return viewStored(caller.tenantId, token, transform, shown)

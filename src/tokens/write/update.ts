@@ -23,7 +23,7 @@ import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
-import { decideSlot, findEqual } from './dedup.ts'
+import { decideSeat, findEqual } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
@@ -122,7 +122,7 @@ function shownAs(caller: Caller, entered: TokenRecord): Transform {
  * An equal token in reach is told of; where the caller may read none, contents are left out
  * (contract section 9).
  */
-export async function frameOf(
+export async function extrasOf(
   deps: Deps,
   caller: Caller & Budgeted,
   { tokens, readable }: VisibleTokens,
@@ -158,29 +158,29 @@ async function tryUpdate(
   assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
-  const { fingerprint, hidesFingerprint } = token.record
+  const { fingerprint, fingerprintHiddenUntilMs: untilMs } = token.record
   // Equal contents tell nothing new.
   const isEqual = changed.fingerprint === fingerprint
-  const untilMs = isFingerprintHidden(token.record, deps.now()) ? hidesFingerprint : undefined
-  const hides = isEqual ? untilMs : count.fingerprint()
+  const stillMs = isFingerprintHidden(token.record, deps.now()) ? untilMs : undefined
+  const fingerprintHiddenUntilMs = isEqual ? stillMs : count.fingerprint()
   const code = composed.code && (await sealCode(deps, tenantId, composed.code))
   const record: TokenRecord = {
     ...changed,
-    ...(hides === undefined ? {} : { hidesFingerprint: hides }),
+    ...(fingerprintHiddenUntilMs === undefined ? {} : { fingerprintHiddenUntilMs }),
     ...(code === undefined ? {} : { code: code.kept }),
   }
   const reach = visibleTokensOf(deps, caller)
-  const { uniques, changes } = await decideSlot(deps, caller, reach, record, ordinal)
-  // After the holding: a token that has a slot by now is seen, or the write does not land.
-  const frame = await frameOf(deps, caller, reach, record)
+  const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
+  // After the holding: a token that has a seat by now is seen, or the write does not land.
+  const extras = await extrasOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, ...standsFor(deps, code), { replace, ordinal, ifVersion: version }]
   // Before the write: where there is no room for the answer, nothing is changed.
   const shown = shownAs(caller, record)
-  const answer = viewWritten(record, tenantId, shown, written, frame, work.meter)
+  const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
   caller.budget?.needs(answer.length)
   if (await writeAs(deps.store, caller, all, () => record.id)) {
-    noteShown(caller, frame.hidesContents === true ? 'redact' : shown)
+    noteShown(caller, extras.hidesContents === true ? 'redact' : shown)
     return answer
   }
   forgetCodeKeys(deps, tenantId)

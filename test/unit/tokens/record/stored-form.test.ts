@@ -115,7 +115,7 @@ const anyRecord = fc.record(
       sealed: fc.uint8Array(),
     }),
     deduplicates: fc.constant(true as const),
-    hidesFingerprint: fc.nat(),
+    fingerprintHiddenUntilMs: fc.nat(),
   },
   {
     requiredKeys: [

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
-import { dedupSlotsMax } from '../../../../src/limits/limits.ts'
-import { decideSlot, dedupSlots, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import { dedupSeatsMax } from '../../../../src/limits/limits.ts'
+import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
 import { unsealToken, type StoredToken } from '../../../../src/tokens/token-record.ts'
 import { tokenUnique } from '../../../../src/tokens/token-id.ts'
@@ -45,7 +45,7 @@ const stranger = () => callerWith(['token:create'])
 
 async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
   const reach = visibleTokensOf(vault.deps, caller)
-  const { uniques, changes, hasEqual } = await decideSlot(
+  const { uniques, changes, hasEqual } = await decideSeat(
     vault.deps,
     caller,
     reach,
@@ -56,7 +56,7 @@ async function hold({ record }: StoredToken, ordinal: number, caller = reader())
   return { uniques, changes }
 }
 const seatsOf = ({ record }: StoredToken) => [
-  ...dedupSlots(vault.deps.keys, vault.tenantId, record),
+  ...dedupSeats(vault.deps.keys, vault.tenantId, record),
 ]
 const uniqueOf = (token: StoredToken) => seatsOf(token)[0] ?? new Uint8Array()
 
@@ -96,7 +96,7 @@ describe('a slot of equal tokens', () => {
   test('is one of few, each of its own, the last of the creator', async () => {
     const held = await create('few', { data: 'few', deduplicate_token: true })
     const texts = seatsOf(held).map(slot => Buffer.from(slot).toString('hex'))
-    expect(new Set(texts).size).toBe(dedupSlotsMax)
+    expect(new Set(texts).size).toBe(dedupSeatsMax)
     const record = { ...held.record, createdBy: 'another' }
     const others = seatsOf({ ...held, record }).map(slot => Buffer.from(slot).toString('hex'))
     expect(others.slice(0, -1)).toEqual(texts.slice(0, -1))
