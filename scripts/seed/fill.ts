@@ -92,7 +92,7 @@ async function insertGroup(
       await pendingTokenOf(composing, caller.tenantId, body, makeWork(deps, caller, Infinity)),
     )
   }
-  const outcomes = await insertTokens(deps, caller, pending, true)
+  const outcomes = await insertTokens(deps, caller, pending, { isWhole: true })
   return bodies.flatMap((body, index) => {
     const outcome = outcomes[index]
     if (outcome instanceof ApiError) throw outcome

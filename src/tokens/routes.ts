@@ -10,7 +10,7 @@ import type { Pipeline } from '../http/pipeline.ts'
 import { on } from '../http/routes.ts'
 import { noteShown, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
-import type { CreateAnswer } from './write/pending-token.ts'
+import type { CreateAnswer } from './write/create-answer.ts'
 import { createToken } from './write/create.ts'
 import {
   changedTokenExamples,

@@ -11,8 +11,9 @@ import { makeWork } from '../../lib/work.ts'
 import type { Effect } from '../../records/write-rows.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { insertTokens, type Outcome } from './insert-tokens.ts'
-import { pendingTokenOf, type CreateAnswer } from './pending-token.ts'
+import type { CreateAnswer, Outcome } from './create-answer.ts'
+import { insertTokens } from './insert-tokens.ts'
+import { pendingTokenOf } from './pending-token.ts'
 import { itemOf } from './replay.ts'
 
 const effectOf = (outcomes: readonly Outcome[]): Effect =>
@@ -34,7 +35,7 @@ export async function createToken(
   const token = composing instanceof Promise ? await composing : composing
   const nextTurn = work.pause()
   if (nextTurn !== undefined) await nextTurn
-  const [outcome] = await insertTokens(deps, caller, [token], true, effectOf)
+  const [outcome] = await insertTokens(deps, caller, [token], { isWhole: true, effectOf })
   invariant(outcome !== undefined, 'one token has one outcome')
   if (outcome instanceof ApiError) throw outcome
   return outcome

@@ -17,9 +17,16 @@ import type { Change } from '../../store/contract.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { addToBatch, makeBatch, type Batch } from './batch.ts'
 import { changesOfOthers, clearWay, decide, type Decision } from './decide-token.ts'
-import type { CreateAnswer, PendingToken } from './pending-token.ts'
+import type { Outcome } from './create-answer.ts'
+import type { PendingToken } from './pending-token.ts'
 
-export type Outcome = CreateAnswer | ApiError
+/** How tokens are inserted together. */
+export interface InsertOptions {
+  /** All of them or none: with the first that is refused nothing is written. */
+  readonly isWhole: boolean
+  /** Returns the effect of the outcomes, as it is kept to be replayed. */
+  readonly effectOf?: (outcomes: readonly Outcome[]) => Effect
+}
 
 /** Adds the token to the batch if it is new. @returns its outcome */
 function applyDecision(batch: Batch, token: PendingToken, decision: Decision): Outcome {
@@ -36,7 +43,7 @@ async function decideAll(
   deps: Deps,
   caller: Caller & Budgeted,
   tokens: readonly PendingToken[],
-  isWhole: boolean,
+  { isWhole }: Pick<InsertOptions, 'isWhole'>,
   chargeTaken: (tried: number) => void,
 ): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
   const batch = makeBatch(deps, caller)
@@ -66,8 +73,6 @@ async function decideAll(
 }
 
 /**
- * @param isWhole all of them or none: with the first that is refused nothing is written
- * @param effectOf returns the effect of the outcomes, as it is kept to be replayed
  * @returns one outcome for each token; if a whole is refused, those up to the refusal
  * @throws ApiError `too_many_requests` where the caller has no guesses left, `invalid_request` for
  *   an answer that would be too long
@@ -76,15 +81,14 @@ export async function insertTokens(
   deps: Deps,
   caller: Caller & Budgeted,
   tokens: readonly PendingToken[],
-  isWhole: boolean,
-  effectOf: (outcomes: readonly Outcome[]) => Effect = () => null,
+  { isWhole, effectOf = () => null }: InsertOptions,
 ): Promise<readonly Outcome[]> {
   const hidden = placeFingerprints(deps, caller, tokens.length)
   for (const [at, token] of tokens.entries()) token.fingerprintHiddenUntilMs = hidden[at]
   const chargeTaken = spendCreates(deps, caller, tokens)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
-    const { batch, outcomes } = await decideAll(deps, caller, tokens, isWhole, chargeTaken)
+    const { batch, outcomes } = await decideAll(deps, caller, tokens, { isWhole }, chargeTaken)
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
       return { result: outcomes }
     }

@@ -21,19 +21,8 @@ import type { CreateTokenBody } from '../schema.ts'
 import { defaultTokenId } from '../token-id.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { composeToken, type Composed, type Draft } from './compose.ts'
+import type { CreateAnswer } from './create-answer.ts'
 import { idSourceOf, type IdSource } from './id-source.ts'
-
-export interface CreateAnswer {
-  readonly id: string
-  /** The token as the answer has it. */
-  readonly json: string
-  /** Transform of the answer; absent if it shows the id alone. */
-  readonly transform?: Transform
-  /** Present where deduplication was asked for. */
-  readonly deduplicated?: boolean
-  /** Version of the equal token's row; absent: 1, as for a new one. */
-  readonly version?: number
-}
 
 export interface IdentifiedToken {
   readonly record: TokenRecord
@@ -114,7 +103,7 @@ export function pendingTokenOf(
   tenantId: string,
   body: CreateTokenBody,
   work: PacedWork,
-  isBare = false,
+  { isBare }: Pick<PendingToken, 'isBare'> = { isBare: false },
 ): MaybeLater<PendingToken> {
   const draft = draftOf(deps, body)
   const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)

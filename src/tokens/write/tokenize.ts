@@ -20,8 +20,9 @@ import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { makeWork, type PacedWork } from '../../lib/work.ts'
 import { noteShown, type Budgeted } from '../../records/budgeted.ts'
 import type { Effect } from '../../records/write-rows.ts'
-import { insertTokens, type Outcome } from './insert-tokens.ts'
-import { pendingTokenOf, type CreateAnswer, type PendingToken } from './pending-token.ts'
+import type { CreateAnswer, Outcome } from './create-answer.ts'
+import { insertTokens, type InsertOptions } from './insert-tokens.ts'
+import { pendingTokenOf, type PendingToken } from './pending-token.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
 
@@ -59,7 +60,7 @@ function pendingTokenOfLeaf(
     () =>
       isJsonObject(value)
         ? pendingTokenOf(deps, tenantId, readRequest(value), work)
-        : pendingTokenOf(deps, tenantId, { type: 'token', data: value }, work, true),
+        : pendingTokenOf(deps, tenantId, { type: 'token', data: value }, work, { isBare: true }),
     refused,
   )
 }
@@ -104,7 +105,7 @@ async function insertAll(
   deps: Deps,
   caller: Caller & Budgeted,
   composed: readonly Fate<PendingToken>[],
-  isWhole: boolean,
+  { isWhole }: Pick<InsertOptions, 'isWhole'>,
 ): Promise<readonly Fate<CreateAnswer>[]> {
   const tokens = composed.flatMap(fate => (fate instanceof ApiError ? [] : (fate ?? [])))
   const inPlace = (outcomes: readonly Outcome[]): readonly Fate<CreateAnswer>[] => {
@@ -113,8 +114,11 @@ async function insertAll(
       fate === undefined || fate instanceof ApiError ? fate : next.next().value,
     )
   }
-  const tell = (outcomes: readonly Outcome[]) => effectOf(inPlace(outcomes))
-  return noteAllShown(caller, inPlace(await insertTokens(deps, caller, tokens, isWhole, tell)))
+  const outcomes = await insertTokens(deps, caller, tokens, {
+    isWhole,
+    effectOf: all => effectOf(inPlace(all)),
+  })
+  return noteAllShown(caller, inPlace(outcomes))
 }
 
 /** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
@@ -166,7 +170,7 @@ export async function tokenizeWhole(
   countItems(leaves.length)
   const composed = await pendingTokensOf(deps, caller, leaves, readRequest)
   assertNoneFailed(leaves, composed)
-  const fates = await insertAll(deps, caller, composed, true)
+  const fates = await insertAll(deps, caller, composed, { isWhole: true })
   assertNoneFailed(leaves, fates)
   return printWhole(body, fates)
 }
@@ -200,7 +204,7 @@ export async function tokenizePartly(
   const leaves = leavesOf(body)
   countItems(leaves.length)
   const composed = await pendingTokensOf(deps, caller, leaves, readRequest)
-  const fates = await insertAll(deps, caller, composed, false)
+  const fates = await insertAll(deps, caller, composed, { isWhole: false })
   return resultsOf(leaves, fates)
 }
 
