@@ -6,7 +6,7 @@
  * may or may not be seen.
  * @module
  */
-import { invalid } from '../lib/errors.ts'
+import type { ApiError } from '../lib/errors.ts'
 import { walkedRowsMax } from '../limits/limits.ts'
 import { reserveRows, type Budgeted } from './budgeted.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
@@ -20,19 +20,22 @@ export interface Walk extends Budgeted {
   readonly stepRows: number
   /** Awaited after each row that was handled, so that others get their turn. */
   readonly pause: () => Promise<void> | undefined
+  /** Makes the error of a walk that reaches `walkedRowsMax`: it says what asked for the walk. */
+  readonly tooManyRows: () => ApiError
 }
 
 /**
  * Yields the rows of a query, newest first.
- * @throws ApiError `overloaded` if a step does not fit into the budget, `invalid_request` if all
- *   walks of the request reach `walkedRowsMax`
+ * @throws ApiError `overloaded` if a step does not fit into the budget, `tooManyRows` if all walks
+ *   of the request reach `walkedRowsMax`
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, pause, budget, rowsTested = { count: 0 } }: Walk,
+  walk: Walk,
 ): AsyncGenerator<Row> {
-  let before = below
+  const { nowMs, stepRows, pause, tooManyRows, budget, rowsTested = { count: 0 } } = walk
+  let { before } = walk
   while (rowsTested.count < walkedRowsMax) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
@@ -45,5 +48,5 @@ export async function* walkRows(
     before = rows.at(-1)?.ordinal
     if (before === undefined || rows.length < stepRows) return
   }
-  throw invalid('query', `expected a question for which at most ${walkedRowsMax} rows are read`)
+  throw tooManyRows()
 }

@@ -2,9 +2,9 @@
  * Pages and walks over tokens, and the limit of walks that one credential may have open.
  * @module
  */
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError, invalid } from '../../lib/errors.ts'
 import { keptFor } from '../../lib/maps.ts'
-import { walksPerCredentialMax } from '../../limits/limits.ts'
+import { walkedRowsMax, walksPerCredentialMax } from '../../limits/limits.ts'
 import { testStepRows } from '../../limits/work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
@@ -81,19 +81,28 @@ async function* walkTokens(
   }
 }
 
+const questionTooLong = () =>
+  invalid('query', `expected a question for which at most ${walkedRowsMax} rows are read`)
+
+const equalsTooMany = () =>
+  invalid(
+    'deduplicate_token',
+    `expected false: to find an equal token, more than ${walkedRowsMax} rows would be read`,
+  )
+
 /** Returns a query for the tokens that match now. Exact bounds need no test. */
 async function settle(
   reader: Reader,
   walker: Walker,
   bounds: Bounds,
-  nowMs: number,
+  { nowMs, tooManyRows }: Pick<Walk, 'nowMs' | 'tooManyRows'>,
 ): Promise<Query> {
   const { upper, lower, doubt } = bounds
   if (isExact(bounds)) return upper
   const ordinals: number[] = []
   const gap = { from: upper, except: lower }
   const between = doubt === undefined ? gap : { all: [doubt, gap] }
-  const walk = { nowMs, stepRows: testStepRows }
+  const walk = { nowMs, stepRows: testStepRows, tooManyRows }
   for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
     ordinals.push(row.ordinal)
   }
@@ -116,7 +125,8 @@ export async function readTokenPage(
   bounds: Bounds,
   window: { readonly offset: number; readonly limit: number; readonly nowMs: number },
 ): Promise<TokenPage> {
-  const query = await settle(reader, walker, bounds, window.nowMs)
+  const { nowMs } = window
+  const query = await settle(reader, walker, bounds, { nowMs, tooManyRows: questionTooLong })
   const { rows, total } = await reader.store.page(query, window)
   reserveRows(walker, rows)
   const tokens = rows.map(row => unsealToken(reader.keys, walker.tenantId, row))
@@ -136,7 +146,8 @@ export async function readTokensBelow(
 ): Promise<readonly StoredToken[]> {
   const { before, limit, nowMs } = window
   const tokens: StoredToken[] = []
-  const walk = { before, nowMs, stepRows: isExact(bounds) ? limit : testStepRows }
+  const stepRows = isExact(bounds) ? limit : testStepRows
+  const walk = { before, nowMs, stepRows, tooManyRows: questionTooLong }
   for await (const token of walkTokens(reader, walker, bounds.upper, bounds, walk)) {
     tokens.push(token)
     if (tokens.length === limit) break
@@ -145,7 +156,7 @@ export async function readTokensBelow(
 }
 
 /**
- * Returns the matching token that was created first.
+ * Returns the token that was created first of those equal to one that is to be deduplicated.
  * @throws ApiError as `readTokenPage`
  */
 export async function readOldestToken(
@@ -154,7 +165,7 @@ export async function readOldestToken(
   bounds: Bounds,
   nowMs: number,
 ): Promise<StoredToken | undefined> {
-  const query = await settle(reader, walker, bounds, nowMs)
+  const query = await settle(reader, walker, bounds, { nowMs, tooManyRows: equalsTooMany })
   const window = { offset: 0, limit: 1, nowMs }
   const { rows, total } = await reader.store.page(query, window)
   const last = { ...window, offset: total - 1 }

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
-import { dedupSeatsMax } from '../../../../src/limits/limits.ts'
+import { dedupSeatsMax, walkedRowsMax } from '../../../../src/limits/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import { readTokenPage } from '../../../../src/tokens/find/pages.ts'
 import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
 import { unsealToken, type StoredToken } from '../../../../src/tokens/token-record.ts'
 import { tokenUnique } from '../../../../src/tokens/token-id.ts'
@@ -133,4 +134,28 @@ test('an equal token is looked for among the others, the oldest first', async ()
   expect((await find('first'))?.record.id).toBe('second')
   const beyond = visibleTokensOf(vault.deps, stranger()).tokens
   expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
+})
+
+test('a look that would test too many tokens is refused by the member that asks for it', async () => {
+  const { record } = await create('one', { data: 'many' })
+  const permissions = ['token:create', 'token:read'] as const
+  const conditions = [{ attribute: 'container', operator: 'starts_with', value: '/rea' }] as const
+  const rules = [{ priority: 1, conditions, transform: 'mask', permissions }] as const
+  const caller = { ...callerWith([]), grants: { permissions: [], rules } }
+  const within = visibleTokensOf(vault.deps, caller).tokens
+  const find = (count: number) =>
+    findEqual(vault.deps, { ...caller, rowsTested: { count } }, within, record)
+  const list = (count: number) => {
+    const window = { offset: 0, limit: 1, nowMs: vault.deps.now() }
+    return readTokenPage(vault.deps, { ...caller, rowsTested: { count } }, within, window)
+  }
+  expect(await find(walkedRowsMax - 1)).toBeUndefined()
+  expect(await list(walkedRowsMax - 1)).toEqual({ total: 0, tokens: [] })
+  await expect(find(walkedRowsMax)).rejects.toMatchObject({
+    kind: 'invalid_request',
+    fields: { deduplicate_token: [expect.stringContaining(`${walkedRowsMax} rows`)] },
+  })
+  await expect(list(walkedRowsMax)).rejects.toMatchObject({
+    fields: { query: [expect.stringContaining(`${walkedRowsMax} rows`)] },
+  })
 })
