@@ -52,7 +52,10 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     const { key } = JSON.parse(stdout) as { key: string }
     const running = await startCoffer(['serve', '--data', data, ...words])
     const made = async (path: string, by: string, body: object): Promise<Record<string, string>> =>
-      JSON.parse((await askOnce(target, 'POST', path, { key: by, body })).text) as never
+      JSON.parse((await askOnce(target, 'POST', path, { key: by, body })).text) as Record<
+        string,
+        string
+      >
     const application = { name: 'app', type: 'private', permissions, rules }
     const [one, other] = [
       await made('/applications', key, application),

@@ -238,8 +238,13 @@ export function makeAsker(
     }
   }
 
-  const ask: AskWorker = async (name, { waitMsMax = workerAnswerMsMax, ...more } = {}) =>
-    (await exchange({ ask: name, ...more }, waitMsMax))?.told as never
+  const ask: AskWorker = async <K extends keyof WorkerAnswers>(
+    name: K,
+    { waitMsMax = workerAnswerMsMax, ...more }: Parameters<AskWorker>[1] = {},
+  ) => {
+    const answer = await exchange({ ask: name, ...more }, waitMsMax)
+    return answer?.told as WorkerAnswers[K] | undefined
+  }
 
   const operateThere: Operate = async (sent, tell) => {
     const asked = { ask: 'operate', operation: sentOf(sent) } as const

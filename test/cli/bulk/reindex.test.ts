@@ -156,8 +156,9 @@ describe('coffer token reindex', () => {
       { ...indexes, id: 'far', type: 'token', data: 'v4lue-1234', containers: ['/c/'] },
     ])
     const words = ['--where', '*', '--index', '{{ data | last4 }}']
-    const keyOf = async (permissions: readonly string[], rules: readonly object[] = []) =>
-      (await vault.application({ type: 'private', permissions, rules } as never)).key
+    type Grants = Required<Parameters<TestVault['application']>[0]>
+    const keyOf = async (permissions: Grants['permissions'], rules: Grants['rules'] = []) =>
+      (await vault.application({ type: 'private', permissions, rules })).key
     const reading = await counts(words, { key: await keyOf(['token:search', 'token:read']) })
     expect(reading).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('token:update') })
     const blind = await counts(words, { key: await keyOf(['token:update']) })
@@ -167,7 +168,7 @@ describe('coffer token reindex', () => {
     expect(refused).toMatchObject({ exitCode: 3, found: 3, changed: 0, refused: [{ count: 3 }] })
     expect(JSON.stringify(refused)).not.toContain('v4lue')
     expect(await find('data:1234')).toBe('')
-    const rule = { transform: 'reveal', container: '/a/' }
+    const rule = { transform: 'reveal', container: '/a/' } as const
     const some = await keyOf(
       [],
       [
@@ -181,8 +182,11 @@ describe('coffer token reindex', () => {
   })
 
   test('tells what is refused by its reason, without a value, and changes the others', async () => {
-    const texts = Array.from({ length: 12 }, (_, at) => ({ type: 'token', data: `s3cret ${at}` }))
-    await vault.seed([{ id: 'num', type: 'token', data: 21 }, ...texts] as never)
+    const texts = Array.from({ length: 12 }, (_, at) => ({
+      type: 'token' as const,
+      data: `s3cret ${at}`,
+    }))
+    await vault.seed([{ id: 'num', type: 'token', data: 21 }, ...texts])
     const words = ['--where', '*', '--index', '{{ data | to_number | times: 2 }}']
     const { exitCode, stdout, stderr } = await run(words)
     expect([exitCode, stdout]).toEqual([
@@ -266,7 +270,7 @@ describe('coffer token reindex', () => {
     await vault.seed(Array.from({ length: 40 }, () => ({ type: 'token', data: 'x' }) as const))
     const permissions = ['token:update', 'token:search'] as const
     const rule = { priority: 1, container: '/', transform: 'reveal', permissions } as const
-    const { id, key } = await vault.application({ type: 'private', rules: [rule] } as never)
+    const { id, key } = await vault.application({ type: 'private', rules: [rule] })
     let changes = 0
     const address = throughProxy(async method => {
       if (method !== 'PATCH') return

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { workerReadyMsMax } from '../../../src/limits/operation-limits.ts'
 import { makeUnsealer } from '../../../src/server/keys/unsealer.ts'
 import type { WorkerEnd, WorkerProcess } from '../../../src/server/process/worker-process.ts'
+import type { AskWorker } from '../../../src/server/process/worker-channel.ts'
 import { leadWorkers } from '../../../src/server/process/worker-sealing.ts'
 
 const masterKey = '42'.repeat(32)
@@ -31,7 +32,7 @@ function leadFakes(follow: boolean) {
       isReady: ready.promise,
       ended: ended.promise,
       silentMs: () => 0,
-      ask: async () => (follow ? true : undefined) as never,
+      ask: (async () => (follow ? true : undefined)) as AskWorker,
       operate: async () => ({}),
       hand() {},
       signal(name) {
