@@ -14,7 +14,6 @@ import type { Deps } from './deps.ts'
 import { otherMethods } from './http/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './http/budgets.ts'
 import { makeAnswers } from './http/answers.ts'
-import { traceIds } from './http/admission.ts'
 import { cacheByGeneration } from './http/credential-cache.ts'
 import { makeFloodGuard } from './http/flood-guard.ts'
 import { makeRateLimit } from './http/rate-limit.ts'
@@ -26,6 +25,7 @@ import { documentation } from './http/documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'
 import type { Pipeline } from './http/pipeline.ts'
 import { knowsServer } from './http/routes.ts'
+import { makeTraceIds } from './http/trace-id.ts'
 import { permissionRoutes } from './permissions/routes.ts'
 import { sessionAuthenticator, sessionKeyPrefix } from './sessions/find-session-caller.ts'
 import type { SessionDeps } from './sessions/session-deps.ts'
@@ -62,12 +62,12 @@ export function makePipeline(deps: Deps): Pipeline {
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
     storeTurns: deps.isStoreFar === true ? makeStoreTurns() : undefined,
-    isFlood: makeFloodGuard(),
+    countUnadmitted: makeFloodGuard(),
     clientAddress,
     enterAddress: makeEnterAddress(deps, clientAddress),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
-    nextTraceId: traceIds(deps),
+    nextTraceId: makeTraceIds(deps),
     inFlight: makeInFlight(),
     keepAlive,
     writeKeyUses: keyUses.write,

@@ -4,8 +4,6 @@
  * Source: contract section 2.
  * @module
  */
-import { hexOf } from '../lib/bytes.ts'
-import { traceIdCharsMax } from '../limits/limits.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
@@ -14,7 +12,7 @@ import type { MaybeLater } from '../lib/waiting.ts'
 import type { Exchange } from './exchange.ts'
 import { isReading, type Operation } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
+import { agreedHeader, headerNamesOf, type Params } from './request.ts'
 
 export interface Admission {
   readonly deps: Deps
@@ -29,22 +27,6 @@ export interface Admission {
     isPatient?: boolean,
   ) => MaybeLater<Caller | undefined>
   readonly rate: RateLimit
-}
-
-/** Makes trace ids that no other process makes: a random prefix and a count. */
-export function traceIds({ randomBytes }: Deps): () => string {
-  const prefix = hexOf(randomBytes(8))
-  let count = 0
-  return () => `${prefix}-${(count += 1).toString(36)}`
-}
-
-/** The id that the request gives, if it is short visible ASCII (contract section 1). */
-export function givenTraceId({ settings }: Deps, { headers }: Request): string | undefined {
-  for (const name of headerNamesOf(settings).trace) {
-    const given = headers.get(name)
-    if (given !== null && given.length <= traceIdCharsMax && visibleAscii.test(given)) return given
-  }
-  return undefined
 }
 
 /** A missing key is looked up like a wrong one: both refusals cost the same. */

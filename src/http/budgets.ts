@@ -92,7 +92,7 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
     }
 
     return {
-      needs(bytes) {
+      reserve(bytes) {
         const wanted = countOf(bytes)
         if (wanted <= held) return
         if (!shares.fits(ordinal, wanted - held)) throw answersOverloaded()

@@ -7,7 +7,7 @@ import { shortBodyBytesMax } from '../limits/limits.ts'
 import { callerNowMs, pagesOrdinal } from '../limits/work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
-import { admit, callerNow, findCaller, givenTraceId, type Admission } from './admission.ts'
+import { admit, callerNow, findCaller, type Admission } from './admission.ts'
 import type { AnswerBudget, BodyBudget } from './budgets.ts'
 import type { Answers, StaticPage } from './answers.ts'
 import {
@@ -30,6 +30,7 @@ import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } 
 import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
 import type { StoreTurns } from './store-turns.ts'
+import { givenTraceId } from './trace-id.ts'
 
 /** Parts that all requests share. */
 export interface Pipeline extends Admission {
@@ -40,7 +41,7 @@ export interface Pipeline extends Admission {
   readonly answerBudget: AnswerBudget
   /** Absent where no store is waited for. */
   readonly storeTurns: StoreTurns | undefined
-  readonly isFlood: FloodGuard
+  readonly countUnadmitted: FloodGuard
   readonly clientAddress: ClientAddress
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
@@ -110,7 +111,7 @@ function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   const { request, isAdmitted, isBodyRead } = x
   pipeline.deps.observe?.(seenOf(pipeline.deps, x, response.status))
   pipeline.deps.explain?.(answeredBy(x, response))
-  const endsFlood = !isAdmitted && pipeline.isFlood(request, pipeline.server.origins)
+  const endsFlood = !isAdmitted && pipeline.countUnadmitted(request, pipeline.server.origins)
   const isRefused = x.refusal !== undefined && response.headers.get('connection') === 'close'
   const leavesMore = !isBodyRead && leavesMuch(request)
   if (endsFlood || isRefused || leavesMore || isLast(request)) endConnection(response)
@@ -261,6 +262,6 @@ export const answerPage = (
     assertReachable(pipeline, x)
     const page = await read(x.request)
     x.answerLease = pipeline.answerBudget(pagesOrdinal)
-    if (x.request.method !== 'HEAD') x.answerLease.needs(page.bytes.length)
+    if (x.request.method !== 'HEAD') x.answerLease.reserve(page.bytes.length)
     return pipeline.answers.page(x, page, () => pipeline.deps.turns.next(pagesOrdinal))
   })

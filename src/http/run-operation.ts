@@ -5,7 +5,7 @@
  */
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import { ApiError } from '../lib/errors.ts'
-import { EffectKept, changedByOthers, CredentialMoved } from '../records/write-rows.ts'
+import { EffectKept, changedByOthers, CredentialChanged } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { callerNow, countItems, type Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -41,7 +41,7 @@ export async function replayOperation(
   if (operation.replay === undefined) throw notKept()
   x.query = readQuery(operation, x.request)
   const reply = await operation.replay(callOf(admission, x, caller), done, body)
-  x.answerLease?.needs(reply.json?.length ?? 0)
+  x.answerLease?.reserve(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
 }
 
@@ -67,7 +67,7 @@ export async function runOperation(
       const keepEffect = slot && keeperOf(admission.deps, slot)
       return await operation.run(callOf(admission, x, caller, keepEffect), body)
     } catch (thrown) {
-      if (thrown instanceof CredentialMoved) {
+      if (thrown instanceof CredentialChanged) {
         // 401 or 403 if the key or its permission is gone; if either changed, all is decided anew.
         caller = await callerNow(admission, operation, x, true)
       } else {

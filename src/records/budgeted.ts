@@ -12,7 +12,7 @@ export interface Budget {
    * Reserves this many bytes in all, including those reserved before.
    * @throws ApiError `overloaded` if they are not free
    */
-  readonly needs: (bytes: number) => void
+  readonly reserve: (bytes: number) => void
 }
 
 /** Number of tokens that an answer shows whole, masked, or without their data. */
@@ -42,5 +42,5 @@ const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes 
 
 /** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */
 export function reserveRows({ budget }: Budgeted, rows: readonly Row[]): void {
-  budget?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
+  budget?.reserve(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
 }

@@ -28,7 +28,7 @@ export interface WriteContext {
  * The credential of a write, or a row it depends on, was changed or deleted meanwhile. Nothing was
  * written: authenticate again, with the rights as they are now.
  */
-export class CredentialMoved extends Error {}
+export class CredentialChanged extends Error {}
 
 /** The place of a change from `keepEffect` was taken meanwhile, so nothing was written. */
 export class EffectKept extends Error {}
@@ -43,7 +43,7 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
  * these come last, so their rows have greater ordinals than those of the operation.
  * @param effectOf returns the effect of the changes; called only if `keepEffect` is given
  * @returns true if committed; false if a row changed or a unique was taken meanwhile
- * @throws CredentialMoved, EffectKept
+ * @throws CredentialChanged, EffectKept
  */
 export async function writeAs(
   store: Store,
@@ -58,7 +58,7 @@ export async function writeAs(
   ]
   const outcome = await store.write([...required, ...changes, ...(keepEffect?.(effectOf()) ?? [])])
   if (outcome.ok) return true
-  if (outcome.at < required.length) throw new CredentialMoved()
+  if (outcome.at < required.length) throw new CredentialChanged()
   if (outcome.at >= required.length + changes.length) throw new EffectKept()
   return false
 }

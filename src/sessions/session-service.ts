@@ -9,7 +9,7 @@ import { isWithin } from '../rules/grants.ts'
 import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits/limits.ts'
-import { CredentialMoved, untilWritten, writeAs } from '../records/write-rows.ts'
+import { CredentialChanged, untilWritten, writeAs } from '../records/write-rows.ts'
 import { Secret } from '../lib/secret.ts'
 import { sessionKeyPrefix } from './find-session-caller.ts'
 import type { SessionDeps } from './session-deps.ts'
@@ -80,7 +80,7 @@ const unknownNonce = () =>
 async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
   const { tenantId, applicationId, keyNumber } = caller
   const standing = await deps.findApplication(tenantId, applicationId, keyNumber)
-  if (standing === undefined) throw new CredentialMoved()
+  if (standing === undefined) throw new CredentialChanged()
 }
 
 /** Refuses an expired session, which cannot be authorized any more. */

@@ -63,7 +63,7 @@ const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Rep
       token.transform,
       standingExtras(grants, token.record, deps.now),
     )
-    caller.budget?.needs(json.length)
+    caller.budget?.reserve(json.length)
     noteShown(caller, token.transform)
     return { status: 200, json }
   })

@@ -7,7 +7,7 @@ import { buildApp } from '../../src/server/listen/app.ts'
 import { findLiveApplication } from '../../src/applications/find-key-caller.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import { sweep } from '../../src/vault/expiry.ts'
-import { CredentialMoved } from '../../src/records/write-rows.ts'
+import { CredentialChanged } from '../../src/records/write-rows.ts'
 import { authorizeSession } from '../../src/sessions/session-service.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
@@ -302,7 +302,7 @@ test('an authorizer whose key is made anew amid its request is decided on anew',
   await expect(again(caller)).rejects.toMatchObject({ kind: 'conflict' })
   const path = `/applications/${kit.authorizer.id}/regenerate`
   await vault.ask('POST', path, { key: vault.managementKey })
-  await expect(again(caller)).rejects.toBeInstanceOf(CredentialMoved)
+  await expect(again(caller)).rejects.toBeInstanceOf(CredentialChanged)
   const now = await findApplication(vault.tenantId, kit.authorizer.id, 1)
   await expect(again(now ?? caller)).rejects.toMatchObject({ kind: 'not_found' })
 })

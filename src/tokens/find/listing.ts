@@ -80,7 +80,7 @@ async function show(
     )
     chars += text.length
     if (chars > listAnswerCharsMax && texts.length > 0) break
-    budget?.needs(chars)
+    budget?.reserve(chars)
     texts.push(text)
     noteShown(caller, transform)
     const turn = pause()

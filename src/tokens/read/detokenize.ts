@@ -180,7 +180,7 @@ export async function detokenize(
       if (chars > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
-      caller.budget?.needs(chars)
+      caller.budget?.reserve(chars)
       await work.pause()
     }
   }

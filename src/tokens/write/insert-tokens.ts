@@ -67,7 +67,7 @@ async function decideAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.budget?.needs(chars)
+    caller.budget?.reserve(chars)
   }
   return { batch, outcomes }
 }

@@ -254,7 +254,7 @@ async function recreateAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.budget?.needs(chars)
+    caller.budget?.reserve(chars)
     await work.pause()
   }
   return noteAllShown(caller, outcomes)

@@ -178,7 +178,7 @@ async function tryUpdate(
   // Before the write: where there is no room for the answer, nothing is changed.
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
-  caller.budget?.needs(answer.length)
+  caller.budget?.reserve(answer.length)
   if (await writeAs(deps.store, caller, all, () => record.id)) {
     noteShown(caller, extras.hidesContents === true ? 'redact' : shown)
     return answer

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { tenantsMax } from '../../limits/operation-limits.ts'
 import { writeAttemptsMax } from '../../limits/work-limits.ts'
-import { changedByOthers, CredentialMoved } from '../../records/write-rows.ts'
+import { changedByOthers, CredentialChanged } from '../../records/write-rows.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { mayHold, permissions } from '../../rules/permissions.ts'
 import { listTenants, tenantUnique } from '../../tenants/tenant-record.ts'
@@ -73,7 +73,7 @@ async function callerOf(
 }
 
 /**
- * Acts in a tenant, and again if the credential moved meanwhile.
+ * Acts in a tenant, and again if the credential was changed meanwhile.
  * @param tenant may be left out if there is only one, and by a management application
  * @throws ApiError `not_found` for another tenant; errors of `by` and `act`
  */
@@ -88,7 +88,7 @@ export async function actingBy<T>(
     try {
       return await act(await caller())
     } catch (error) {
-      if (!(error instanceof CredentialMoved)) throw error
+      if (!(error instanceof CredentialChanged)) throw error
     }
   }
   throw changedByOthers()

@@ -12,9 +12,13 @@ const from = (port: number, address = '127.0.0.1') => ({ requestIP: () => ({ add
 const nameless = { requestIP: () => null }
 
 /** @returns the numbers of the requests, of that many in a row, that end their connection */
-function listEnded(isCrowded: ReturnType<typeof makeFloodGuard>, count: number, port?: number) {
+function listEnded(
+  countUnadmitted: ReturnType<typeof makeFloodGuard>,
+  count: number,
+  port?: number,
+) {
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
-  return numbers.filter(number => isCrowded(request, from(port ?? number)))
+  return numbers.filter(number => countUnadmitted(request, from(port ?? number)))
 }
 
 test('from the bound on, a request right behind one of its connection ends it', () => {
@@ -29,30 +33,30 @@ test('a request of each of many connections ends none', () => {
 })
 
 test('a crowded turn goes on for the next connection, which may bring one', () => {
-  const isCrowded = makeFloodGuard()
-  listEnded(isCrowded, strangersPerTurnMax + 1, 1)
-  expect(listEnded(isCrowded, 2, 2)).toEqual([2])
+  const countUnadmitted = makeFloodGuard()
+  listEnded(countUnadmitted, strangersPerTurnMax + 1, 1)
+  expect(listEnded(countUnadmitted, 2, 2)).toEqual([2])
 })
 
 test('every turn begins anew', async () => {
-  const isCrowded = makeFloodGuard()
-  expect(listEnded(isCrowded, strangersPerTurnMax, 1)).toEqual([])
+  const countUnadmitted = makeFloodGuard()
+  expect(listEnded(countUnadmitted, strangersPerTurnMax, 1)).toEqual([])
   await setImmediate()
-  expect(listEnded(isCrowded, strangersPerTurnMax, 1)).toEqual([])
-  expect(isCrowded(request, from(1))).toBe(true)
+  expect(listEnded(countUnadmitted, strangersPerTurnMax, 1)).toEqual([])
+  expect(countUnadmitted(request, from(1))).toBe(true)
 })
 
 test('one port of two machines is two connections', () => {
-  const isCrowded = makeFloodGuard()
-  listEnded(isCrowded, strangersPerTurnMax + 1, 1)
-  expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(false)
-  expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(true)
+  const countUnadmitted = makeFloodGuard()
+  listEnded(countUnadmitted, strangersPerTurnMax + 1, 1)
+  expect(countUnadmitted(request, from(1, '127.0.0.2'))).toBe(false)
+  expect(countUnadmitted(request, from(1, '127.0.0.2'))).toBe(true)
 })
 
 test('connections without a port end with none, and so do requests within this process', () => {
   const all = Array.from({ length: 2 * strangersPerTurnMax })
-  const isCrowded = makeFloodGuard()
-  expect(all.map(() => isCrowded(request, nameless))).not.toContain(true)
-  const isWithin = makeFloodGuard()
-  expect(all.map(() => isWithin(request, undefined))).not.toContain(true)
+  const countUnadmitted = makeFloodGuard()
+  expect(all.map(() => countUnadmitted(request, nameless))).not.toContain(true)
+  const countWithin = makeFloodGuard()
+  expect(all.map(() => countWithin(request, undefined))).not.toContain(true)
 })
