@@ -138,7 +138,7 @@ export async function checkRows(
  */
 export async function knowsType(client: Client, type: string): Promise<boolean> {
   try {
-    // Whether it is one of these types is what the vault is asked.
+    // The type may be any text: the vault is asked if it knows it.
     await client.tokens.create({ type: type as 'token', data: null }, { retries: importRetries })
   } catch (error) {
     if (!(error instanceof CofferError) || error.code !== 'invalid_request') throw error

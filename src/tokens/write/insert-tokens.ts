@@ -20,9 +20,9 @@ import { changesOfOthers, clearWay, decide, type Decision } from './decide-token
 import type { Outcome } from './create-answer.ts'
 import type { PendingToken } from './pending-token.ts'
 
-/** How tokens are inserted together. */
+/** Options of an insertion of one or many tokens. */
 export interface InsertOptions {
-  /** All of them or none: with the first that is refused nothing is written. */
+  /** True if the first refusal refuses all of them, so that nothing is written. */
   readonly isWhole: boolean
   /** Returns the effect of the outcomes, as it is kept to be replayed. */
   readonly effectOf?: (outcomes: readonly Outcome[]) => Effect

@@ -136,7 +136,7 @@ test('an equal token is looked for among the others, the oldest first', async ()
   expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
 })
 
-test('a look that would test too many tokens is refused by the member that asks for it', async () => {
+test('a look that would test too many tokens is refused by what asks for it', async () => {
   const { record } = await create('one', { data: 'many' })
   const permissions = ['token:create', 'token:read'] as const
   const conditions = [{ attribute: 'container', operator: 'starts_with', value: '/rea' }] as const
