@@ -98,6 +98,31 @@ describe('a request that evaluates more than it may', () => {
   })
 })
 
+/** Objects in objects: printing one sorts the names of each. */
+const nested = (depth: number): object | number =>
+  depth === 0 ? 1 : { a: nested(depth - 1), b: nested(depth - 1) }
+
+describe('a request that prints data of many small members', () => {
+  const printed = async (count: number, filters: string) => {
+    const body = { type: 'token', data: [nested(13)], fingerprint_expression: '{{ data | size }}' }
+    const created = await vault.ask('POST', '/tokens', { key, body })
+    const reference = `{{ ${String(created.body['id'])} | ${filters} | size }}`
+    return vault.ask('POST', '/detokenize', { key, body: Array(count).fill(reference) })
+  }
+
+  // proves E10.10
+  test('E10.10: made anew for each reference, is 400 and pays what printing costs', async () => {
+    const refused = await printed(40, 'reverse | stringify')
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
+    expect((await printed(3, 'reverse | stringify')).status).toBe(200)
+  })
+
+  test('of one token, prints it once', async () => {
+    expect((await printed(40, 'stringify')).status).toBe(200)
+  })
+})
+
 // proves E10.10
 test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', async () => {
   const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2032 }

@@ -11,6 +11,8 @@ import {
   isExactNumber,
   isJsonArray,
   isJsonObject,
+  hasCanonicalText,
+  keepCanonicalText,
   printCanonicalJson,
 } from '../../lib/json/json.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
@@ -61,10 +63,12 @@ export const assertAffordable = (meter: StepMeter | undefined): void => {
 export const spend = (run: Run, steps: number): void => {
   run.stepsLeft -= steps
   if (run.stepsLeft < 0) throw failed(run, 'the expression does too much work on this data')
-  const { meter } = run
-  if (meter === undefined) return
+  if (run.meter !== undefined) spendOnRequest(run.meter, steps)
+}
+
+const spendOnRequest = (meter: StepMeter, steps: number): void => {
   meter.stepsSpent += steps
-  if (meter.stepsSpent > meter.stepsMax) throw overspent()
+  assertAffordable(meter)
 }
 
 /*
@@ -114,11 +118,8 @@ export const resolve = (operand: Operand): Evaluator => {
  * Returns the size of a value as JSON, without printing it.
  */
 
-const stepsPerMeasuredValue = 8
-const stepsPerMeasuredObject = 64
-
-/** Called with the steps of walking the items or members of a value, before that. */
-type Pay = (steps: number) => void
+/** Called with each array and object before its items or members are walked. */
+type Enter = (value: readonly Json[] | JsonObject) => void
 
 const scalarSize = (value: Json): number => {
   if (typeof value === 'string') return value.length + 2
@@ -130,21 +131,21 @@ const scalarSize = (value: Json): number => {
  * `most`, so that a value which refers to one large part many times costs no more than that.
  * @returns at most the true size; more than `most` exactly when the true size is
  */
-export const measureJson = (value: Json, most: number, pay?: Pay): number => {
+export const measureJson = (value: Json, most: number, enter?: Enter): number => {
   let size = 1
   if (isJsonArray(value)) {
-    pay?.(value.length * stepsPerMeasuredValue)
+    enter?.(value)
     for (const item of value) {
-      size += measureJson(item, most - size, pay) + 1
+      size += measureJson(item, most - size, enter) + 1
       if (size > most) break
     }
     return value.length === 0 ? 2 : size
   }
   if (isJsonObject(value)) {
-    pay?.(stepsPerMeasuredObject + value.size * stepsPerMeasuredValue)
+    enter?.(value)
     for (const [name, member] of value) {
       size += name.length + 4
-      size += measureJson(member, most - size, pay)
+      size += measureJson(member, most - size, enter)
       if (size > most) break
     }
     return value.size === 0 ? 2 : size
@@ -212,10 +213,16 @@ export type FilterValue = Json | Uint8Array
 
 const stepsPerPrintedChar = 16
 /**
- * Highest charge for printing a value. decision: data of only small members really costs more, but
- * the default fingerprint prints the data once, and that must work for any data.
+ * Highest charge to an evaluation for printing a value. decision: data of only small members really
+ * costs more, which the request pays, but the default fingerprint prints the data once, and that
+ * must work for any data.
  */
 const printingStepsMax = evaluationStepsMax - 400_000
+/** Steps of printing, by its parts: names are sorted, and each part is a call of its own. */
+const stepsPerPrintedArray = 150
+const stepsPerPrintedItem = 32
+const stepsPerPrintedObject = 250
+const stepsPerPrintedMember = 350
 /** For walking text with other characters than ASCII, for which there is no native shortcut. */
 const stepsPerWalkedChar = 3
 
@@ -238,6 +245,14 @@ export const spendOnWalk = (run: Run, text: string): void => {
   if (!isPlain(text)) spend(run, text.length * stepsPerWalkedChar)
 }
 
+const stepsPerMeasuredValue = 8
+const stepsPerMeasuredObject = 64
+
+const stepsToMeasure: (value: readonly Json[] | JsonObject) => number = value =>
+  isJsonArray(value)
+    ? value.length * stepsPerMeasuredValue
+    : stepsPerMeasuredObject + value.size * stepsPerMeasuredValue
+
 /**
  * Pays for each value that it measures: a list of one item may hold any number of them.
  * @throws ApiError `invalid_request` when a value is larger than the data of a token may be. Called
@@ -246,11 +261,11 @@ export const spendOnWalk = (run: Run, text: string): void => {
 export const assertOutputFits = (value: Json, run: Run): void => {
   // No UTF-16 unit needs more than three bytes, and most outputs are short.
   if (typeof value === 'string' && value.length * 3 <= tokenDataBytesMax) return
-  const pay: Pay = steps => spend(run, steps)
+  const enter: Enter = entered => spend(run, stepsToMeasure(entered))
   const size =
     typeof value === 'string'
       ? Buffer.byteLength(value)
-      : measureJson(value, tokenDataBytesMax, pay)
+      : measureJson(value, tokenDataBytesMax, enter)
   if (size > tokenDataBytesMax) throw outputTooLong(run)
 }
 
@@ -267,10 +282,27 @@ const assertPrintable = (run: Run, value: Json): void => {
   if (measureJson(value, affordable) > affordable) spend(run, run.stepsLeft + 1)
 }
 
+/** Returns the steps of printing a value whose text is not kept. */
+const stepsToPrint = (value: Json): number => {
+  let steps = 0
+  measureJson(value, Number.POSITIVE_INFINITY, entered => {
+    steps += isJsonArray(entered)
+      ? stepsPerPrintedArray + entered.length * stepsPerPrintedItem
+      : stepsPerPrintedObject + entered.size * stepsPerPrintedMember
+  })
+  return steps
+}
+
 const printCompound = (value: Json, run: Run): string => {
   assertPrintable(run, value)
+  const isPrinted = hasCanonicalText(value)
   const text = printCanonicalJson(value)
-  spend(run, Math.min(text.length * stepsPerPrintedChar, printingStepsMax))
+  const paid = Math.min(text.length * stepsPerPrintedChar, printingStepsMax)
+  spend(run, paid)
+  if (!isPrinted && run.meter !== undefined) {
+    spendOnRequest(run.meter, Math.max(0, stepsToPrint(value) - paid))
+    keepCanonicalText(value, text)
+  }
   assertTextFits(text.length, run)
   return text
 }

@@ -7,7 +7,7 @@
  * Source: contract sections 1 and 5.
  * @module
  */
-import { hashedMembersMax } from '../../limits/work-limits.ts'
+import { hashedMembersMax, jsonTurnChars } from '../../limits/work-limits.ts'
 import { TextMap, type IsBefore, type ReadonlyTextMap } from '../maps.ts'
 import { invariant } from '../errors.ts'
 
@@ -181,6 +181,16 @@ export const printJson = (value: Json): string => print(value, faithful)
  *   exact decimal value. Source: RFC 8785, widened to numbers that no double holds.
  */
 export const printCanonicalJson = (value: Json): string => print(value, canonical)
+
+/** True if the canonical text of this very value is kept, so that printing it is immediate. */
+export const hasCanonicalText = (value: Json): boolean =>
+  typeof value === 'object' && value !== null && canonical.kept.has(value)
+
+/** Keeps the canonical text of a value as long as the value, if it is long and changes no more. */
+export const keepCanonicalText = (value: Json, text: string): void => {
+  if (typeof value !== 'object' || value === null || text.length <= jsonTurnChars) return
+  canonical.kept.set(value, text)
+}
 
 /**
  * Member names become property names, which the engine hashes without a seed: use it only for
