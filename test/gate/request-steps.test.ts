@@ -123,6 +123,27 @@ describe('a request that prints data of many small members', () => {
   })
 })
 
+describe('a request whose filters cost more for each character than most', () => {
+  // proves E10.10
+  test.each<[filters: string, data: string | readonly string[], count: number]>([
+    ['sort_natural', ['İ'.repeat(100_000)], 80],
+    ['upcase', 'ΐ'.repeat(40_000), 120],
+    ['upcase', 'ΐ'.repeat(80_000), 100],
+    ['initials', '\n'.repeat(200_000), 100],
+    ["json: '$[?@<$[0]]' | default: ''", Array<string>(400).fill('a'.repeat(1_000)), 120],
+  ])('E10.10: %s, is 400 and pays what they cost', async (filters, each, count) => {
+    const body = { type: 'token', data: each, fingerprint_expression: '{{ data | size }}' }
+    const created = await vault.ask('POST', '/tokens', { key, body })
+    const reference = `{{ ${String(created.body['id'])} | ${filters} | size }}`
+    const ask = (length: number) =>
+      vault.ask('POST', '/detokenize', { key, body: Array(length).fill(reference) })
+    const refused = await ask(count)
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
+    expect((await ask(3)).body['detail']).not.toBe(message)
+  })
+})
+
 // proves E10.10
 test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', async () => {
   const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2032 }

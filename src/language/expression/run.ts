@@ -62,9 +62,22 @@ export const assertAffordable = (meter: StepMeter | undefined): void => {
 /** Pays for work to be done next. @throws ApiError `invalid_request` when no steps are left */
 export const spend = (run: Run, steps: number): void => {
   run.stepsLeft -= steps
-  if (run.stepsLeft < 0) throw failed(run, 'the expression does too much work on this data')
+  if (run.stepsLeft < 0) throw tooMuch(run)
   if (run.meter !== undefined) spendOnRequest(run.meter, steps)
 }
+
+/**
+ * Pays for work whose price is known once it is done: the request pays, also where the evaluation
+ * has too few steps left. @throws ApiError `invalid_request` when no steps are left
+ */
+export const spendOnDone = (run: Run, steps: number): void => {
+  if (run.meter !== undefined) spendOnRequest(run.meter, steps)
+  run.stepsLeft -= steps
+  if (run.stepsLeft < 0) throw tooMuch(run)
+}
+
+const tooMuch = (run: Run): ApiError =>
+  failed(run, 'the expression does too much work on this data')
 
 const spendOnRequest = (meter: StepMeter, steps: number): void => {
   meter.stepsSpent += steps

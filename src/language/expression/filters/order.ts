@@ -9,6 +9,7 @@ import { isExactNumber, type Json } from '../../../lib/json/json.ts'
 import { nearestDouble } from '../numbers.ts'
 import { pickAll, spend, spendOnNumber, type Run, listOf, textOf } from '../run.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'
+import { changeCase } from './text-filters.ts'
 
 /** The sort key of an item: first its rank, then its value, which is a number or text. */
 interface Key {
@@ -32,7 +33,8 @@ const plainKey: KeyMaker = (item, member, run) => {
 /** Ignores case, and treats everything as text. */
 const naturalKey: KeyMaker = (item, member, run) => {
   if (member === null) return { item, rank: 4, value: 0 }
-  return { item, rank: 2, value: textOf(member, run).toLowerCase() }
+  const value = changeCase(run, textOf(member, run), text => text.toLowerCase())
+  return { item, rank: 2, value }
 }
 
 const stepsPerItem = 64

@@ -25,9 +25,12 @@ const initialOf = (word: string): string => {
 }
 
 const stepsPerWord = 128
+/** Steps for each character in which words are sought by a pattern. */
+const stepsPerChar = 8
 
 function initialsIn(text: string, run: Run): string[] {
   const initialsOfWords: string[] = []
+  spend(run, text.length * stepsPerChar)
   for (const [word] of text.matchAll(/\S+/g)) {
     spend(run, stepsPerWord)
     initialsOfWords.push(initialOf(word))

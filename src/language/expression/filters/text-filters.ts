@@ -9,6 +9,7 @@ import type { Json } from '../../../lib/json/json.ts'
 import {
   resolve,
   spend,
+  spendOnDone,
   type Run,
   countCodePoints,
   indexAfter,
@@ -43,16 +44,25 @@ const textsFilter = (
   },
 })
 
-/** Some characters grow when their case changes, such as ß to SS. */
+/** Steps for each character that a change of case adds: it is found in a table of exceptions. */
+const stepsPerGrownChar = 16
+
+/**
+ * Changes the case of a text, and pays for it. Some characters grow, such as ß to SS.
+ * @throws ApiError `invalid_request` for a longer text than an output may be
+ */
+export const changeCase = (run: Run, text: string, change: (text: string) => string): string => {
+  // Twice, because changing case costs about as much as two walks.
+  spendOnWalk(run, text)
+  spendOnWalk(run, text)
+  const changed = change(text)
+  assertTextFits(changed.length, run)
+  spendOnDone(run, Math.max(0, changed.length - text.length) * stepsPerGrownChar)
+  return changed
+}
+
 const caseFilter = (change: (text: string) => string): FilterDefinition =>
-  textFilter((text, run) => {
-    // Twice, because changing case costs about as much as two walks.
-    spendOnWalk(run, text)
-    spendOnWalk(run, text)
-    const changed = change(text)
-    assertTextFits(changed.length, run)
-    return changed
-  })
+  textFilter((text, run) => changeCase(run, text, change))
 
 export const upcase = caseFilter(text => text.toUpperCase())
 

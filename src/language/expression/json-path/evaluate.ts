@@ -59,12 +59,15 @@ const isEqualObject = (run: Run, a: JsonObject, b: JsonObject): boolean => {
   return true
 }
 
+/** Steps for each character of two texts whose order is sought. */
+const stepsPerOrderedChar = 4
+
 const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff
 
 /** Order of Unicode code points, in which surrogate pairs come after U+FFFF. */
 const isTextBefore = (run: Run, a: string, b: string): boolean => {
   const shorter = Math.min(a.length, b.length)
-  spend(run, shorter)
+  spend(run, shorter * stepsPerOrderedChar)
   for (let index = 0; index < shorter; index += 1) {
     const codeA = a.charCodeAt(index)
     const codeB = b.charCodeAt(index)
