@@ -118,6 +118,16 @@ describe('a request that prints data of many small members', () => {
     expect((await printed(3, 'reverse | stringify')).status).toBe(200)
   })
 
+  // proves E10.10
+  test('E10.10: as the answer itself, is 400 and pays for it too', async () => {
+    const body = { type: 'token', data: [nested(13)], fingerprint_expression: '{{ data | size }}' }
+    const created = await vault.ask('POST', '/tokens', { key, body })
+    const reference = `{{ ${String(created.body['id'])} | reverse }}`
+    const refused = await vault.ask('POST', '/detokenize', { key, body: Array(40).fill(reference) })
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
+  })
+
   test('of one token, prints it once', async () => {
     expect((await printed(40, 'stringify')).status).toBe(200)
   })

@@ -14,7 +14,9 @@ import {
   hasCanonicalText,
   keepCanonicalText,
   printCanonicalJson,
+  printJson,
 } from '../../lib/json/json.ts'
+import { stepsToPrint } from './print-steps.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
 import type { Operand, PathStep } from './tree.ts'
 import type { StepMeter } from '../../lib/work.ts'
@@ -131,8 +133,11 @@ export const resolve = (operand: Operand): Evaluator => {
  * Returns the size of a value as JSON, without printing it.
  */
 
-/** Called with each array and object before its items or members are walked. */
-type Enter = (value: readonly Json[] | JsonObject) => void
+const stepsPerMeasuredValue = 8
+const stepsPerMeasuredObject = 64
+
+/** Called with the steps of walking the items or members of a value, before that. */
+type Pay = (steps: number) => void
 
 const scalarSize = (value: Json): number => {
   if (typeof value === 'string') return value.length + 2
@@ -144,21 +149,21 @@ const scalarSize = (value: Json): number => {
  * `most`, so that a value which refers to one large part many times costs no more than that.
  * @returns at most the true size; more than `most` exactly when the true size is
  */
-export const measureJson = (value: Json, most: number, enter?: Enter): number => {
+export const measureJson = (value: Json, most: number, pay?: Pay): number => {
   let size = 1
   if (isJsonArray(value)) {
-    enter?.(value)
+    pay?.(value.length * stepsPerMeasuredValue)
     for (const item of value) {
-      size += measureJson(item, most - size, enter) + 1
+      size += measureJson(item, most - size, pay) + 1
       if (size > most) break
     }
     return value.length === 0 ? 2 : size
   }
   if (isJsonObject(value)) {
-    enter?.(value)
+    pay?.(stepsPerMeasuredObject + value.size * stepsPerMeasuredValue)
     for (const [name, member] of value) {
       size += name.length + 4
-      size += measureJson(member, most - size, enter)
+      size += measureJson(member, most - size, pay)
       if (size > most) break
     }
     return value.size === 0 ? 2 : size
@@ -231,11 +236,6 @@ const stepsPerPrintedChar = 16
  * must work for any data.
  */
 const printingStepsMax = evaluationStepsMax - 400_000
-/** Steps of printing, by its parts: names are sorted, and each part is a call of its own. */
-const stepsPerPrintedArray = 150
-const stepsPerPrintedItem = 32
-const stepsPerPrintedObject = 250
-const stepsPerPrintedMember = 350
 /** For walking text with other characters than ASCII, for which there is no native shortcut. */
 const stepsPerWalkedChar = 3
 
@@ -258,14 +258,6 @@ export const spendOnWalk = (run: Run, text: string): void => {
   if (!isPlain(text)) spend(run, text.length * stepsPerWalkedChar)
 }
 
-const stepsPerMeasuredValue = 8
-const stepsPerMeasuredObject = 64
-
-const stepsToMeasure: (value: readonly Json[] | JsonObject) => number = value =>
-  isJsonArray(value)
-    ? value.length * stepsPerMeasuredValue
-    : stepsPerMeasuredObject + value.size * stepsPerMeasuredValue
-
 /**
  * Pays for each value that it measures: a list of one item may hold any number of them.
  * @throws ApiError `invalid_request` when a value is larger than the data of a token may be. Called
@@ -274,11 +266,11 @@ const stepsToMeasure: (value: readonly Json[] | JsonObject) => number = value =>
 export const assertOutputFits = (value: Json, run: Run): void => {
   // No UTF-16 unit needs more than three bytes, and most outputs are short.
   if (typeof value === 'string' && value.length * 3 <= tokenDataBytesMax) return
-  const enter: Enter = entered => spend(run, stepsToMeasure(entered))
+  const pay: Pay = steps => spend(run, steps)
   const size =
     typeof value === 'string'
       ? Buffer.byteLength(value)
-      : measureJson(value, tokenDataBytesMax, enter)
+      : measureJson(value, tokenDataBytesMax, pay)
   if (size > tokenDataBytesMax) throw outputTooLong(run)
 }
 
@@ -295,15 +287,10 @@ const assertPrintable = (run: Run, value: Json): void => {
   if (measureJson(value, affordable) > affordable) spend(run, run.stepsLeft + 1)
 }
 
-/** Returns the steps of printing a value whose text is not kept. */
-const stepsToPrint = (value: Json): number => {
-  let steps = 0
-  measureJson(value, Number.POSITIVE_INFINITY, entered => {
-    steps += isJsonArray(entered)
-      ? stepsPerPrintedArray + entered.length * stepsPerPrintedItem
-      : stepsPerPrintedObject + entered.size * stepsPerPrintedMember
-  })
-  return steps
+/** Prints a value as it is, which the request pays. @throws ApiError `invalid_request` */
+export const printPaid = (value: Json, { meter }: Run): string => {
+  if (meter !== undefined) spendOnRequest(meter, stepsToPrint(value))
+  return printJson(value)
 }
 
 const printCompound = (value: Json, run: Run): string => {

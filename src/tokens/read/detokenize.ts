@@ -3,7 +3,7 @@
  * @module
  */
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
-import { startRun } from '../../language/expression/run.ts'
+import { printPaid, startRun } from '../../language/expression/run.ts'
 import { type Json, printJson } from '../../lib/json/json.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../lib/errors.ts'
@@ -151,7 +151,7 @@ function usedText(
   const value = template.evaluate(run)
   // Writing null instead would look like a stored null.
   if (run.isPathMissed === true) throw invalid(at, pathMissed)
-  return printJson(value)
+  return printPaid(value, run)
 }
 
 /**
