@@ -12,11 +12,10 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
-  readFileSync,
   readSync,
   statSync,
 } from 'node:fs'
-import { writeWhole } from '../../lib/files.ts'
+import { readRegular, writeWhole } from '../../lib/files.ts'
 import { stateFileBytesMax } from '../../limits/operation-limits.ts'
 import { usage } from '../../server/process/failure.ts'
 import { openNewFile, replaceFile } from '../../server/folder/regular-files.ts'
@@ -54,10 +53,9 @@ export const writeState = (path: string, state: ImportState): void =>
 export function readState(path: string): ImportState | undefined {
   if (!existsSync(path)) return undefined
   try {
-    if (statSync(path).size <= stateFileBytesMax) {
-      const state = JSON.parse(readFileSync(path, 'utf8')) as ImportState
-      if (state.version === 1 && typeof state.import === 'string') return state
-    }
+    const bytes = readRegular(path, stateFileBytesMax)
+    const state = JSON.parse(bytes?.toString('utf8') ?? 'null') as ImportState | null
+    if (state?.version === 1 && typeof state.import === 'string') return state
   } catch {
     // Reported below.
   }

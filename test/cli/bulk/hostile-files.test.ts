@@ -69,6 +69,23 @@ describe('the receipt of a deletion', () => {
   })
 })
 
+// proves E26.5
+test.each(['a pipe that nobody writes to', 'a device without an end'])(
+  'the state of an import is not %s',
+  async what => {
+    const folder = temporaryFolder()
+    const [rows, state] = [join(folder, 'rows.jsonl'), join(folder, 'state')]
+    writeFileSync(rows, '{"type":"token","data":"row"}\n', { mode: 0o600 })
+    if (what === 'a device without an end') symlinkSync('/dev/zero', state)
+    else expect(Bun.spawnSync(['mkfifo', state]).exitCode).toBe(0)
+    const told = await runCoffer(['token', 'import', rows, '--state', state, '--resume'], {
+      prefix: ['timeout', '--foreground', '--signal=KILL', '60'],
+      env: { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys.private },
+    })
+    expect([told.exitCode, told.stderr]).toEqual([2, expect.stringContaining('is no state')])
+  },
+)
+
 describe('links where an import writes', () => {
   function makeImport() {
     const folder = temporaryFolder()
