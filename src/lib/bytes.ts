@@ -184,7 +184,7 @@ export function uuidOf(random: Uint8Array): string {
 }
 
 /*
- * Whole numbers of 32 and 48 bits, big endian, so that the order of bytes is the order of numbers.
+ * Whole numbers of 16, 32 and 48 bits, big endian, so that the order of bytes is the order of numbers.
  */
 
 export const u48Bytes = 6
@@ -199,6 +199,15 @@ export function writeU48(target: Uint8Array, at: number, value: number): void {
 
 export const readU48 = (bytes: Uint8Array, at: number): number =>
   (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) * 2 ** 32 + readU32(bytes, at + 2)
+
+/** @param value  a whole number from 0 to 65,535 */
+export function writeU16(target: Uint8Array, at: number, value: number): void {
+  target[at] = value >>> 8
+  target[at + 1] = value
+}
+
+export const readU16 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
 
 /** @param value  a whole number from 0 to 2^32 - 1 */
 export function writeU32(target: Uint8Array, at: number, value: number): void {

@@ -76,6 +76,8 @@ export const headerScratchBytes = 4 * 1_024
 
 // Rows
 export const uniqueBytes = 32
+/** SHA-256 of an entry of the log. */
+export const leafBytes = 32
 export const termBytes = 16
 /** Ordinal under which pages count, since they need no key: no row has it. */
 export const pagesOrdinal = -1

@@ -73,11 +73,38 @@ export interface RowPage {
   readonly total: number
 }
 
+/** Entries of the log that one write adds. */
+export interface LogBundle {
+  /** Hash of each entry, 32 bytes, in their order; at least one. */
+  readonly leaves: readonly Uint8Array[]
+  /** The entries themselves, which the store cannot read. */
+  readonly sealed: Uint8Array
+}
+
+export interface StoredBundle extends LogBundle {
+  /** Sequence of its first entry. Entries are numbered from 0, without gaps. */
+  readonly first: number
+}
+
+/** Sequence of the oldest entry that is kept, and the number of entries ever written. */
+export interface LogRange {
+  readonly from: number
+  readonly next: number
+}
+
+/** A value kept beside the log, which follows from its entries: a hash, a checkpoint, a list. */
+export interface DerivedValue {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
 /**
  * One step of a write. Its checks are optimistic concurrency control. `reseal` swaps the parts of a
  * row and keeps its header and version, so readers who have read the row notice nothing. `require`
  * writes nothing and holds only if that row is still at that version; `bumpGeneration` invalidates
- * every cache kept under the old generation.
+ * every cache kept under the old generation. `log` appends entries, which get their sequence as the
+ * write lands; `pruneLog` removes all bundles that end below that sequence. `derived` is the key of
+ * a value that is put, or removed if there is none.
  */
 export type Change =
   | { readonly insert: NewRow }
@@ -86,6 +113,9 @@ export type Change =
   | { readonly remove: number; readonly ifVersion?: number }
   | { readonly require: number; readonly ifVersion: number }
   | { readonly bumpGeneration: true }
+  | { readonly log: LogBundle }
+  | { readonly derived: Uint8Array; readonly value: Uint8Array | undefined }
+  | { readonly pruneLog: number }
 
 /**
  * `at` is the index of the refused change. `unique_taken` names the digest and the row that holds
@@ -140,5 +170,17 @@ export interface Store {
    * uniques carry it behind their first byte, so that neighbours are written together.
    */
   era(): number
+  logRange(): MaybeLater<LogRange>
+  /**
+   * Bundles of the log: from the one that holds the sequence `from` on, oldest first; or those that
+   * begin below `before`, newest first.
+   * @throws ApiError `storage_corrupt` for bytes that are no bundle
+   */
+  bundles(
+    range: { readonly from: number } | { readonly before: number },
+    limit: number,
+  ): Promise<readonly StoredBundle[]>
+  /** Values beside the log with keys from `from` on and below `to`, in ascending order. */
+  derived(from: Uint8Array, to: Uint8Array, limit: number): Promise<readonly DerivedValue[]>
   close(): Promise<void>
 }

@@ -77,6 +77,8 @@ async function writeAll({ root, putChunks }: ReturnType<typeof openWorn>): Promi
     deadlines: root,
     moves: root,
     meta: root,
+    log: root,
+    derived: root,
   }
   const environment = { root, ...tables }
   const random = openRandom()

@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { describeLog } from './contract-log.ts'
 import { describePages } from './contract-pages.ts'
 import { describeReseal } from './contract-reseal.ts'
 import { describeWrites } from './contract-writes.ts'
@@ -38,5 +39,6 @@ export function describeStoreContract(
     describeWrites(subject)
     describeReseal(subject)
     describePages(subject)
+    describeLog(subject)
   })
 }

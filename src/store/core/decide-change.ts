@@ -8,7 +8,7 @@
  * @module
  */
 import { invariant, type ApiError } from '../../lib/errors.ts'
-import type { Change, Digest, NewRow, WriteOutcome } from '../contract.ts'
+import type { Change, Digest, LogBundle, NewRow, WriteOutcome } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
 import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
 
@@ -39,7 +39,19 @@ export interface GroupDraft {
   /** Rows as they will be; `undefined` if removed. */
   readonly rows: Map<number, PreparedRow | undefined>
   readonly holdings: Map<string, Holding>
+  readonly log: LogDraft
 }
+
+/** What a group writes to the log and beside it. */
+interface LogDraft {
+  readonly bundles: LogBundle[]
+  /** Values by the texts of their keys; the last one counts. */
+  readonly derived: Map<string, DerivedChange>
+  /** Sequence below which bundles are removed; 0 if none are. */
+  pruneBelow: number
+}
+
+type DerivedChange = Extract<Change, { derived: Uint8Array }>
 
 /** Change of a row by one set: its state before the set and after it. */
 export interface RowChange {
@@ -57,14 +69,24 @@ interface SetDraft {
   readonly holdings: Map<string, Holding>
   /** Ordinals of the inserted and replaced rows, in the order of their changes. */
   readonly ordinals: number[]
+  readonly log: LogDraft
 }
+
+const emptyLog = (): LogDraft => ({ bundles: [], derived: new Map(), pruneBelow: 0 })
 
 /** @param from the ordinal and generation to continue from */
 export const makeGroupDraft = (
   from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
   stored: StoredState,
   onAccepted: GroupDraft['onAccepted'],
-): GroupDraft => ({ ...from, stored, onAccepted, rows: new Map(), holdings: new Map() })
+): GroupDraft => ({
+  ...from,
+  stored,
+  onAccepted,
+  rows: new Map(),
+  holdings: new Map(),
+  log: emptyLog(),
+})
 
 const makeSetDraft = (group: GroupDraft): SetDraft => ({
   group,
@@ -74,6 +96,7 @@ const makeSetDraft = (group: GroupDraft): SetDraft => ({
   resealed: new Map(),
   holdings: new Map(),
   ordinals: [],
+  log: emptyLog(),
 })
 
 /** The row as this set sees it. @throws ApiError `storage_corrupt` */
@@ -127,6 +150,9 @@ export type PreparedChange =
   | { readonly kind: 'remove'; readonly ordinal: number; readonly ifVersion: number | undefined }
   | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
   | { readonly kind: 'bump' }
+  | { readonly kind: 'log'; readonly bundle: LogBundle }
+  | { readonly kind: 'derived'; readonly derived: DerivedChange }
+  | { readonly kind: 'prune'; readonly below: number }
 
 function prepareRow(row: NewRow): PreparedRow {
   checkRow(row)
@@ -149,6 +175,9 @@ function prepareChange(change: Change): PreparedChange {
   if ('require' in change) {
     return { kind: 'require', ordinal: change.require, ifVersion: change.ifVersion }
   }
+  if ('log' in change) return { kind: 'log', bundle: change.log }
+  if ('derived' in change) return { kind: 'derived', derived: change }
+  if ('pruneLog' in change) return { kind: 'prune', below: change.pruneLog }
   return { kind: 'bump' }
 }
 
@@ -253,18 +282,30 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
       return rowAtVersion(draft, change.ordinal, change.ifVersion) ? undefined : versionMoved(at)
     case 'bump':
       draft.generation += 1
+      return undefined
+    case 'log':
+      draft.log.bundles.push(change.bundle)
+      return undefined
+    case 'derived':
+      draft.log.derived.set(keyOf(change.derived.derived), change.derived)
+      return undefined
+    case 'prune':
+      draft.log.pruneBelow = Math.max(draft.log.pruneBelow, change.below)
   }
 }
 
 /** Adds the effects of an accepted set to its group. */
 function joinGroup(draft: SetDraft): void {
-  const { group, rowChanges, resealed, holdings, nextOrdinal, generation } = draft
+  const { group, rowChanges, resealed, holdings, nextOrdinal, generation, log } = draft
   group.onAccepted(rowChanges)
   for (const [ordinal, { to }] of rowChanges) group.rows.set(ordinal, to)
   for (const [ordinal, row] of resealed) group.rows.set(ordinal, row)
   for (const [key, holding] of holdings) group.holdings.set(key, holding)
   group.nextOrdinal = nextOrdinal
   group.generation = generation
+  group.log.bundles.push(...log.bundles)
+  for (const [key, derived] of log.derived) group.log.derived.set(key, derived)
+  group.log.pruneBelow = Math.max(group.log.pruneBelow, log.pruneBelow)
 }
 
 function decideSet(group: GroupDraft, changes: readonly PreparedChange[]): WriteOutcome {

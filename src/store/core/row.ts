@@ -2,8 +2,11 @@
  * Rows, for every engine: the clear header as bytes, and the checks of every write.
  * @module
  */
-import { deadlineMsMax, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import { deadlineMsMax, leafBytes, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
 import {
+  bundleBytesMax,
+  bundleEntriesMax,
+  derivedKeyBytesMax,
   ordinalMax,
   rowBytesMax,
   rowPartsMax,
@@ -13,8 +16,8 @@ import {
   writeChangesMax,
 } from './limits.ts'
 import { assertStored, invariant } from '../../lib/errors.ts'
-import { hexOf, readU32, readU48, writeU32, writeU48 } from '../../lib/bytes.ts'
-import type { Change, Digest, NewRow, Row } from '../contract.ts'
+import { hexOf, readU16, readU32, readU48, writeU16, writeU32, writeU48 } from '../../lib/bytes.ts'
+import type { Change, Digest, LogBundle, NewRow, Row } from '../contract.ts'
 
 /*
  * The clear header of a row: version, deadline, uniques and terms, in exactly one form.
@@ -43,21 +46,13 @@ export const termsAt = ({ uniques }: Pick<Header, 'uniques'>): number => sizeFor
 export const clearHeaderBytes = ({ uniques, terms }: Header): number =>
   sizeFor(uniques.length, terms.length)
 
-function writeCount(target: Uint8Array, at: number, count: number): void {
-  target[at] = count >>> 8
-  target[at + 1] = count
-}
-
-const readCount = (bytes: Uint8Array, at: number): number =>
-  ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
-
 /** @param target has room for `clearHeaderBytes` from `at` on */
 export function writeClearHeader(target: Uint8Array, at: number, row: Header): void {
   target[at] = row.deadlineMs === undefined ? 0 : 1
   writeU32(target, at + versionAt, row.version)
   writeU48(target, at + deadlineAt, row.deadlineMs ?? 0)
-  writeCount(target, at + uniqueCountAt, row.uniques.length)
-  writeCount(target, at + termCountAt, row.terms.length)
+  writeU16(target, at + uniqueCountAt, row.uniques.length)
+  writeU16(target, at + termCountAt, row.terms.length)
   let next = at + uniquesAt
   for (const digests of [row.uniques, row.terms]) {
     for (const digest of digests) {
@@ -99,8 +94,8 @@ export interface ClearHeader {
  */
 export function readClearHeader(bytes: Uint8Array, at: number): ClearHeader {
   assertStored(bytes.length >= at + uniquesAt, 'a row with a header')
-  const uniqueCount = readCount(bytes, at + uniqueCountAt)
-  const termCount = readCount(bytes, at + termCountAt)
+  const uniqueCount = readU16(bytes, at + uniqueCountAt)
+  const termCount = readU16(bytes, at + termCountAt)
   const version = readU32(bytes, at + versionAt)
   assertStored(
     version > 0 && uniqueCount > 0 && uniqueCount <= rowUniquesMax && termCount <= rowTermsMax,
@@ -112,10 +107,10 @@ export function readClearHeader(bytes: Uint8Array, at: number): ClearHeader {
 }
 
 export const uniquesOf = (clear: Uint8Array): Digest[] =>
-  readDigests(clear, uniquesAt, readCount(clear, uniqueCountAt), uniqueBytes)
+  readDigests(clear, uniquesAt, readU16(clear, uniqueCountAt), uniqueBytes)
 
 export const termsOf = (clear: Uint8Array): Digest[] => {
-  return readDigests(clear, termsAtOf(clear), readCount(clear, termCountAt), termBytes)
+  return readDigests(clear, termsAtOf(clear), readU16(clear, termCountAt), termBytes)
 }
 
 /** Receives a digest's key for a Map, as `hexOf` gives it, and its first byte. */
@@ -136,15 +131,15 @@ function eachBetween(
   }
 }
 
-const termsAtOf = (clear: Uint8Array): number => sizeFor(readCount(clear, uniqueCountAt), 0)
+const termsAtOf = (clear: Uint8Array): number => sizeFor(readU16(clear, uniqueCountAt), 0)
 
 export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
   eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
 
 /** Offsets of the uniques, the terms and the end of a header that begins at `at`. */
 export function digestsAt(bytes: Uint8Array, at: number) {
-  const uniques = readCount(bytes, at + uniqueCountAt)
-  const terms = readCount(bytes, at + termCountAt)
+  const uniques = readU16(bytes, at + uniqueCountAt)
+  const terms = readU16(bytes, at + termCountAt)
   return {
     uniques: at + uniquesAt,
     terms: at + sizeFor(uniques, 0),
@@ -242,6 +237,20 @@ export function checkRow(row: NewRow): void {
 const checkOrdinal = (ordinal: number): void =>
   invariant(isWithin(ordinal, 0, ordinalMax), 'an ordinal is a whole number below 2^48')
 
+function checkBundle({ leaves, sealed }: LogBundle): void {
+  invariant(isWithin(leaves.length, 1, bundleEntriesMax), 'the entries of a bundle are bounded')
+  invariant(
+    leaves.every(leaf => leaf.length === leafBytes),
+    'the hash of an entry has 32 bytes',
+  )
+  invariant(sealed.length <= bundleBytesMax, 'the bytes of a bundle are within their bound')
+}
+
+function checkDerived({ derived, value }: Extract<Change, { derived: Uint8Array }>): void {
+  invariant(isWithin(derived.length, 1, derivedKeyBytesMax), 'a key beside the log is bounded')
+  invariant((value?.length ?? 0) <= rowBytesMax, 'a value beside the log is bounded')
+}
+
 /** Checks everything about a change except its row. @throws ApiError `internal` */
 export function checkChange(change: Change): void {
   if ('insert' in change) {
@@ -255,6 +264,12 @@ export function checkChange(change: Change): void {
     checkOrdinal(change.remove)
   } else if ('require' in change) {
     checkOrdinal(change.require)
+  } else if ('log' in change) {
+    checkBundle(change.log)
+  } else if ('derived' in change) {
+    checkDerived(change)
+  } else if ('pruneLog' in change) {
+    checkOrdinal(change.pruneLog)
   }
 }
 

@@ -17,7 +17,10 @@ export interface QueuedWrite {
 
 function bytesOf(changes: ChangeSet): number {
   let bytes = 0
-  for (const change of changes) if ('row' in change) bytes += change.row.value.length
+  for (const change of changes) {
+    if ('row' in change) bytes += change.row.value.length
+    else if (change.kind === 'log') bytes += change.bundle.sealed.length
+  }
   return bytes
 }
 

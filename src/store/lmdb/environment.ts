@@ -25,7 +25,7 @@ export function faultOf(error: unknown): ApiError {
 }
 
 /*
- * The LMDB environment: one file, six tables, and the options that make it safe.
+ * The LMDB environment: one file, eight tables, and the options that make it safe.
  *
  * Invariants: a transaction whose promise resolved is on disk; only the owner has access to the
  * files; keys and values are plain bytes. Source: docs/evidence/facts.md (the numbers below are its
@@ -48,10 +48,23 @@ export interface LmdbEnvironment {
   readonly moves: LmdbTable
   /** Format and state. */
   readonly meta: LmdbTable
+  /** Sequence to a bundle of entries of the log. */
+  readonly log: LmdbTable
+  /** Values that follow from the log, by their keys. */
+  readonly derived: LmdbTable
 }
 
 /** The tables of a store, all created with it. */
-export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'moves', 'meta'] as const
+export const tableNames = [
+  'rows',
+  'uniques',
+  'terms',
+  'deadlines',
+  'moves',
+  'meta',
+  'log',
+  'derived',
+] as const
 
 export type LmdbTables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
 

@@ -37,14 +37,19 @@ export const freeBytesAt =
 
 const storageFull = () => new ApiError('storage_full', 'The storage is full. Reading goes on.')
 
-const addsBytes = (change: Change): boolean =>
+const addsRow = (change: Change): boolean =>
   'insert' in change || 'replace' in change || 'reseal' in change
+
+/** An entry of the log that comes with a removal uses the room that is left for removals. */
+const addsBytes = (changes: readonly Change[]): boolean =>
+  changes.some(addsRow) ||
+  (changes.some(change => 'log' in change) && !changes.some(change => 'remove' in change))
 
 /** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
 export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
   let isShort: boolean | undefined
   return changes => {
-    if (!changes.some(addsBytes)) return
+    if (!addsBytes(changes)) return
     if (isShort === undefined) {
       isShort = freeBytes() < freeSpaceBytesMin
       setTimeout(() => {
@@ -55,8 +60,12 @@ export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[
   }
 }
 
-const growsStore = ({ kind }: PreparedChange): boolean =>
+const growsRows = ({ kind }: PreparedChange): boolean =>
   kind === 'insert' || kind === 'replace' || kind === 'reseal'
+
+const growsStore = (changes: readonly PreparedChange[]): boolean =>
+  changes.some(growsRows) ||
+  (changes.some(({ kind }) => kind === 'log') && !changes.some(({ kind }) => kind === 'remove'))
 
 /**
  * Returns the fault that forbids committing a set of changes; `undefined` if it may be committed.
@@ -68,7 +77,7 @@ export function faultOfRoom(
 ): ApiError | undefined {
   if (roomBytes >= reserveBytesToAddMin) return undefined
   const mayRemove = roomBytes >= reserveBytesToRemoveMin
-  return mayRemove && !changes.some(growsStore) ? undefined : storageFull()
+  return mayRemove && !growsStore(changes) ? undefined : storageFull()
 }
 
 /*

@@ -35,6 +35,7 @@ import {
 } from '../store-state.ts'
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
+import { logPuts } from '../log-table.ts'
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
 import { faultOfRoom } from './disk-reserve.ts'
 
@@ -182,6 +183,7 @@ function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'>
       ...chunkPuts(draft.terms),
       ...chunkPuts(draft.deadlines),
       ...movePuts(draft, moves),
+      ...logPuts(draft.environment, draft.log),
     ],
     inserted: insertedRows(draft),
     state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moves.length },

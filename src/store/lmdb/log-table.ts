@@ -1,0 +1,111 @@
+/**
+ * The table of the log: bundles of entries by sequence, and the values that follow from them.
+ *
+ * The fact `log` in the table of facts is the sequence of the oldest kept entry and the number of
+ * entries ever written, a u48 each; without it, nothing was ever logged.
+ * @module
+ */
+import { readU48, u48Bytes, utf8, writeU48 } from '../../lib/bytes.ts'
+import { assertStored } from '../../lib/errors.ts'
+import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
+import { decodeBundle, encodeBundle } from '../core/bundle-format.ts'
+import type { GroupDraft } from '../core/decide-change.ts'
+import type { LmdbEnvironment, Put } from './environment.ts'
+import { decodeRowKey, encodeRowKey } from './layout.ts'
+
+const logKey = utf8('log')
+
+/** @throws ApiError `storage_corrupt` */
+export function readLogRange({ meta }: Pick<LmdbEnvironment, 'meta'>): LogRange {
+  const bytes = meta.getBinary(logKey)
+  if (bytes === undefined) return { from: 0, next: 0 }
+  assertStored(bytes.length === 2 * u48Bytes, 'a range of the log')
+  const range = { from: readU48(bytes, 0), next: readU48(bytes, u48Bytes) }
+  assertStored(range.from <= range.next, 'a range of the log in order')
+  return range
+}
+
+function encodeRange({ from, next }: LogRange): Uint8Array {
+  const bytes = new Uint8Array(2 * u48Bytes)
+  writeU48(bytes, 0, from)
+  writeU48(bytes, u48Bytes, next)
+  return bytes
+}
+
+/** Returns the key of the bundle that holds a sequence, or of the first one behind it. */
+function keyHolding({ log }: Pick<LmdbEnvironment, 'log'>, sequence: number): Uint8Array {
+  const key = encodeRowKey(sequence)
+  for (const before of log.getKeys({ start: key, reverse: true, limit: 1 })) return before
+  return key
+}
+
+/** Removals of the bundles that end below a sequence. */
+function pruned(environment: LmdbEnvironment, below: number): readonly Put[] {
+  const { log: table } = environment
+  const first = keyHolding(environment, below)
+  return Array.from(table.getKeys({ end: first }), key => ({
+    table,
+    key: Uint8Array.from(key),
+    value: undefined,
+  }))
+}
+
+/**
+ * Puts of what a group writes to the log; run within its transaction, in which sequences are given.
+ * @throws ApiError `storage_corrupt` if a sequence would be given twice
+ */
+export function logPuts(environment: LmdbEnvironment, draft: GroupDraft['log']): readonly Put[] {
+  const { log: table, meta } = environment
+  const puts: Put[] = [...draft.derived.values()].map(({ derived: key, value }) => ({
+    table: environment.derived,
+    key,
+    value,
+  }))
+  if (draft.bundles.length === 0 && draft.pruneBelow === 0) return puts
+  const range = readLogRange(environment)
+  let { from, next } = range
+  for (const last of table.getKeys({ reverse: true, limit: 1 })) {
+    assertStored(decodeRowKey(last) < next, 'a next sequence above every entry')
+  }
+  if (draft.pruneBelow > from) {
+    const below = Math.min(draft.pruneBelow, next)
+    puts.push(...pruned(environment, below))
+    from = Math.max(from, decodeRowKey(keyHolding(environment, below)))
+  }
+  for (const bundle of draft.bundles) {
+    puts.push({ table, key: encodeRowKey(next), value: encodeBundle(bundle), isLast: true })
+    next += bundle.leaves.length
+  }
+  return [...puts, { table: meta, key: logKey, value: encodeRange({ from, next }) }]
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function readBundles(
+  environment: LmdbEnvironment,
+  range: Parameters<Store['bundles']>[0],
+  limit: number,
+): readonly StoredBundle[] {
+  const { log } = environment
+  if ('from' in range) {
+    // The bundle at or before the sequence may end before it.
+    const entries = log.getRange({ start: keyHolding(environment, range.from), limit: limit + 1 })
+    return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
+      .filter(({ first, leaves }) => first + leaves.length > range.from)
+      .slice(0, limit)
+  }
+  if (range.before <= 0) return []
+  const start = encodeRowKey(range.before - 1)
+  const entries = log.getRange({ start, reverse: true, limit })
+  return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
+}
+
+export const readDerived = (
+  { derived }: LmdbEnvironment,
+  start: Uint8Array,
+  end: Uint8Array,
+  limit: number,
+): readonly DerivedValue[] =>
+  Array.from(derived.getRange({ start, end, limit }), ({ key, value }) => ({
+    key: Uint8Array.from(key),
+    value: Uint8Array.from(value),
+  }))
