@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { hexOf } from '../src/lib/bytes.ts'
 import { encodeKeyring } from '../src/crypto/keyring-format.ts'
+import { makeAuditLog } from '../src/audit/audit-log.ts'
 import type { Deps } from '../src/deps.ts'
 import { keyringUnique, openKeyring, type LiveKeyring } from '../src/vault/keyring/live-keyring.ts'
 import { rotate } from '../src/vault/keyring/rotation.ts'
@@ -79,13 +80,16 @@ async function openVault(folder: string, masterKey: Uint8Array, random: Random):
   const { tenantId, key } = await createVault(impure, Uint8Array.from(masterKey))
   const keyring = await openKeyring(store, Uint8Array.from(masterKey))
   const elapsedMs = () => performance.now()
+  const { keys } = keyring
+  const log = () => {}
   const deps: Deps = {
     ...impure,
-    keys: keyring.keys,
+    keys,
+    audit: makeAuditLog({ ...impure, keys, log }),
     settled: impure.now,
     elapsedMs,
     turns: makeScheduler(elapsedMs),
-    log: () => {},
+    log,
     settings: defaultSettings,
   }
   const { handle } = buildApp(deps)

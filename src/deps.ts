@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AuditLog } from './audit/audit-log.ts'
 import type { Keys } from './crypto/keyring.ts'
 import type { ErrorKind } from './lib/errors.ts'
 import type { Caller } from './rules/caller.ts'
@@ -96,10 +97,9 @@ export interface Deps {
   /** Awaited by long work between two pieces of it. */
   readonly turns: Scheduler
   readonly log: Log
+  readonly audit: AuditLog
   /** Receives each answer; absent if nobody counts. */
   readonly observe?: (seen: AnswerEvent) => void
-  /** True if `observe` calls `more`: addresses are then noted before they may be gone. */
-  readonly asksMore?: boolean
   /** Receives each answer with details; only `coffer dev` sets it. */
   readonly explain?: (answered: AnswerNotice) => void
   /** Absent if no list was requested. */

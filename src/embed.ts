@@ -66,6 +66,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
       stopWatching()
       try {
         await erasures?.end()
+        await deps.audit.flush()
         await deps.store.close()
       } finally {
         releaseVault({ opened, clock })

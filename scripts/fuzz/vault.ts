@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/server/listen/app.ts'
+import { makeAuditLog } from '../../src/audit/audit-log.ts'
 import type { Deps } from '../../src/deps.ts'
 import {
   guessesPerMinuteSettingMax,
@@ -60,6 +61,7 @@ export async function openFuzzVault(seed: number): Promise<FuzzVault> {
     turns: makeScheduler(now),
     randomBytes,
     log,
+    audit: makeAuditLog({ store, keys, randomBytes, now, log }),
     settings,
   }
   return {

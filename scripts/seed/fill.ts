@@ -4,6 +4,7 @@
  * Requests, ids and times follow from the seed; nonces are random, as in every vault.
  * @module
  */
+import { makeAuditLog } from '../../src/audit/audit-log.ts'
 import { applicationAuthenticator } from '../../src/applications/find-key-caller.ts'
 import { openDataFolder } from '../../src/server/folder/data-folder.ts'
 import { randomBytes } from '../../src/server/process/system.ts'
@@ -158,6 +159,7 @@ export async function fillVault(options: FillOptions): Promise<Filled> {
     turns: makeScheduler(() => 0),
     randomBytes,
     log: () => {},
+    audit: makeAuditLog({ store, keys, randomBytes, now: () => 0, log: () => {} }),
     settings: defaultSettings,
   }
   try {

@@ -8,6 +8,7 @@ import {
   applicationAuthenticator,
   findLiveApplication,
 } from '../../src/applications/find-key-caller.ts'
+import { makeAuditLog } from '../../src/audit/audit-log.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
 import { defaultSettings } from '../../src/settings/settings.ts'
@@ -37,13 +38,16 @@ async function makeDeps(folder: string, random: Random) {
   const impure = { store, now, randomBytes: random.bytes }
   const masterKey = random.bytes(32)
   const made = await createVault(impure, masterKey)
+  const keys = await openVaultKeys(store, masterKey)
+  const log = () => {}
   const deps: Deps = {
     ...impure,
-    keys: await openVaultKeys(store, masterKey),
+    keys,
+    audit: makeAuditLog({ ...impure, keys, log }),
     settled: now,
     elapsedMs: () => performance.now(),
     turns: makeScheduler(() => performance.now()),
-    log: () => {},
+    log,
     settings: { ...defaultSettings, lookupGuessesPerMinuteMax: 0 },
   }
   return { deps, clock, managementKey: made.key.reveal() }

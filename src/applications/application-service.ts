@@ -165,7 +165,9 @@ export async function createApplication(
   const keyEnd = body.expires_at == null ? end : {}
   const made = composeApplication(deps, caller.tenantId, caller.applicationId, body, keyEnd)
   assertMayGrant(caller, body.type, made.record.permissions)
-  const landed = await writeAs(deps.store, caller, [{ insert: made.row }])
+  const landed = await writeAs(deps.store, caller, [{ insert: made.row }], {
+    ids: () => [made.record.id],
+  })
   invariant(landed, 'no two applications draw the same id or key')
   return made
 }
@@ -265,7 +267,7 @@ export const changeApplication = <T>(
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result } = await decide(stored)
       const all = [...changes, { bumpGeneration: true } as const]
-      return (await writeAs(deps.store, caller, all)) ? { result } : undefined
+      return (await writeAs(deps.store, caller, all, { ids: () => [id] })) ? { result } : undefined
     }),
   )
 

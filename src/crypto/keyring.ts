@@ -22,6 +22,7 @@ type Purpose =
   | 'fingerprint'
   | 'cursor'
   | 'log'
+  | 'audit'
   | 'backup'
   | 'backup-check'
   | 'master-proof'
@@ -60,6 +61,8 @@ export interface Keys {
   tenant(tenantId: string): KeyScope
   /** Digests text that must not be logged, and nothing else; `undefined` once wiped. */
   readonly logKey: Uint8Array | undefined
+  /** Seals entries of the audit log, and nothing else; `undefined` once wiped. */
+  readonly auditKey: Uint8Array | undefined
   /**
    * From now on seals under the current key of another keyring of the same installation. Scopes are
    * made anew: do not hold one across other work, since values sealed under an old scope are
@@ -161,15 +164,20 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
       recordKeys.clear()
     }
     logKey.fill(0)
+    auditKey.fill(0)
     scopes.clear()
     wipe(keyring)
   }
   scopeOf(installationName)
   const logKey = derive(first.indexKey, 'log', installationName)
+  const auditKey = derive(first.indexKey, 'audit', installationName)
   return {
     wipe: wipeAll,
     get logKey() {
       return isWiped ? undefined : logKey
+    },
+    get auditKey() {
+      return isWiped ? undefined : auditKey
     },
     get installation() {
       return scopeOf(installationName)

@@ -4,7 +4,7 @@
  */
 import type { ErrorKind } from '../lib/errors.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { RowsTested, ShownCounts } from '../records/budgeted.ts'
+import type { RowsTested, Shown } from '../records/budgeted.ts'
 import type { AnswerLease, BodyLease } from './budgets.ts'
 import type { Connections } from './keep-alive.ts'
 import type { Operation } from './operation.ts'
@@ -30,10 +30,10 @@ export interface Exchange {
   readonly route: string | undefined
   /** By `elapsedMs`; 0 if nobody observes. */
   readonly startedMs: number
-  /** Noted at once, since the connection may end; absent if nobody asks. */
+  /** Noted at once, since the connection may end; absent by a socket of the file system. */
   readonly clientAddress: string | undefined
-  /** Counts of the tokens that its answer shows; absent if nobody asks. */
-  readonly shownCounts: ShownCounts | undefined
+  /** The tokens that its answer shows. */
+  readonly shown: Shown
   readonly rowsTested: RowsTested
 
   /** Parameters of its address. */
@@ -51,6 +51,8 @@ export interface Exchange {
   isCounted: boolean
   /** True if its connection stays open until its answer. */
   isKept: boolean
+  /** True once it has its entry in the audit log. */
+  isAudited: boolean
   /** True if its answer leaves in pieces, each when the one before was taken. */
   isInPieces: boolean
   bytesIn: number

@@ -5,9 +5,11 @@
  */
 import { shortBodyBytesMax } from '../limits/limits.ts'
 import { callerNowMs, pagesOrdinal } from '../limits/work-limits.ts'
+import { nothingShown } from '../records/budgeted.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import { admit, callerNow, findCaller, type Admission } from './admission.ts'
+import { auditRefusal, auditReply } from './audited.ts'
 import type { AnswerBudget, BodyBudget } from './budgets.ts'
 import type { Answers, StaticPage } from './answers.ts'
 import {
@@ -68,7 +70,6 @@ export function beginExchange(
 ): Exchange {
   const { inFlight, deps, server, nextTraceId, clientAddress } = pipeline
   const givenId = givenTraceId(deps, request)
-  const isLogged = deps.asksMore === true
   return inFlight.enter({
     request,
     server: server.origins,
@@ -77,8 +78,8 @@ export function beginExchange(
     operation,
     route,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
-    clientAddress: isLogged ? clientAddress(request, server.origins) : undefined,
-    shownCounts: isLogged ? { reveal: 0, mask: 0, redact: 0 } : undefined,
+    clientAddress: operation && clientAddress(request, server.origins),
+    shown: nothingShown(),
     rowsTested: { count: 0 },
     params: {},
     query: noQuery,
@@ -88,6 +89,7 @@ export function beginExchange(
     isBodyRead: false,
     isCounted: false,
     isKept: false,
+    isAudited: false,
     isInPieces: false,
     bytesIn: 0,
     bytesOut: 0,
@@ -120,8 +122,11 @@ function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
 }
 
 /** The one place where a thrown error becomes an answer; `addresses.ts` makes the 405 itself. */
-const refuse = (pipeline: Pipeline, x: Exchange, thrown: unknown): Response =>
-  finish(pipeline, x, pipeline.answers.problem(x, toApiError(thrown)))
+function refuse(pipeline: Pipeline, x: Exchange, thrown: unknown): Response {
+  const error = toApiError(thrown)
+  auditRefusal(pipeline, x, error)
+  return finish(pipeline, x, pipeline.answers.problem(x, error))
+}
 
 /**
  * Checks every request before its key: the rate of the address that it comes from, if that is
@@ -220,12 +225,15 @@ export async function handle(
     const parse = () => parseByRule(pipeline, rule, caller, bytes)
     if (slot?.done !== undefined) {
       const told = await replayOperation(pipeline, operation, x, caller, slot.done, parse)
+      await auditReply(pipeline, operation, x, told) // 507
       return finish(pipeline, x, answers.reply(x, told))
     }
     x.query = readQuery(operation, request) // 400
     if (key !== undefined) assertBodyType(rule, request) // 415
     const body = await parse() // 400
     const reply = await runOperation(pipeline, operation, x, caller, slot, body)
+    const entering = auditReply(pipeline, operation, x, reply)
+    if (entering !== undefined) await entering // 507
     return finish(pipeline, x, answers.reply(x, reply))
   } catch (thrown) {
     return refuse(pipeline, x, thrown)

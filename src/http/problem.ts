@@ -35,6 +35,9 @@ const presentations = {
   internal: { status: 500, title: 'Internal Server Error' },
 } as const satisfies Record<ErrorKind, Presentation>
 
+/** HTTP status of a kind of error. */
+export const statusOf = (kind: ErrorKind): number => presentations[kind].status
+
 const internalDetail = 'The request could not be completed. The log has a line with this trace id.'
 
 /**

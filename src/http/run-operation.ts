@@ -8,6 +8,7 @@ import { ApiError } from '../lib/errors.ts'
 import { EffectKept, changedByOthers, CredentialChanged } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { callerNow, countItems, type Admission } from './admission.ts'
+import { auditOfWrite } from './audited.ts'
 import type { Exchange } from './exchange.ts'
 import { keeperOf, lookUp, notKept, type Slot } from './idempotency.ts'
 import type { EarlierEffect, Operation, OperationCall, Reply } from './operation.ts'
@@ -20,9 +21,11 @@ function callOf(
   caller: Caller,
   keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
-  const { answerLease: budget, shownCounts, rowsTested } = x
+  const { answerLease: budget, shown, rowsTested } = x
+  const { operation } = x
+  const audit = operation && auditOfWrite(admission, operation, x)
   return {
-    caller: { ...caller, budget, shownCounts, rowsTested, keepEffect },
+    caller: { ...caller, budget, shown, rowsTested, keepEffect, audit },
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),

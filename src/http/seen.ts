@@ -43,7 +43,7 @@ export function seenOf(deps: Pick<Deps, 'keys'>, exchange: Exchange, status: num
     caller,
     bytesIn,
     bytesOut: method === 'HEAD' ? 0 : bytesOut,
-    shown: isError ? undefined : exchange.shownCounts,
+    shown: isError ? undefined : exchange.shown.counts,
     more: () => moreOf(deps, exchange, isError),
   }
 }

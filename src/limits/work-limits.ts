@@ -36,6 +36,22 @@ export const restMsMax = 50
 /** Rows read at once for testing. */
 export const testStepRows = 100
 
+// The audit log
+/** decision: delay of an entry that no answer waits for. */
+export const auditDelayMs = 100
+/** decision: entries that wait in memory while none can be written; some 10 MB. */
+export const auditWaitingMax = 20_000
+/** decision: entries of one bundle; a commit takes several. */
+export const bundleEntriesMax = 1_024
+/** decision: bytes of the texts of a bundle of several entries, at three a character. */
+export const bundleTextBytesMax = 1024 * 1024
+/** decision: time in which the refusals of one address without a live key share an entry. */
+export const loginWindowMs = 10_000
+/** decision: addresses with an entry of their own in that time; all others share one. */
+export const loginAddressesMax = 1_000
+/** As long as the longest id of a token, in UTF-16. */
+export const entityIdCharsMax = 800
+
 // Caches
 export const credentialCacheEntriesMax = 10_000
 /** decision: age at which a cached credential is reread even if nothing reported a change. */

@@ -18,6 +18,21 @@ export interface Budget {
 /** Number of tokens that an answer shows whole, masked, or without their data. */
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
+/** What a request was shown, for the audit log. */
+export interface Shown {
+  readonly counts: ShownCounts
+  /** Ids of the tokens, in their order. */
+  readonly ids: string[]
+  /** What decided of all of them; `several` if they differ. */
+  rule: string | undefined
+}
+
+export const nothingShown = (): Shown => ({
+  counts: { reveal: 0, mask: 0, redact: 0 },
+  ids: [],
+  rule: undefined,
+})
+
 /** Rows that a request has read so far to test what no term covers. */
 export interface RowsTested {
   count: number
@@ -27,15 +42,24 @@ export interface RowsTested {
 export interface Budgeted {
   readonly rowsTested?: RowsTested | undefined
   readonly budget?: Budget | undefined
-  readonly shownCounts?: ShownCounts | undefined
+  readonly shown?: Shown | undefined
 }
 
-/** Counts a token, once it is known to be in the answer. */
+/** Notes what decided of a token, before it is known what is shown of it. */
+export function noteRule({ shown }: Budgeted, rule: string): void {
+  if (shown === undefined) return
+  shown.rule = shown.rule === undefined || shown.rule === rule ? rule : 'several'
+}
+
+/** Notes a token, once it is known to be in the answer. */
 export function noteShown(
-  { shownCounts }: Budgeted,
+  { shown }: Budgeted,
+  id: string,
   transform: keyof ShownCounts | undefined,
 ): void {
-  if (shownCounts !== undefined && transform !== undefined) shownCounts[transform] += 1
+  if (shown === undefined || transform === undefined) return
+  shown.counts[transform] += 1
+  shown.ids.push(id)
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)

@@ -22,6 +22,24 @@ export interface WriteContext {
   readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]
   /** Gives the changes that keep the effect: they commit together with it, or not at all. */
   readonly keepEffect?: ((effect: Effect) => readonly Change[]) | undefined
+  /** Absent if what is written has no entry in the audit log. */
+  readonly audit?: WriteAudit | undefined
+}
+
+/** The entry of a write in the audit log. */
+export interface WriteAudit {
+  /** Returns the change that appends it. @param ids of what the write made or changed */
+  readonly changeOf: (ids: readonly string[]) => Change
+  /** Called once the write has landed: then so has the entry. */
+  readonly landed: () => void
+}
+
+/** What a write is about; computed only if somebody asks. */
+interface WriteSubject {
+  /** Default: null. */
+  readonly effect?: () => Effect
+  /** Ids of what it makes or changes. Default: none. */
+  readonly ids?: () => readonly string[]
 }
 
 /**
@@ -39,27 +57,32 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
 })
 
 /**
- * Writes on behalf of a credential. Without changes, it writes only those of `keepEffect`, if any;
- * these come last, so their rows have greater ordinals than those of the operation.
- * @param effectOf returns the effect of the changes; called only if `keepEffect` is given
+ * Writes on behalf of a credential, with the entry of the audit log. Without changes, it writes only
+ * those of `keepEffect`, if any; these come last, so their rows have greater ordinals than those of
+ * the operation.
  * @returns true if committed; false if a row changed or a unique was taken meanwhile
  * @throws CredentialChanged, EffectKept
  */
 export async function writeAs(
   store: Store,
-  { credential, dependsOn, keepEffect }: WriteContext,
+  { credential, dependsOn, keepEffect, audit }: WriteContext,
   changes: readonly Change[],
-  effectOf: () => Effect = () => null,
+  { effect = () => null, ids = () => [] }: WriteSubject = {},
 ): Promise<boolean> {
   if (changes.length === 0 && keepEffect === undefined) return true
   const required = [
     requireRow(credential),
     ...dependsOn.map(backer => requireRow(backer.credential)),
   ]
-  const outcome = await store.write([...required, ...changes, ...(keepEffect?.(effectOf()) ?? [])])
-  if (outcome.ok) return true
+  const entry = audit === undefined ? [] : [audit.changeOf(ids())]
+  const kept = keepEffect?.(effect()) ?? []
+  const outcome = await store.write([...required, ...changes, ...entry, ...kept])
+  if (outcome.ok) {
+    audit?.landed()
+    return true
+  }
   if (outcome.at < required.length) throw new CredentialChanged()
-  if (outcome.at >= required.length + changes.length) throw new EffectKept()
+  if (outcome.at >= required.length + changes.length + entry.length) throw new EffectKept()
   return false
 }
 

@@ -156,6 +156,16 @@ export function decideTransform(
   return grants.permissions.includes(permission) ? plainTransform(permission) : undefined
 }
 
+/**
+ * Returns the name of what decides, for the audit log: `rule 0` by its place in the order, the plain
+ * permission, or `none`.
+ */
+export function decidedBy(grants: Grants, permission: Permission, place: TokenPlace): string {
+  const rule = decidingRule(grants, permission, place)
+  if (rule !== undefined) return `rule ${grants.rules.indexOf(rule)}`
+  return grants.permissions.includes(permission) ? permission : 'none'
+}
+
 /** True if the permission is held at all: decided before any look-up (contract section 2). */
 export const holdsAnywhere = (grants: Grants, permission: Permission): boolean =>
   grants.permissions.includes(permission) ||

@@ -65,7 +65,7 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
     sessionUnique(keys, tenantId, id),
   ]
   const insert = sealSession(deps, record, uniques, 1)
-  const landed = await writeAs(deps.store, caller, [{ insert }])
+  const landed = await writeAs(deps.store, caller, [{ insert }], { ids: () => [id] })
   invariant(landed, 'no two sessions draw the same key or nonce')
   return { id, key, nonce, expiresAtMs }
 }
@@ -138,7 +138,9 @@ export function authorizeSession(
     }
     const replace = sealSession(deps, authorized, row.uniques, row.version + 1)
     const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
-    return (await writeAs(deps.store, caller, [change])) ? { result: record.id } : undefined
+    const about = { ids: () => [record.id] }
+    const landed = await writeAs(deps.store, caller, [change], about)
+    return landed ? { result: record.id } : undefined
   })
 }
 
@@ -168,7 +170,8 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
     const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
     if (!stands || !mayEnd(caller, record)) throw absent()
     const remove = { remove: row.ordinal, ifVersion: row.version }
-    const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
+    const changes = [remove, { bumpGeneration: true } as const]
+    const landed = await writeAs(store, caller, changes, { ids: () => [id] })
     return landed ? { result: undefined } : undefined
   })
 }

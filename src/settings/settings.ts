@@ -34,7 +34,7 @@ import {
   trustedProxiesMax,
 } from '../limits/setting-limits.ts'
 import { basePath, durationMs, neverEnds } from './setting-formats.ts'
-import { flag, guesses, integer, list, lowerCase, optionalInteger } from './setting-kinds.ts'
+import { choice, flag, guesses, integer, list, lowerCase, optionalInteger } from './setting-kinds.ts'
 
 export const settingsSchema = Type.Object({
   /** In addition to `svc-api-key` (contract section 1). */
@@ -126,6 +126,11 @@ export const settingsSchema = Type.Object({
     foldRowsSettingMax,
     foldRowsDefault,
     'new rows that are found in memory until the index leads to them; more take memory, write less',
+  ),
+  auditReads: choice(
+    ['durable', 'reveals', 'buffered'],
+    'reveals',
+    'which reads wait until their entry in the audit log is on disk: all, those that reveal, none',
   ),
   documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
   /** Contract section 5. */

@@ -30,5 +30,6 @@ export const renameOwnTenant = (
     const result: TenantRecord = { ...record, name, ...modified }
     const replace = sealTenant(deps, result, row.version + 1)
     const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
-    return (await writeAs(deps.store, caller, [change])) ? { result } : undefined
+    const about = { ids: () => [record.id] }
+    return (await writeAs(deps.store, caller, [change], about)) ? { result } : undefined
   })

@@ -40,7 +40,7 @@ const tokenPatch = {
 } as const
 
 function created(caller: Budgeted, { id, json, transform }: CreateAnswer): Reply {
-  noteShown(caller, transform)
+  noteShown(caller, id, transform)
   return { status: 201, json, madeId: id }
 }
 
@@ -64,7 +64,7 @@ const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Rep
       standingExtras(grants, token.record, deps.now),
     )
     caller.budget?.reserve(json.length)
-    noteShown(caller, token.transform)
+    noteShown(caller, id, token.transform)
     return { status: 200, json }
   })
 

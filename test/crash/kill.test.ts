@@ -3,6 +3,7 @@
  * lost, and rows, uniques, terms and deadlines agree.
  * @module
  */
+import { auditLogOf } from '../support/audit-log.ts'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { buildApp } from '../../src/server/listen/app.ts'
@@ -63,6 +64,7 @@ async function inspect(data: string, key: string, ids: Iterable<string>) {
     turns: makeScheduler(Date.now),
     randomBytes: seededBytes(1),
     log: () => {},
+    audit: auditLogOf({ store, keys, now: Date.now, log: () => {} }),
     settings: defaultSettings,
   }
   const app = buildApp(deps)

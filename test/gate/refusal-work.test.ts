@@ -114,7 +114,7 @@ describe('the key of an application', () => {
 
   // proves C2.10
   test('is refused with one answer and the same work, whatever the reason', async () => {
-    const once: Work = { ...nothing, generation: 1, now: 1, find: 1, digests: 1 }
+    const once: Work = { ...nothing, generation: 1, now: 2, find: 1, digests: 1 }
     const { text } = await kit.ask('GET', own)
     for (const state of ['standing', 'swept']) {
       if (state === 'swept') expect(await sweep(kit.vault.deps)).toBe(2)
@@ -129,7 +129,7 @@ describe('the key of an application', () => {
     await useOnce(kit, standing)
     const { status, work } = await kit.ask('GET', '/permissions', { key: standing })
     expect(status).toBe(200)
-    expect(work).toEqual({ ...nothing, generation: 1, now: 1 })
+    expect(work).toEqual({ ...nothing, generation: 1, now: 2 })
   })
 })
 
@@ -176,7 +176,7 @@ describe('the key of a session', () => {
 
   // proves C2.10
   test('is refused with one answer and the same work, whatever the reason', async () => {
-    const once: Work = { ...nothing, generation: 1, now: 2, find: 2, digests: 2, opened: 1 }
+    const once: Work = { ...nothing, generation: 1, now: 3, find: 2, digests: 2, opened: 1 }
     const { text } = await kit.ask('GET', own)
     for (const state of ['standing', 'swept']) {
       if (state === 'swept') expect(await sweep(kit.vault.deps)).toBe(2)
@@ -195,7 +195,7 @@ describe('the key of a session', () => {
     await ask('DELETE', `/applications/${authorizers.at(-1)}`, { key: vault.managementKey })
     const { text } = await ask('GET', own)
     // One of the digests is the id of its creator's key, for the log.
-    const work: Work = { ...nothing, generation: 1, now: 3, find: 3, digests: 4, opened: 2 }
+    const work: Work = { ...nothing, generation: 1, now: 4, find: 3, digests: 4, opened: 2 }
     expect(await ask('GET', own, { key })).toEqual({ status: 401, text, work })
   })
 })

@@ -2,6 +2,7 @@
  * A vault on a store of its own, whose keys are changed within this process.
  * @module
  */
+import { auditLogOf } from '../support/audit-log.ts'
 import { afterAll } from 'bun:test'
 import { uniqueDigest } from '../../src/crypto/keyring.ts'
 import type { Deps } from '../../src/deps.ts'
@@ -42,6 +43,7 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
     turns: makeScheduler(elapsedMs),
     randomBytes,
     log: () => {},
+    audit: auditLogOf({ store, keys: keyring.keys, now, log: () => {} }),
     settings: defaultSettings,
   }
   let count = 0

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { bundleEntriesMax } from '../../src/store/core/limits.ts'
+import { bundleEntriesMax } from '../../src/limits/work-limits.ts'
 import type { Change, LogBundle, Store } from '../../src/store/contract.ts'
 import { rowOf, uniqueOf } from './rows.ts'
 import type { Subject } from './subject.ts'

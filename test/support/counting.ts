@@ -74,6 +74,7 @@ export function countWork(deps: Deps): Counted {
       keys: {
         installation: countScope(keys.installation),
         logKey: keys.logKey,
+        auditKey: keys.auditKey,
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
         wipe: keys.wipe,

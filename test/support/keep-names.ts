@@ -23,6 +23,7 @@ const scope: KeyScope = {
 const keys = {
   installation: scope,
   logKey: key,
+  auditKey: key,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

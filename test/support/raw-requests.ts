@@ -169,7 +169,8 @@ function framesFor(key: string): readonly Named[] {
     ],
     [
       'two requests at once',
-      lines([get, host, ...by]) + lines(['GET /nowhere HTTP/1.1', host, ...last]),
+      lines(['GET /applications/key HTTP/1.1', host, ...by]) +
+        lines(['GET /nowhere HTTP/1.1', host, ...last]),
     ],
   ]
 }

@@ -11,6 +11,7 @@ import { openAt } from '../store/postgres/subject.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 import type { Deps } from '../../src/deps.ts'
 import { defaultSettings, type Settings } from '../../src/settings/settings.ts'
+import { auditLogOf } from './audit-log.ts'
 import { temporaryFolder } from './folders.ts'
 import { fakeClock, seededBytes, type FakeClock } from './seeded.ts'
 
@@ -135,6 +136,7 @@ export async function openTestVault(
     turns: makeScheduler(() => clock.now() - startMs),
     randomBytes,
     log,
+    audit: auditLogOf({ store, keys, now: clock.now, log }),
     settings: { ...defaultSettings, ...settings },
   }
   const { tenantId } = made
@@ -149,5 +151,6 @@ export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestV
   await vault.deps.store.close()
   const store = await openStore(vault.folder)
   const keys = await openVaultKeys(store, masterKeyOf(seed))
-  return serve({ ...vault.deps, store, keys }, vault)
+  const audit = auditLogOf({ ...vault.deps, store, keys })
+  return serve({ ...vault.deps, store, keys, audit }, vault)
 }

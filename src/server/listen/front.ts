@@ -3,6 +3,7 @@
  * while sealed, by one that refuses.
  * @module
  */
+import { makeAuditLog } from '../../audit/audit-log.ts'
 import { makeKeys } from '../../crypto/keyring.ts'
 import { createKeyring } from '../../crypto/keyring-format.ts'
 import type { Deps } from '../../deps.ts'
@@ -23,9 +24,10 @@ const noStore = new Proxy({} as Store, {
 })
 
 /** Answers every request with 503, at the same addresses as the vault; its keys are random. */
-export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys'>): App {
+export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys' | 'audit'>): App {
   const keys = makeKeys(createKeyring(deps.randomBytes, deps.now()))
-  const app = buildApp({ ...deps, store: noStore, keys }, sealed)
+  const audit = makeAuditLog({ ...deps, store: noStore, keys })
+  const app = buildApp({ ...deps, store: noStore, keys, audit }, sealed)
   keys.wipe()
   return app
 }

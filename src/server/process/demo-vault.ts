@@ -4,6 +4,7 @@
  * Its master key is never written: nobody can open its remains.
  * @module
  */
+import { makeAuditLog } from '../../audit/audit-log.ts'
 import { composeApplication } from '../../applications/application-service.ts'
 import type { CreateApplicationBody } from '../../applications/schema.ts'
 import type { AnswerNotice, Deps } from '../../deps.ts'
@@ -70,7 +71,8 @@ export async function makeDemoVault(path: string, parts: DemoParts): Promise<Dem
   const turns = makeScheduler(elapsedMs)
   const observed = observe === undefined ? {} : { observe }
   const times = { now, settled, elapsedMs, turns }
-  const deps: Deps = { store, keys, ...times, randomBytes, log, settings, ...observed }
+  const audit = makeAuditLog({ store, keys, randomBytes, now, log })
+  const deps: Deps = { store, keys, ...times, randomBytes, log, audit, settings, ...observed }
   const explained = explain && { explain: (answered: AnswerNotice) => explain(deps, answered) }
   return {
     deps: { ...deps, ...explained },

@@ -3,6 +3,7 @@
  * it is closed.
  * @module
  */
+import { makeAuditLog } from '../../audit/audit-log.ts'
 import type { Address } from '../../settings/config.ts'
 import { primitives } from '../../crypto/primitives.ts'
 import type { Deps, Log } from '../../deps.ts'
@@ -48,7 +49,9 @@ export function makeDeps(opening: OpeningVault) {
   const turns = makeScheduler(elapsedMs)
   const isStoreFar = opened.database !== undefined
   const time = { now, settled, elapsedMs, turns }
-  const deps: Deps = { store, isStoreFar, keys, ...time, randomBytes, log, settings, erasures }
+  const audit = makeAuditLog({ store, keys, randomBytes, now, log })
+  const parts = { store, isStoreFar, keys, ...time, randomBytes, log, audit }
+  const deps: Deps = { ...parts, settings, erasures }
   // It serves all the same: unlocked memory may be swapped, but nobody else can read it.
   if (!primitives.isLocked()) log('memory_not_locked')
   return { deps, clock }
@@ -82,10 +85,9 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const { log, observe } = logging
   const { opened } = from
   const { deps: plain, clock } = makeDeps({ ...serving, ...from, log })
-  const asksMore = observe !== undefined
   const keepAliveSeconds = keepAliveOf(serving.address)
   const observers = observeAll([count, observe])
-  const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
+  const deps = { ...plain, keepAliveSeconds, ...observers }
   const app = buildApp(deps)
   // If there are several processes, only the one that sweeps may do this work.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)

@@ -36,9 +36,8 @@ export const groupCommitBytesMax = 2 * 1024 * 1024
  * id, and its seats; per idempotency key its row and an expired holder; the keyring; the log.
  */
 export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1 + 1
-/** decision: entries of the log in one write; a commit takes several writes. */
-export const bundleEntriesMax = 1_024
-export const bundleBytesMax = 1024 * 1024
+/** An entry with the longest ids, and as many as a bulk operation has. */
+export const bundleBytesMax = 4 * 1024 * 1024
 export const derivedKeyBytesMax = 32
 /** decision: larger than nearly every row and chunk of ordinals. */
 export const stagedBytesMax = 16 * 1024

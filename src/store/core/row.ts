@@ -2,10 +2,9 @@
  * Rows, for every engine: the clear header as bytes, and the checks of every write.
  * @module
  */
-import { deadlineMsMax, leafBytes, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import { bundleEntriesMax, deadlineMsMax, leafBytes, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
 import {
   bundleBytesMax,
-  bundleEntriesMax,
   derivedKeyBytesMax,
   ordinalMax,
   rowBytesMax,

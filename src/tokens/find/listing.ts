@@ -3,12 +3,12 @@
  * @module
  */
 import type { Deps } from '../../deps.ts'
-import { decideTransform } from '../../rules/access.ts'
+import { decidedBy, decideTransform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../lib/errors.ts'
 import { listAnswerCharsMax } from '../../limits/limits.ts'
-import { noteShown, type Budgeted } from '../../records/budgeted.ts'
+import { noteRule, noteShown, type Budgeted } from '../../records/budgeted.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -82,7 +82,8 @@ async function show(
     if (chars > listAnswerCharsMax && texts.length > 0) break
     budget?.reserve(chars)
     texts.push(text)
-    noteShown(caller, transform)
+    noteRule(caller, decidedBy(grants, permission, listed.record))
+    noteShown(caller, listed.record.id, transform)
     const turn = pause()
     if (turn !== undefined) await turn
   }

@@ -120,7 +120,7 @@ async function findUsable(
     // Reported and charged like an absent token.
     if (text === undefined) spendLookup(deps, caller, 'token:use')
     if (text === undefined) return undefined
-    noteShown(caller, transform)
+    noteShown(caller, record.id, transform)
     return { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined

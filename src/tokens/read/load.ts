@@ -6,7 +6,7 @@ import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import { inNoStore } from '../../records/seal-row.ts'
 import { isExpired } from '../../records/deadline.ts'
-import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
+import { noteRule, reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import {
   checkToken,
@@ -23,7 +23,7 @@ import { mayMatch } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
 import { visibleTokens } from '../find/visibility.ts'
-import { decideTransform, type Transform } from '../../rules/access.ts'
+import { decidedBy, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { ApiError, assertStored } from '../../lib/errors.ts'
@@ -115,7 +115,7 @@ function mayCover(
  */
 function judge(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   permission: TokenPermission,
   found: Row | undefined,
   nowMs: number,
@@ -130,6 +130,9 @@ function judge(
   if (!isExcluded && row.parts.length < verdictParts) return undefined
   const token = isExcluded ? standInOf(deps, tenantId).unseal() : check()
   const transform = decideTransform(grants, permission, token.record)
+  // Named for an absent token too, so that both cost the same.
+  const rule = decidedBy(grants, permission, token.record)
+  if (isThere) noteRule(caller, isExcluded ? 'none' : rule)
   if (!isThere || isExcluded || transform === undefined) {
     // Every refusal costs this much.
     if (!isLong) mayCover(deps, caller, permission, row)

@@ -6,14 +6,14 @@
  * @module
  */
 import type { Deps } from '../../deps.ts'
-import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
+import { atMostMask, decidedBy, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { assertAffordable } from '../../language/expression/run.ts'
 import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/deadline.ts'
 import type { Change } from '../../store/contract.ts'
-import type { Budgeted } from '../../records/budgeted.ts'
+import { noteRule, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
@@ -44,7 +44,7 @@ export type Decision =
   | { readonly kind: 'equal'; readonly answer: CreateAnswer }
   | { readonly kind: 'refused'; readonly error: ApiError }
 
-function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedToken {
+function identify(deps: Deps, caller: Caller & Budgeted, token: PendingToken): IdentifiedToken {
   const { composed, code, fingerprintHiddenUntilMs } = token
   const drawn = token.drawId(token.collisions)
   if (drawn === undefined)
@@ -64,6 +64,7 @@ function identify(deps: Deps, caller: Caller, token: PendingToken): IdentifiedTo
     record.fingerprintHiddenUntilMs = fingerprintHiddenUntilMs
   if (code !== undefined) record.code = code.kept
   const transform = decideTransform(caller.grants, 'token:create', record)
+  noteRule(caller, decidedBy(caller.grants, 'token:create', record))
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }

@@ -28,6 +28,9 @@ export interface InsertOptions {
   readonly effectOf?: (outcomes: readonly Outcome[]) => Effect
 }
 
+const idsOf = (outcomes: readonly Outcome[]): string[] =>
+  outcomes.flatMap(outcome => (outcome instanceof ApiError ? [] : [outcome.id]))
+
 /** Adds the token to the batch if it is new. @returns its outcome */
 function applyDecision(batch: Batch, token: PendingToken, decision: Decision): Outcome {
   if (decision.kind === 'refused') return decision.error
@@ -96,8 +99,8 @@ export async function insertTokens(
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
     const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []
-    if (await writeAs(deps.store, caller, changes, () => effectOf(outcomes)))
-      return { result: outcomes }
+    const about = { effect: () => effectOf(outcomes), ids: () => idsOf(outcomes) }
+    if (await writeAs(deps.store, caller, changes, about)) return { result: outcomes }
     leaving = await clearWay(deps, caller, batch.tokens)
     return undefined
   })

@@ -114,6 +114,6 @@ export async function reupdateAnswer(
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = { ...extras, showsHiddenFingerprint }
   const transform = atMostMask(token.transform)
-  noteShown(caller, shown.hidesContents === true ? 'redact' : transform)
+  noteShown(caller, token.record.id, shown.hidesContents === true ? 'redact' : transform)
   return viewStored(caller.tenantId, token, transform, shown)
 }

@@ -95,7 +95,7 @@ function noteAllShown(
   fates: readonly Fate<CreateAnswer>[],
 ): readonly Fate<CreateAnswer>[] {
   for (const fate of fates) {
-    if (!(fate instanceof ApiError)) noteShown(caller, fate?.transform)
+    if (!(fate instanceof ApiError) && fate) noteShown(caller, fate.id, fate.transform)
   }
   return fates
 }

@@ -179,8 +179,9 @@ async function tryUpdate(
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
   caller.budget?.reserve(answer.length)
-  if (await writeAs(deps.store, caller, all, () => record.id)) {
-    noteShown(caller, extras.hidesContents === true ? 'redact' : shown)
+  const about = { effect: () => record.id, ids: () => [record.id] }
+  if (await writeAs(deps.store, caller, all, about)) {
+    noteShown(caller, record.id, extras.hidesContents === true ? 'redact' : shown)
     return answer
   }
   forgetCodeKeys(deps, tenantId)

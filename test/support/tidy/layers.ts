@@ -17,7 +17,7 @@ interface Layer {
 /** Pure: knowledge of values, texts and rights. */
 const domainFolders = ['src/rules', 'src/language', 'src/lib/json']
 
-const core = ['records', 'store', 'crypto', 'settings', 'domain', 'leaves']
+const core = ['audit', 'records', 'store', 'crypto', 'settings', 'domain', 'leaves']
 
 const layers: readonly Layer[] = [
   {
@@ -63,6 +63,11 @@ const layers: readonly Layer[] = [
     paths: ['src/records'],
     imports: ['crypto', 'src/store/contract.ts', 'src/store/core/row.ts', 'leaves'],
   },
+  {
+    name: 'audit',
+    paths: ['src/audit'],
+    imports: ['crypto', 'src/store/contract.ts', 'domain', 'leaves'],
+  },
   { name: 'version', paths: ['src/lib/version.ts'], imports: ['package.json'] },
   { name: 'store', paths: ['src/store'], imports: ['leaves'] },
   { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },
@@ -74,6 +79,7 @@ const layers: readonly Layer[] = [
 /** Every other folder of src is a feature. A feature knows only the contract of the store. */
 const featureImports = [
   'deps',
+  'audit',
   'records',
   'src/store/contract.ts',
   'crypto',

@@ -243,8 +243,8 @@ describe('keys that are wiped', () => {
     const scope = keys.tenant('a tenant')
     const recordKey = scope.recordKey(1)
     const { indexKey, fingerprintKey, cursorKey } = scope
-    const { logKey = new Uint8Array(32) } = keys
-    const all = [recordKey, indexKey, fingerprintKey, cursorKey, logKey]
+    const { logKey = new Uint8Array(32), auditKey = new Uint8Array(32) } = keys
+    const all = [recordKey, indexKey, fingerprintKey, cursorKey, logKey, auditKey]
     const own = [
       keyring.indexKey,
       keyring.fingerprintKey,
@@ -257,5 +257,6 @@ describe('keys that are wiped', () => {
     expect(() => keys.tenant('a tenant')).toThrow('sealed')
     expect(() => keys.installation).toThrow('sealed')
     expect(logDigest(keys, 'an id')).toBeUndefined()
+    expect(keys.auditKey).toBeUndefined()
   })
 })

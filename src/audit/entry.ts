@@ -1,0 +1,72 @@
+/**
+ * Entries of the audit log: what was asked, by whom, of what, and what was decided.
+ *
+ * An entry never holds data, masks, metadata, names, keys, fingerprints or the text of a query. Its
+ * ids may be a caller's choice, so entries are sealed like everything else.
+ * @module
+ */
+import type { ErrorKind } from '../lib/errors.ts'
+import { entityIdCharsMax } from '../limits/work-limits.ts'
+import type { Transform } from '../rules/access.ts'
+import type { CallerType } from '../rules/permissions.ts'
+
+/** `operator`: who has the master key. `vault`: the vault by itself, such as for what expired. */
+export type ActorType = CallerType | 'operator' | 'vault'
+
+export interface AuditEntry {
+  /** Unix milliseconds by the clock of the vault. */
+  readonly atMs: number
+  /** Absent for what concerns the installation, and where no live key was recognized. */
+  readonly tenantId?: string | undefined
+  readonly actorId?: string | undefined
+  readonly actorType?: ActorType | undefined
+  readonly keyId?: string | undefined
+  readonly sessionId?: string | undefined
+  /** Name of the operation, as generated clients call it. */
+  readonly operation: string
+  /** Kind of the things whose ids follow, such as `token`. */
+  readonly entityType?: string | undefined
+  /** At most as many as a bulk operation has items. */
+  readonly entityIds: readonly string[]
+  /** What was shown most of any of them. */
+  readonly transform?: Transform | undefined
+  /** What decided: `rule 0` by its place in order, the plain permission, or `none`. */
+  readonly rule?: string | undefined
+  /** HTTP status of the answer. */
+  readonly result: number
+  /** Kind of the error, or `replay` for an answer that repeats an earlier effect. */
+  readonly reason?: ErrorKind | 'replay' | undefined
+  readonly traceId?: string | undefined
+  /** Client address; absent by a socket of the file system. */
+  readonly from?: string | undefined
+  /** Number of equal events that this entry stands for; absent: 1. */
+  readonly count?: number | undefined
+}
+
+/** An id as an entry keeps it: a longer one is no id of a token, and a lone surrogate no text. */
+export const keptId = (id: string): string => id.slice(0, entityIdCharsMax).toWellFormed()
+
+/**
+ * Returns the exact text of an entry that is hashed and exported: JSON in one line, its members in
+ * this order, absent ones left out. Its sequence is its place in the log and no part of it.
+ */
+export const printEntry = (entry: AuditEntry): string =>
+  JSON.stringify({
+    at: new Date(entry.atMs).toISOString(),
+    tenant_id: entry.tenantId,
+    actor_id: entry.actorId,
+    actor_type: entry.actorType,
+    key_id: entry.keyId,
+    session_id: entry.sessionId,
+    operation: entry.operation,
+    entity_type: entry.entityType,
+    entity_id: entry.entityIds.length === 1 ? entry.entityIds[0] : undefined,
+    entity_ids: entry.entityIds.length > 1 ? entry.entityIds : undefined,
+    transform: entry.transform,
+    rule: entry.rule,
+    result: entry.result,
+    reason: entry.reason,
+    trace_id: entry.traceId,
+    from: entry.from,
+    count: entry.count,
+  })
