@@ -267,7 +267,7 @@ export const changeApplication = <T>(
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result } = await decide(stored)
       const all = [...changes, { bumpGeneration: true } as const]
-      return (await writeAs(deps.store, caller, all, { ids: () => [id] })) ? { result } : undefined
+      return (await writeAs(deps.store, caller, all)) ? { result } : undefined
     }),
   )
 

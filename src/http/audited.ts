@@ -84,7 +84,10 @@ export const auditOfWrite = (
 ): WriteAudit => ({
   changeOf: ids =>
     admission.deps.audit.changeOf(
-      entryOf(admission, operation, x, { result: operation.success.status, ids }),
+      entryOf(admission, operation, x, {
+        result: operation.success.status,
+        ids: ids.length > 0 ? ids : idsOf(x),
+      }),
     ),
   landed() {
     x.isAudited = true

@@ -28,7 +28,7 @@ export interface WriteContext {
 
 /** The entry of a write in the audit log. */
 export interface WriteAudit {
-  /** Returns the change that appends it. @param ids of what the write made or changed */
+  /** Returns the change that appends it. @param ids of what the write made; none if the address names it */
   readonly changeOf: (ids: readonly string[]) => Change
   /** Called once the write has landed: then so has the entry. */
   readonly landed: () => void
@@ -38,7 +38,7 @@ export interface WriteAudit {
 interface WriteSubject {
   /** Default: null. */
   readonly effect?: () => Effect
-  /** Ids of what it makes or changes. Default: none. */
+  /** Ids of what it makes, or of what the address does not name. Default: none. */
   readonly ids?: () => readonly string[]
 }
 

@@ -170,8 +170,7 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
     const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
     if (!stands || !mayEnd(caller, record)) throw absent()
     const remove = { remove: row.ordinal, ifVersion: row.version }
-    const changes = [remove, { bumpGeneration: true } as const]
-    const landed = await writeAs(store, caller, changes, { ids: () => [id] })
+    const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
     return landed ? { result: undefined } : undefined
   })
 }

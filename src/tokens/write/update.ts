@@ -179,8 +179,7 @@ async function tryUpdate(
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
   caller.budget?.reserve(answer.length)
-  const about = { effect: () => record.id, ids: () => [record.id] }
-  if (await writeAs(deps.store, caller, all, about)) {
+  if (await writeAs(deps.store, caller, all, { effect: () => record.id })) {
     noteShown(caller, record.id, extras.hidesContents === true ? 'redact' : shown)
     return answer
   }
