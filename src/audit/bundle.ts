@@ -12,21 +12,32 @@
 import type { Keys } from '../crypto/keyring.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import { open, seal } from '../crypto/seal.ts'
-import { readU32, utf8, writeU32 } from '../lib/bytes.ts'
+import { makeScratch, readU32, utf8, writeU32 } from '../lib/bytes.ts'
 import { ApiError, assertStored } from '../lib/errors.ts'
+import { leafBytes, leafScratchBytes } from '../limits/work-limits.ts'
 import type { LogBundle, StoredBundle } from '../store/contract.ts'
 import { printEntry, type AuditEntry } from './entry.ts'
-import { decodeEntry, encodeEntry } from './entry-format.ts'
+import { decodeEntry, entryRoom, writeEntry } from './entry-format.ts'
 
-export const saltBytes = 16
-const lengthBytes = 4
+const saltBytes = 16
+/** Offset of an entry behind its salt and its length. */
+const entryAt = saltBytes + 4
 const label = utf8('audit\0')
 /** The key has no number: there is one. */
 const keyNumber = 0
 
+const leafScratch = makeScratch(leafScratchBytes)
+
 /** Hash of an entry. Source: RFC 6962 section 2.1, of a leaf. */
-const leafOf = (salt: Uint8Array, line: string): Uint8Array =>
-  new Bun.CryptoHasher('sha256').update(Uint8Array.of(0)).update(salt).update(line).digest()
+function leafOf(salt: Uint8Array, line: string): Uint8Array {
+  const input = leafScratch(1 + saltBytes + 3 * line.length)
+  input[0] = 0
+  input.set(salt, 1)
+  const end = 1 + saltBytes + input.write(line, 1 + saltBytes)
+  const leaf = new Uint8Array(leafBytes)
+  Bun.SHA256.hash(input.subarray(0, end), leaf)
+  return leaf
+}
 
 const contextOf = (leaves: readonly Uint8Array[]): Uint8Array => Buffer.concat([label, ...leaves])
 
@@ -42,20 +53,21 @@ export function sealBundle(
   entries: readonly AuditEntry[],
 ): LogBundle {
   const random = randomBytes(nonceBytes + entries.length * saltBytes)
-  const leaves: Uint8Array[] = []
-  const pieces: Uint8Array[] = []
-  entries.forEach((entry, i) => {
+  const room = entries.reduce((bytes, entry) => bytes + entryAt + entryRoom(entry), 0)
+  const plain = Buffer.allocUnsafe(room)
+  let at = 0
+  const leaves = entries.map((entry, i) => {
     const saltAt = nonceBytes + i * saltBytes
     const salt = random.subarray(saltAt, saltAt + saltBytes)
-    const bytes = encodeEntry(entry)
-    const length = new Uint8Array(lengthBytes)
-    writeU32(length, 0, bytes.length)
-    leaves.push(leafOf(salt, printEntry(entry)))
-    pieces.push(salt, length, bytes)
+    plain.set(salt, at)
+    const end = writeEntry(plain, at + entryAt, entry)
+    writeU32(plain, at + saltBytes, end - at - entryAt)
+    at = end
+    return leafOf(salt, printEntry(entry))
   })
   const sealKey = { number: keyNumber, key: keyOf(keys) }
   const nonce = random.subarray(0, nonceBytes)
-  return { leaves, sealed: seal(sealKey, contextOf(leaves), nonce, Buffer.concat(pieces)) }
+  return { leaves, sealed: seal(sealKey, contextOf(leaves), nonce, plain.subarray(0, at)) }
 }
 
 /** An entry as the log holds it. */
@@ -79,7 +91,7 @@ export function openBundle(
   const entries: LoggedEntry[] = []
   let at = 0
   while (at < plain.length) {
-    const start = at + saltBytes + lengthBytes
+    const start = at + entryAt
     assertStored(start <= plain.length, 'a bundle of whole entries')
     const salt = plain.slice(at, at + saltBytes)
     const end = start + readU32(plain, at + saltBytes)

@@ -46,13 +46,26 @@ export interface AuditEntry {
 /** An id as an entry keeps it: a longer one is no id of a token, and a lone surrogate no text. */
 export const keptId = (id: string): string => id.slice(0, entityIdCharsMax).toWellFormed()
 
+let secondMs = Number.NaN
+let secondText = ''
+
+/** As `Date.toISOString`, which would take as long as all else of an entry. */
+function instantOf(atMs: number): string {
+  const ms = ((atMs % 1_000) + 1_000) % 1_000
+  if (atMs - ms !== secondMs) {
+    secondMs = atMs - ms
+    secondText = new Date(secondMs).toISOString().slice(0, -4)
+  }
+  return `${secondText}${String(ms).padStart(3, '0')}Z`
+}
+
 /**
  * Returns the exact text of an entry that is hashed and exported: JSON in one line, its members in
  * this order, absent ones left out. Its sequence is its place in the log and no part of it.
  */
 export const printEntry = (entry: AuditEntry): string =>
   JSON.stringify({
-    at: new Date(entry.atMs).toISOString(),
+    at: instantOf(entry.atMs),
     tenant_id: entry.tenantId,
     actor_id: entry.actorId,
     actor_type: entry.actorType,

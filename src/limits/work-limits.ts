@@ -41,6 +41,8 @@ export const testStepRows = 100
 export const auditDelayMs = 100
 /** decision: entries that wait in memory while none can be written; some 10 MB. */
 export const auditWaitingMax = 20_000
+/** decision: longer entries are hashed in memory of their own. */
+export const leafScratchBytes = 8 * 1_024
 /** decision: entries of one bundle; a commit takes several. */
 export const bundleEntriesMax = 1_024
 /** decision: bytes of the texts of a bundle of several entries, at three a character. */
