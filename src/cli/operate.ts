@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { makeResealer } from '../vault/operator/key-operations.ts'
 import { makeOperations } from '../vault/operator/operations.ts'
-import type { Facts, Tell } from '../vault/operator/operator-operation.ts'
+import { theOperator, type Facts, type Tell } from '../vault/operator/operator-operation.ts'
 import { bytesOfHex, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
 import { ApiError, invariant } from '../lib/errors.ts'
 import { openAnswer, proofNonceBytes, proofOf } from '../vault/keyring/proof.ts'
@@ -59,12 +59,13 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
     const reseal = makeResealer(vault, isShared ? resealBatchRows : resealAloneRows)
     const operation = makeOperations(vault, reseal)[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
-    return await operation.run(input, tell, 'operator')
+    return await operation.run(input, tell, theOperator)
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   } finally {
     keyring.close()
     stopWatching()
+    await deps.audit.flush()
     await store.close()
     clock.keep()
   }

@@ -15,6 +15,7 @@ import {
   sweepOverdueMs,
 } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
+import type { EntriesOfRow } from './expiry-entries.ts'
 
 /** Small, because other writes wait for each batch; larger the further the sweep lags behind. */
 function batchRowsAfter(lateMs: number): number {
@@ -26,12 +27,14 @@ function batchRowsAfter(lateMs: number): number {
  * Removes what is due now, in bounded batches. A row that cannot be removed holds up others only if
  * a whole batch of such rows comes first.
  * @param heard called with each row that was removed
+ * @param entriesOf returns what is entered in the audit log with the removal of a row
  * @returns the number of rows removed
  * @throws the store's error for such a row, after the others
  */
 export async function sweep(
   deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>,
   heard: (row: Row) => void = () => {},
+  entriesOf: EntriesOfRow = async () => [],
 ): Promise<number> {
   const startedMs = deps.elapsedMs()
   let removed = 0
@@ -45,7 +48,7 @@ export async function sweep(
     const removals = await Promise.allSettled(
       due.map(async row => {
         const change = { remove: row.ordinal, ifVersion: row.version }
-        const { ok } = await deps.store.write([change])
+        const { ok } = await deps.store.write([change, ...(await entriesOf(row))])
         if (ok) heard(row)
         return ok
       }),

@@ -6,6 +6,7 @@
 import type { Deps } from '../deps.ts'
 import { singleFlight } from '../lib/serial.ts'
 import { sweep } from './expiry.ts'
+import { makeExpiryEntries } from './expiry-entries.ts'
 import {
   codeKeysLeftMax,
   codeKeysScrubMs,
@@ -102,8 +103,9 @@ export function startSweeping(
   scrub?: Scrub,
 ): () => void {
   const scrubber = scrub && makeCodeKeyScrubber(deps, scrub)
+  const entriesOf = makeExpiryEntries(deps)
   const sweepOnce = async (): Promise<unknown> =>
-    isSweeper() ? sweep(deps, scrubber?.hear) : deps.now()
+    isSweeper() ? sweep(deps, scrubber?.hear, entriesOf) : deps.now()
   const stopSweeping = repeat(sweepOnce, sweepIntervalMs, 'sweep_failed', deps)
   // On its own: a look through a large file may take longer than due rows may stay.
   const stopScrubbing = scrubber && repeat(scrubber.run, sweepIntervalMs, 'sweep_failed', deps)

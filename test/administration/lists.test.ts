@@ -2,6 +2,7 @@
  * Lists of an operator, of any length.
  * @module
  */
+import { theOperator } from '../../src/vault/operator/operator-operation.ts'
 import { expect, test } from 'bun:test'
 import { applicationOperations } from '../../src/vault/operator/app-operations.ts'
 import { sessionOperations } from '../../src/vault/operator/session-operations.ts'
@@ -31,10 +32,10 @@ test('others have their turn between two pages of sessions, and of applications'
     replaceMasterKey: async () => {},
   }
   const list = { ...sessionOperations(administered), ...applicationOperations(administered) }
-  const listed = await list['session-list']?.run({}, () => {}, 'operator')
+  const listed = await list['session-list']?.run({}, () => {}, theOperator)
   expect(listed?.['sessions']).toHaveLength(pageSizeMax + 1)
   expect(turns).toBe(1)
-  const apps = await list['app-list']?.run({}, () => {}, 'operator')
+  const apps = await list['app-list']?.run({}, () => {}, theOperator)
   expect(apps?.['applications']).toHaveLength(pageSizeMax + 3)
   expect(turns).toBe(2)
 })

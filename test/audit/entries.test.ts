@@ -185,7 +185,7 @@ describe('a request of an operation', () => {
       'POST',
       '/sessions',
       () => ({ key: maker }),
-      { operation: 'createSession', entity_type: 'session', actor_type: 'public', result: 200 },
+      { operation: 'createSession', entity_type: 'session', actor_type: 'public', result: 201 },
     ],
     [
       'the own key',
@@ -198,7 +198,7 @@ describe('a request of an operation', () => {
     const { status, lines } = await entriesBy(method, path, ask())
     expect(lines).toHaveLength(1)
     const [line] = lines
-    expect(line).toMatchObject({ ...members, result: status, trace_id: trace })
+    expect(line).toMatchObject({ result: status, trace_id: trace, ...members })
     expect(line).toMatchObject({ tenant_id: vault.tenantId, at: expect.any(String) })
     expect(line.actor_id).toMatch(/^[0-9a-f-]{36}$/)
     expect(line.key_id).toMatch(/^[0-9a-f-]{36}$/)

@@ -2,6 +2,7 @@
  * Operations on keys that come while others are under way.
  * @module
  */
+import { theOperator } from '../../src/vault/operator/operator-operation.ts'
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
 import { keyOperations, makeResealer } from '../../src/vault/operator/key-operations.ts'
@@ -56,13 +57,13 @@ test('retiring ends what rotations have left that were cut off, however many', a
     replaceMasterKey: async () => {},
   }
   const operations = keyOperations(administered, makeResealer(administered))
-  const refused = operations['keys-rotate']?.run({}, () => {}, 'operator')
+  const refused = operations['keys-rotate']?.run({}, () => {}, theOperator)
   await expect(refused).rejects.toThrow('run keys retire')
-  expect(await operations['keys-retire']?.run({}, () => {}, 'operator')).toMatchObject({
+  expect(await operations['keys-retire']?.run({}, () => {}, theOperator)).toMatchObject({
     keys: [{ number: 1 }, { number: 2 }, { number: 3 }],
   })
   expect(keyring.current().dataKeys.map(({ number }) => number)).toEqual([dataKeysMax])
-  expect(await operations['keys-rotate']?.run({}, () => {}, 'operator')).toMatchObject({
+  expect(await operations['keys-rotate']?.run({}, () => {}, theOperator)).toMatchObject({
     key: dataKeysMax + 1,
   })
 })
@@ -78,7 +79,7 @@ test('one new master key at a time: the file of one would take the place of anot
   const administered = { ...vault, clockAheadMs: () => 0, isShared: false, replaceMasterKey }
   const operations = keyOperations(administered, makeResealer(administered))
   const rekey = async () =>
-    operations['keys-rekey']?.run({ file: 'master.key', forget_before: true }, () => {}, 'operator')
+    operations['keys-rekey']?.run({ file: 'master.key', forget_before: true }, () => {}, theOperator)
   const first = rekey()
   await begun.promise
   const second = rekey().then(

@@ -4,6 +4,7 @@
  * @module
  */
 import { makeAuditLog } from '../../audit/audit-log.ts'
+import type { AuditEntry } from '../../audit/entry.ts'
 import type { Address } from '../../settings/config.ts'
 import { primitives } from '../../crypto/primitives.ts'
 import type { Deps, Log } from '../../deps.ts'
@@ -78,7 +79,18 @@ export const keepAliveOf = (address: Address): number | undefined =>
 export interface ServedVault extends Watched {
   readonly answering: Answering
   readonly operations: Offered
+  /** True for one of the processes of a server: it enters start and end. */
+  readonly isFirst: boolean
 }
+
+/** An entry of what happens to the vault as a whole. */
+const lifeEntry = (atMs: number, operation: 'vaultStarted' | 'vaultStopped'): AuditEntry => ({
+  atMs,
+  actorType: 'vault',
+  operation,
+  entityIds: [],
+  result: 200,
+})
 
 export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe): ServedVault {
   const { sharing, logging } = serving
@@ -93,9 +105,11 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false
+  const isFirst = sharing?.sweeps !== false
+  if (isFirst) deps.audit.note(lifeEntry(deps.now(), 'vaultStarted'))
   const { scrub } = opened.store
   const answering = startAnswering(deps, app, isSweeper, scrub)
-  return { opened, deps, app, answering, operations, clock }
+  return { opened, deps, app, answering, operations, clock, isFirst }
 }
 
 /** Ends what a vault has in memory once nothing runs in it. */
@@ -107,6 +121,7 @@ export function releaseVault({ opened, clock }: Pick<ServedVault, 'opened' | 'cl
 
 export async function closeVault(vault: ServedVault, listening?: ServerListener): Promise<void> {
   try {
+    if (vault.isFirst) vault.deps.audit.note(lifeEntry(vault.deps.now(), 'vaultStopped'))
     await vault.answering.end(listening)
   } finally {
     // Also where the store does not close: a sealed process has no keys.

@@ -10,6 +10,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../../deps.ts'
 import { invalid } from '../../lib/errors.ts'
 import type { LiveKeyring } from '../keyring/live-keyring.ts'
+import type { WriteAudit } from '../../records/write-rows.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { Permission } from '../../rules/permissions.ts'
 import type { OperatedStore } from '../../store/operated.ts'
@@ -23,11 +24,17 @@ type Fact = string | number | boolean | null | undefined | readonly Fact[] | Fac
 /** Receives the progress of an operation. */
 export type Tell = (progress: Facts) => void
 
-/**
- * Authority under which an operation runs: the operator's, who has the master key; or a management
- * application's, which is read again for each attempt of a write.
- */
-export type Authority = 'operator' | (() => Promise<Caller>)
+/** Authority under which an operation runs, and the entry of its write in the audit log. */
+export interface Authority {
+  /**
+   * The operator, who has the master key; or a management application, which is read again for each
+   * attempt of a write.
+   */
+  readonly who: 'operator' | (() => Promise<Caller>)
+  readonly audit?: WriteAudit
+}
+
+export const theOperator: Authority = { who: 'operator' }
 
 /**
  * Credential that the control socket asks for, beside access to it: none; a proof of the master

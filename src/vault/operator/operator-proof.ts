@@ -16,7 +16,14 @@ import { challengesMax } from '../../limits/operation-limits.ts'
 import { holdsAnywhere } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { Permission } from '../../rules/permissions.ts'
-import type { Administered, Facts, Need, AdminOperation, Tell } from './operator-operation.ts'
+import {
+  theOperator,
+  type AdminOperation,
+  type Administered,
+  type Facts,
+  type Need,
+  type Tell,
+} from './operator-operation.ts'
 
 /** Credentials and context of a request, beside its input. */
 export interface ControlRequest {
@@ -129,22 +136,22 @@ export const admitted =
   (vault: Administered, challenges: Challenges, { needs, run }: AdminOperation) =>
   async (input: Facts, tell: Tell, sent: ControlRequest): Promise<Facts> => {
     const { deps } = vault
-    if (needs === 'nothing') return run(input, tell, 'operator')
+    if (needs === 'nothing') return run(input, tell, theOperator)
     const refuse = (error: unknown): never => {
       deps.log('control_refused', { operation: sent.name, ...sent.peers })
       throw error
     }
     const key = sent.header('svc-api-key')
     if (key !== null && needs !== 'master-key') {
-      const by = () => managerOf(deps, key, needs)
-      const caller = await by().catch(refuse)
-      return runLogged(deps, sent, caller, () => run(input, tell, by))
+      const who = () => managerOf(deps, key, needs)
+      const caller = await who().catch(refuse)
+      return runLogged(deps, sent, caller, () => run(input, tell, { who }))
     }
     const shown = await proven(vault, challenges, sent)
     if (shown === undefined) return refuse(forbidden(expectedOf(needs, sent)))
     const { asked, secret } = shown
     try {
-      const done = await runLogged(deps, sent, undefined, () => run(input, tell, 'operator'))
+      const done = await runLogged(deps, sent, undefined, () => run(input, tell, theOperator))
       const told = utf8(JSON.stringify(done))
       return { sealed: hexOf(sealAnswer(secret, asked, told)) }
     } finally {

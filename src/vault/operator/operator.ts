@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { tenantsMax } from '../../limits/operation-limits.ts'
 import { writeAttemptsMax } from '../../limits/work-limits.ts'
-import { changedByOthers, CredentialChanged } from '../../records/write-rows.ts'
+import { changedByOthers, CredentialChanged, type WriteContext } from '../../records/write-rows.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { mayHold, permissions } from '../../rules/permissions.ts'
 import { listTenants, tenantUnique } from '../../tenants/tenant-record.ts'
@@ -58,15 +58,15 @@ async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Call
 
 async function callerOf(
   deps: Deps,
-  by: Authority,
+  { who }: Authority,
   tenant: string | undefined,
 ): Promise<() => Promise<Caller>> {
-  if (by === 'operator') {
+  if (who === 'operator') {
     const tenantId = await tenantOf(deps, tenant)
     return () => operatorOf(deps, tenantId)
   }
   return async () => {
-    const caller = await by()
+    const caller = await who()
     if (tenant === undefined || tenant === caller.tenantId) return caller
     throw noTenant()
   }
@@ -81,12 +81,12 @@ export async function actingBy<T>(
   deps: Deps,
   by: Authority,
   tenant: string | undefined,
-  act: (caller: Caller) => Promise<T>,
+  act: (caller: Caller & WriteContext) => Promise<T>,
 ): Promise<T> {
   const caller = await callerOf(deps, by, tenant)
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     try {
-      return await act(await caller())
+      return await act({ ...(await caller()), audit: by.audit })
     } catch (error) {
       if (!(error instanceof CredentialChanged)) throw error
     }
