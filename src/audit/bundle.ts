@@ -29,7 +29,7 @@ const keyNumber = 0
 const leafScratch = makeScratch(leafScratchBytes)
 
 /** Hash of an entry. Source: RFC 6962 section 2.1, of a leaf. */
-function leafOf(salt: Uint8Array, line: string): Uint8Array {
+export function leafOf(salt: Uint8Array, line: string): Uint8Array {
   const input = leafScratch(1 + saltBytes + 3 * line.length)
   input[0] = 0
   input.set(salt, 1)

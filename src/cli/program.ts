@@ -10,6 +10,7 @@ import { assertMachine } from '../server/process/machine.ts'
 import { guardProcess } from '../server/process/process-guard.ts'
 import { say } from '../server/process/system.ts'
 import { addApp } from './applications.ts'
+import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
 import { addCompact } from './compact.ts'
 import { addCompletion } from './completion.ts'
@@ -66,6 +67,7 @@ const commands: readonly ((program: Command) => void)[] = [
   addDatabase,
   addKeys,
   addLog,
+  addAudit,
   addSystemd,
   addCompletion,
   addVersion,

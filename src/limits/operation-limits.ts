@@ -284,3 +284,18 @@ export const rulesFileBytesMax = 48 * 1024
 export const tenantsMax = 1_000
 /** decision: findings of one walk shown to a person; more would not help. */
 export const findingsShownMax = 100
+
+// The audit log
+/** Entries of one log: a sequence is a u48. */
+export const auditEntriesMax = 2 ** 48 - 1
+/** decision: a signed note; the verifier of Go's module database reads as much. */
+export const noteCharsMax = 1_000_000
+/** decision: as that verifier; the specification requires 16. */
+export const noteSignaturesMax = 100
+
+// Reading the audit log
+/** decision: interval at which a reader looks for new entries. */
+export const auditFollowMs = 250
+export const auditTailMax = 100_000
+/** decision: a checkpoint with many signatures. */
+export const pinnedNoteBytesMax = 64 * 1_024

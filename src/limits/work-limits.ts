@@ -47,6 +47,16 @@ export const leafScratchBytes = 8 * 1_024
 export const bundleEntriesMax = 1_024
 /** decision: bytes of the texts of a bundle of several entries, at three a character. */
 export const bundleTextBytesMax = 1024 * 1024
+/** decision: interval at which new entries are signed: a checkpoint is at most 1 s behind. */
+export const checkpointEveryMs = 250
+/** decision: least time between two lines of the log with a checkpoint. */
+export const checkpointTellMs = 60_000
+/** decision: bundles that a walk over the log reads at once. */
+export const readBundlesMax = 500
+/** decision: bundles that one checkpoint adds to the tree. */
+export const checkpointBundlesMax = 2_000
+/** decision: silence after which an entry says that there was nothing. */
+export const clockEntryMs = 60_000
 /** decision: time in which the refusals of one address without a live key share an entry. */
 export const loginWindowMs = 10_000
 /** decision: addresses with an entry of their own in that time; all others share one. */

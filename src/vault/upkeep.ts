@@ -1,13 +1,18 @@
 /**
  * Work of a serving process beside requests: removes expired rows from the disk, overwrites the
- * remains of code keys in free space, and writes the days on which API keys were used.
+ * remains of code keys in free space, writes the days on which API keys were used, and signs the
+ * audit log.
  * @module
  */
+import { makeCheckpoints } from '../audit/checkpoints.ts'
+import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
 import { singleFlight } from '../lib/serial.ts'
 import { sweep } from './expiry.ts'
 import { makeExpiryEntries } from './expiry-entries.ts'
 import {
+  checkpointEveryMs,
+  checkpointTellMs,
   codeKeysLeftMax,
   codeKeysScrubMs,
   codeKeysScrubRest,
@@ -113,6 +118,27 @@ export function startSweeping(
     stopSweeping()
     stopScrubbing?.()
   }
+}
+
+/**
+ * Signs what lands in the audit log, in one of the processes that share a store.
+ * @param isSigner true in that one
+ * @returns a function that stops it
+ */
+export function startCheckpoints(
+  deps: Deps,
+  place: SigningPlace,
+  isSigner: () => boolean = () => true,
+): () => void {
+  const checkpoints = makeCheckpoints({ ...deps, place })
+  let toldMs = deps.elapsedMs()
+  const signNext = async (): Promise<void> => {
+    const signed = isSigner() ? await checkpoints.next() : undefined
+    if (signed === undefined || deps.elapsedMs() - toldMs < checkpointTellMs) return
+    toldMs = deps.elapsedMs()
+    deps.log('audit_checkpoint', { note: signed.note })
+  }
+  return repeat(signNext, checkpointEveryMs, 'audit_not_signed', deps)
 }
 
 /**

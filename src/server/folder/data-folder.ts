@@ -1,11 +1,12 @@
 /**
  * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither (`key-source.ts`),
- * `lock`, `store` with the database, and `clock` once it was served. While it is served it has a
+ * `lock`, `store` with the database, and `clock` and `audit.key` once it was served. While it is served it has a
  * socket, `control`. Copies that commands make there, and may leave, are listed in `copies.ts`.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { signingInStore, type SigningPlace } from '../../audit/signing-keys.ts'
 import type { Keys } from '../../crypto/keyring.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { withKeyringFence } from '../../vault/keyring/fence.ts'
@@ -35,6 +36,7 @@ import { CommandFailure } from '../process/failure.ts'
 import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 import { hasLock } from './instance-lock.ts'
+import { signingFile } from './signing-file.ts'
 import { assertRegular } from './regular-files.ts'
 import {
   keyFileOf,
@@ -95,6 +97,8 @@ export interface FolderPlaces {
   readonly store: string
   /** File in which the clock of a serving process keeps its mark; it may not exist yet. */
   readonly clock: string
+  /** File of the keys that sign checkpoints of the audit log; it may not exist yet. */
+  readonly auditKey: string
   /** Socket on which a serving process listens for its operators. */
   readonly control: string
   /** Path of a new database file while it is made; otherwise empty, or left by a killed process. */
@@ -115,8 +119,8 @@ export interface LockedFolder extends FoundFolder {
 }
 
 export function placesOf(data: string): FolderPlaces {
-  const { store, clock, control, compacting } = pathsOf(data)
-  return { data, store, clock, control, compacting }
+  const { store, clock, auditKey, control, compacting } = pathsOf(data)
+  return { data, store, clock, auditKey, control, compacting }
 }
 
 /** Path of the master key of a data folder; `undefined` if it is in no file. */
@@ -249,6 +253,8 @@ export interface OpenedFolder {
   /** File that the master key was read from; `undefined` if it was in no file. */
   readonly masterKeyFile: string | undefined
   readonly clockFile: string
+  /** Place of the keys that sign checkpoints of the audit log. */
+  readonly signing: SigningPlace
   /** Path of the control socket. */
   readonly control: string
 }
@@ -264,7 +270,8 @@ function openedOf(
   )
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
   const shared = database === undefined ? {} : { database }
-  const places = { storeFolder, masterKeyFile, clockFile, control }
+  const signing = database === undefined ? signingFile(folder.auditKey) : signingInStore(store)
+  const places = { storeFolder, masterKeyFile, clockFile, signing, control }
   return { store, ...shared, keyring, keys: keyring.keys, ...places }
 }
 

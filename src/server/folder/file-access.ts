@@ -83,6 +83,7 @@ const namesInFolder = [
   'master.kdf',
   'lock',
   'clock',
+  'audit.key',
   'store',
   'store/data.mdb',
   'store/lock.mdb',

@@ -32,6 +32,7 @@ export const pathsOf = (folder: string) => ({
   /** Names the database that has a full or partial copy of a vault in the folder. */
   databaseLeft: join(folder, 'store', 'database.left'),
   clock: join(folder, 'clock'),
+  auditKey: join(folder, 'audit.key'),
   control: join(folder, 'control'),
   compacting: join(folder, 'compacting'),
   verifying: join(folder, 'verifying'),

@@ -14,10 +14,10 @@ import { elapsedMs, sleep } from '../process/system.ts'
  * @throws CommandFailure if it cannot be made, or another process is making it
  */
 export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
-  const { store, clock, control, compacting } = pathsOf(data)
+  const { store, clock, auditKey, control, compacting } = pathsOf(data)
   try {
     const lockFile = takeStaging(data, { elapsedMs, sleep })
-    return { data, masterKey, store, clock, control, compacting, lockFile }
+    return { data, masterKey, store, clock, auditKey, control, compacting, lockFile }
   } catch (error) {
     throw explained(data, error)
   }

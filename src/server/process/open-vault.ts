@@ -108,7 +108,8 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const isFirst = sharing?.sweeps !== false
   if (isFirst) deps.audit.note(lifeEntry(deps.now(), 'vaultStarted'))
   const { scrub } = opened.store
-  const answering = startAnswering(deps, app, isSweeper, scrub)
+  const { signing } = opened
+  const answering = startAnswering(deps, app, { isSweeper, scrub, signing })
   return { opened, deps, app, answering, operations, clock, isFirst }
 }
 

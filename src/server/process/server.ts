@@ -5,10 +5,11 @@
  */
 import { buildApp, type App } from '../listen/app.ts'
 import type { Address, TcpAddress, TlsFiles } from '../../settings/config.ts'
+import type { SigningPlace } from '../../audit/signing-keys.ts'
 import type { Deps } from '../../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../../limits/operation-limits.ts'
 import type { OperatedStore } from '../../store/operated.ts'
-import { startSweeping, startWritingKeyUses } from '../../vault/upkeep.ts'
+import { startCheckpoints, startSweeping, startWritingKeyUses } from '../../vault/upkeep.ts'
 import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { explainListening } from '../listen/listen-failure.ts'
 import {
@@ -104,19 +105,29 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, waited]).finally(() => clearTimeout(timer))
 }
 
-/** @param isSweeper and `scrub` are passed on to `startSweeping` */
+/** What a process does for its vault beside answering. */
+export interface VaultDuties {
+  /** True in the one of several processes that sweeps and signs. */
+  readonly isSweeper?: () => boolean
+  /** Source: `startSweeping`. */
+  readonly scrub?: OperatedStore['scrub']
+  /** Place of the keys that sign the audit log; without one, nothing is signed. */
+  readonly signing?: SigningPlace
+}
+
 export function startAnswering(
   deps: Deps,
   app: App,
-  isSweeper?: () => boolean,
-  scrub?: OperatedStore['scrub'],
+  { isSweeper, scrub, signing }: VaultDuties = {},
 ): Answering {
   const stopSweeping = startSweeping(deps, isSweeper, scrub)
+  const stopSigning = signing && startCheckpoints(deps, signing, isSweeper)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     app,
     async end(listening) {
       stopSweeping()
+      stopSigning?.()
       stopWritingKeyUses()
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)

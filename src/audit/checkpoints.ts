@@ -1,0 +1,245 @@
+/**
+ * Checkpoints of the audit log: one process extends the tree over what has landed, and signs it.
+ *
+ * Entries land first and are signed at most `checkpointEveryMs` later. Tree, checkpoint and the
+ * announcement of a key land in one write. Source: C2SP tlog-checkpoint, signed-note.
+ * @module
+ */
+import type { Keys } from '../crypto/keyring.ts'
+import { equalBytes, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
+import { attempt, invariant, present } from '../lib/errors.ts'
+import { checkpointBundlesMax, clockEntryMs } from '../limits/work-limits.ts'
+import type { Change, Store } from '../store/contract.ts'
+import type { AuditLog } from './audit-log.ts'
+import { sealBundle } from './bundle.ts'
+import { printCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { announceKey, type KeyAnnouncement } from './day-keys.ts'
+import type { AuditEntry } from './entry.ts'
+import {
+  announcementKey,
+  announcementRange,
+  checkpointKey,
+  frontierKey,
+  newestCheckpointKey,
+  readDerived,
+} from './derived-keys.ts'
+import {
+  decodeFrontier,
+  emptyFrontier,
+  encodeFrontier,
+  rootOf,
+  type Frontier,
+} from './merkle-tree.ts'
+import { printVerifierKey } from './note-keys.ts'
+import { signNote } from './signed-note.ts'
+import {
+  dayOf,
+  newOrigin,
+  newSigningKey,
+  openSigningKeys,
+  sealSigningKeys,
+  signerOf,
+  type SigningKeys,
+  type SigningPlace,
+} from './signing-keys.ts'
+import { appendLeaves } from './tiles.ts'
+
+export interface CheckpointParts {
+  readonly store: Pick<Store, 'write' | 'bundles' | 'logRange' | 'derived'>
+  readonly keys: Pick<Keys, 'auditKey'>
+  readonly audit: Pick<AuditLog, 'note'>
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly now: () => number
+  readonly place: SigningPlace
+}
+
+/** A checkpoint that has landed. */
+export interface SignedCheckpoint {
+  readonly origin: string
+  readonly size: number
+  readonly note: string
+}
+
+interface State {
+  signing: SigningKeys
+  frontier: Frontier
+  /** Hour of the last checkpoint that is kept. */
+  keptHour: number | undefined
+  /** Time of the last entry that was signed. */
+  lastMs: number
+  isSigned: boolean
+  /** Announcement of the next key, until a checkpoint covers its entry. */
+  announcing: (KeyAnnouncement & { readonly leaf: Uint8Array }) | undefined
+}
+
+/** An announcement as it is kept: with the place of its entry, and its hash in hexadecimal. */
+interface PlacedAnnouncement extends KeyAnnouncement {
+  readonly sequence: number
+  readonly leaf: string
+}
+
+const vaultEntry = (
+  atMs: number,
+  operation: string,
+  entityIds: readonly string[] = [],
+): AuditEntry => ({ atMs, actorType: 'vault', operation, entityIds, result: 200 })
+
+const hourMs = 60 * 60 * 1_000
+const announcementsMax = 100_000
+
+/** The first key of a chain is announced by nothing. */
+const announcementOf = (number: number, announced: Partial<PlacedAnnouncement>): Change => ({
+  derived: announcementKey(number),
+  value: utf8(JSON.stringify(announced)),
+})
+
+/** Begins a chain of keys, and tells in the log which one it continues, if any. */
+async function beginChain(parts: CheckpointParts): Promise<SigningKeys> {
+  const { store, keys, randomBytes, now, place, audit } = parts
+  const known = await store.derived(...announcementRange, announcementsMax)
+  const origin = newOrigin(keys, randomBytes)
+  const signing = { origin, current: newSigningKey(randomBytes, known.length, now()) }
+  await place.write(sealSigningKeys(keys, randomBytes, signing))
+  const vkey = printVerifierKey(signerOf(origin, signing.current).key)
+  await store.write([announcementOf(known.length, { vkey })])
+  const newest = await readDerived(store, newestCheckpointKey)
+  const before = newest && readCheckpoint(utf8Text(newest).split('\n\n')[0] + '\n')
+  audit.note(
+    before === undefined
+      ? vaultEntry(now(), 'auditLogBegun', [origin])
+      : vaultEntry(now(), 'auditLogContinued', [origin, before.origin, String(before.size)]),
+  )
+  return signing
+}
+
+/** Drops the key of yesterday once its successor is announced; one that is not is made again. */
+async function settleNext(parts: CheckpointParts, signing: SigningKeys): Promise<SigningKeys> {
+  const { store, keys, randomBytes, place } = parts
+  const { origin, current, next } = signing
+  if (next === undefined) return signing
+  const isAnnounced = (await readDerived(store, announcementKey(next.number))) !== undefined
+  const settled = { origin, current: isAnnounced ? next : current }
+  await place.write(sealSigningKeys(keys, randomBytes, settled))
+  return settled
+}
+
+async function load(parts: CheckpointParts): Promise<State> {
+  const { store, keys, place, now } = parts
+  const sealed = await place.read()
+  const kept = sealed && attempt(() => openSigningKeys(keys, sealed))
+  const signing = kept === undefined ? await beginChain(parts) : await settleNext(parts, kept)
+  const frontier = await readDerived(store, frontierKey)
+  return {
+    signing,
+    frontier: frontier === undefined ? emptyFrontier : decodeFrontier(frontier),
+    keptHour: undefined,
+    lastMs: now(),
+    isSigned: false,
+    announcing: undefined,
+  }
+}
+
+/** Has the key of today announce that of a new day, by an entry of the log. */
+async function announceNext(parts: CheckpointParts, state: State): Promise<void> {
+  const { store, keys, randomBytes, now, place } = parts
+  const { origin, current } = state.signing
+  if (state.announcing !== undefined || dayOf(now()) <= current.day) return
+  const next = newSigningKey(randomBytes, current.number + 1, now())
+  state.signing = { origin, current, next }
+  await place.write(sealSigningKeys(keys, randomBytes, state.signing))
+  const announced = announceKey(signerOf(origin, next).key, signerOf(origin, current))
+  const entry = vaultEntry(now(), 'auditKeyAnnounced', [announced.vkey])
+  const bundle = sealBundle(keys, randomBytes, [entry])
+  await store.write([{ log: bundle }])
+  state.announcing = { ...announced, leaf: present(bundle.leaves[0], 'a bundle has a hash') }
+}
+
+/** Reads the hashes of what has landed since. */
+async function leavesBehind({ store }: CheckpointParts, size: number): Promise<Uint8Array[]> {
+  const bundles = await store.bundles({ from: size }, checkpointBundlesMax)
+  const leaves: Uint8Array[] = []
+  for (const bundle of bundles) {
+    const known = size + leaves.length - bundle.first
+    invariant(known >= 0, 'the log has every entry')
+    leaves.push(...bundle.leaves.slice(known))
+  }
+  return leaves
+}
+
+/** The announcement whose entry is among the new ones, with its place. */
+function landedAmong(
+  leaves: readonly Uint8Array[],
+  { announcing, frontier }: State,
+): PlacedAnnouncement | undefined {
+  if (announcing === undefined) return undefined
+  const at = leaves.findIndex(leaf => equalBytes(leaf, announcing.leaf))
+  return at < 0
+    ? undefined
+    : { ...announcing, leaf: hexOf(announcing.leaf), sequence: frontier.size + at }
+}
+
+function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): string {
+  const text = printCheckpoint({ origin, size: frontier.size, root: rootOf(frontier) })
+  const signers = next === undefined ? [current] : [current, next]
+  return signNote(
+    text,
+    signers.map(key => signerOf(origin, key)),
+  )
+}
+
+async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint> {
+  const { store, keys, randomBytes, now, place } = parts
+  await announceNext(parts, state)
+  const leaves = await leavesBehind(parts, state.frontier.size)
+  const announced = landedAmong(leaves, state)
+  const grown = await appendLeaves(state.frontier, leaves, key => readDerived(store, key))
+  const { frontier, tiles } = grown
+  const { origin, current, next } = state.signing
+  const signing = announced === undefined ? { origin, current } : state.signing
+  const note = noteOf(signing, frontier)
+  const hour = Math.floor(now() / hourMs)
+  const isKept = hour !== state.keptHour || announced !== undefined
+  const value = utf8(note)
+  const outcome = await store.write([
+    ...tiles.map(tile => ({ derived: tile.key, value: tile.value })),
+    { derived: frontierKey, value: encodeFrontier(frontier) },
+    { derived: newestCheckpointKey, value },
+    ...(isKept ? [{ derived: checkpointKey(frontier.size), value }] : []),
+    ...(announced === undefined ? [] : [announcementOf(current.number + 1, announced)]),
+  ])
+  invariant(outcome.ok, 'a checkpoint depends on no row')
+  Object.assign(state, { frontier, keptHour: hour, lastMs: now(), isSigned: true })
+  if (announced !== undefined && next !== undefined) {
+    state.signing = { origin, current: next }
+    state.announcing = undefined
+    await place.write(sealSigningKeys(keys, randomBytes, state.signing))
+  }
+  return { origin, size: frontier.size, note }
+}
+
+export interface Checkpoints {
+  /**
+   * Signs what has landed since the last one. One process of a vault calls it, one call at a time.
+   * @returns `undefined` if there was nothing to sign
+   */
+  readonly next: () => Promise<SignedCheckpoint | undefined>
+}
+
+export function makeCheckpoints(parts: CheckpointParts): Checkpoints {
+  const { store, now, audit } = parts
+  let state: State | undefined
+  return {
+    async next() {
+      state ??= await load(parts)
+      const { next: entries } = await store.logRange()
+      const isNewDay = dayOf(now()) > state.signing.current.day
+      if (entries > state.frontier.size || isNewDay || !state.isSigned) return sign(parts, state)
+      if (now() - state.lastMs >= clockEntryMs) {
+        state.lastMs = now()
+        // Otherwise nobody could tell silence from entries that were taken away.
+        audit.note(vaultEntry(now(), 'nothingHappened'))
+      }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Keys of the values that are kept beside the log, by what follows in them. Tiles have 0x01 before
+ * theirs (`tiles.ts`), the search index 0x02 (`search-index.ts`).
+ * @module
+ */
+import { u48Bytes, writeU32, writeU48 } from '../lib/bytes.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
+import { andThen } from '../lib/waiting.ts'
+import type { Store } from '../store/contract.ts'
+
+const checkpointKind = 0x03
+const frontierKind = 0x04
+const announcementKind = 0x05
+const prunedKind = 0x06
+const signingKind = 0x07
+
+/** Newest checkpoint: a note, as text. */
+export const newestCheckpointKey = Uint8Array.of(checkpointKind)
+/** State of the tree at the newest checkpoint. */
+export const frontierKey = Uint8Array.of(frontierKind)
+/** State of the tree at the prune point. */
+export const prunedFrontierKey = Uint8Array.of(prunedKind)
+
+/** The sealed signing keys of a vault in a database that several machines share. */
+export const signingKey = Uint8Array.of(signingKind)
+
+/** Key of a checkpoint that is kept, by its size. */
+export function checkpointKey(size: number): Uint8Array {
+  const key = new Uint8Array(1 + u48Bytes)
+  key[0] = checkpointKind
+  writeU48(key, 1, size)
+  return key
+}
+
+/** Key of the announcement of a signing key, by its number. */
+export function announcementKey(number: number): Uint8Array {
+  const key = new Uint8Array(5)
+  key[0] = announcementKind
+  writeU32(key, 1, number)
+  return key
+}
+
+/** Ranges of all kept checkpoints, and of all announcements. */
+export const checkpointRange = [checkpointKey(0), frontierKey] as const
+export const announcementRange = [announcementKey(0), prunedFrontierKey] as const
+
+/** Reads one value beside the log. */
+export function readDerived(
+  store: Pick<Store, 'derived'>,
+  key: Uint8Array,
+): MaybeLater<Uint8Array | undefined> {
+  const behind = new Uint8Array(key.length + 1)
+  behind.set(key)
+  return andThen(store.derived(key, behind, 1), ([found]) => found?.value)
+}

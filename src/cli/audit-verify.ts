@@ -1,0 +1,87 @@
+/**
+ * `coffer audit verify`: whether the audit log is what was signed, by public keys alone.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { bundlesFrom } from '../audit/read-log.ts'
+import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
+import { verifyLog, type LeafBundle, type LogVerdict } from '../audit/verify-log.ts'
+import { ApiError } from '../lib/errors.ts'
+import { pinnedNoteBytesMax } from '../limits/operation-limits.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure, usage } from '../server/process/failure.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { withPublicLog } from './audit-log.ts'
+import { openExport } from './audit-file.ts'
+import { takesVault } from './vault-options.ts'
+
+interface VerifyOptions extends FolderOptions {
+  readonly file?: string
+  readonly key?: string
+  readonly pinned?: string
+  readonly json?: boolean
+}
+
+function readPinned(file: string): string {
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.length <= pinnedNoteBytesMax) return bytes.toString('utf8')
+  } catch (error) {
+    throw usage(`--pinned: cannot read ${file}`, error)
+  }
+  throw usage(`--pinned: expected a checkpoint of at most ${pinnedNoteBytesMax} bytes`)
+}
+
+function verify(
+  log: PublicLog,
+  bundles: AsyncIterable<LeafBundle>,
+  { key, pinned }: VerifyOptions,
+): Promise<LogVerdict> {
+  try {
+    const note = pinned === undefined ? undefined : readPinned(pinned)
+    return verifyLog({ ...chainFrom(log, key), pruned: log.pruned, bundles, pinned: note })
+  } catch (error) {
+    throw error instanceof ApiError ? new CommandFailure(error.message) : error
+  }
+}
+
+function linesOf({ size, agreed, unknown }: LogVerdict, { key }: VerifyOptions): string[] {
+  const from = key === undefined ? ', by a key that this log names itself: pin one with --key' : ''
+  return [
+    `${size} entries, ${agreed} checkpoints: all is as it was signed${from}`,
+    ...unknown.map(each => `not known, from entry ${each.from} on: ${each.reason}`),
+  ]
+}
+
+function placeOf({ sequence, below, note }: NonNullable<LogVerdict['fault']>): string {
+  const entry = sequence === undefined ? [] : [`entry ${sequence}`]
+  const range = below === undefined ? entry : [`between entries ${sequence} and ${below}`]
+  const shown = note === undefined ? [] : [`checkpoint ${note}`]
+  return [...range, ...shown].join(', ')
+}
+
+async function auditVerify(options: VerifyOptions): Promise<void> {
+  const { file } = options
+  const verdict =
+    file === undefined
+      ? await withPublicLog(options, async store => {
+          const log = await readPublicLog(store)
+          return verify(log, bundlesFrom(store, log.pruned.size), options)
+        })
+      : await openExport(file).then(log => verify(log, log.bundles(), options))
+  const { fault, root, ...rest } = verdict
+  if (options.json === true) sayJson({ ...rest, root: root.toBase64(), fault: fault ?? null })
+  if (fault !== undefined) throw new CommandFailure(`${placeOf(fault)}: ${fault.reason}`)
+  if (options.json !== true) for (const line of linesOf(verdict, options)) sayNow(line)
+}
+
+export function addAuditVerify(audit: Command): void {
+  takesVault(audit.command('verify'), { store: 'any', joins: false })
+    .description('check that the audit log is what was signed; needs no master key')
+    .option('--file <file>', 'an export, in place of the data folder')
+    .option('--key <vkey>', 'the key to trust, as coffer audit key printed it')
+    .option('--pinned <file>', 'a checkpoint that was kept elsewhere: shows what was cut off')
+    .option('--json', 'print one line of JSON')
+    .action((options: VerifyOptions) => auditVerify(options))
+}

@@ -1,0 +1,164 @@
+/**
+ * `coffer audit`: reads the audit log.
+ * @module
+ */
+import { Option, type Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { LoggedEntry } from '../audit/bundle.ts'
+import type { AuditEntry } from '../audit/entry.ts'
+import { readPublicLog } from '../audit/public-log.ts'
+import { entriesBefore, entriesFrom } from '../audit/read-log.ts'
+import { auditFollowMs, auditTailMax } from '../limits/operation-limits.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
+import { sayJson, sayNow } from '../server/process/system.ts'
+import { endLine, headLine } from './audit-file.ts'
+import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
+import { withLog, withPublicLog } from './audit-log.ts'
+import { addAuditVerify } from './audit-verify.ts'
+import { takesVault } from './vault-options.ts'
+
+type OpenedLog = Parameters<Parameters<typeof withLog>[1]>[0]
+
+/** Reads on whenever something is new, until the process is ended. */
+async function follow(
+  log: OpenedLog,
+  from: number,
+  take: (entry: LoggedEntry) => void,
+): Promise<never> {
+  for (let next = from; ;) {
+    for await (const entry of entriesFrom(log, next)) {
+      take(entry)
+      next = entry.sequence + 1
+    }
+    await Bun.sleep(auditFollowMs)
+  }
+}
+
+interface ExportOptions extends FolderOptions {
+  readonly format: AuditFormat
+  readonly follow?: boolean
+}
+
+async function auditExport(options: ExportOptions): Promise<void> {
+  const { format } = options
+  await withLog(options, async log => {
+    const tell = (entry: LoggedEntry): void => sayNow(lineIn(format, entry))
+    const { next } = await log.store.logRange()
+    const known = await readPublicLog(log.store)
+    const isProof = format === 'jsonl' && options.follow !== true
+    if (isProof) sayNow(headLine(known))
+    for await (const entry of entriesFrom(log, known.pruned.size)) {
+      if (entry.sequence >= next) break
+      tell(entry)
+    }
+    if (options.follow === true) await follow(log, next, tell)
+    // Read again: it may cover what came since.
+    if (isProof) sayNow(endLine(await publicUpTo(log, next)))
+  })
+}
+
+/** Checkpoints of the entries that were exported. */
+async function publicUpTo({ store }: OpenedLog, size: number) {
+  const { checkpoints, ...rest } = await readPublicLog(store)
+  const isWithin = (note: string): boolean => Number(note.split('\n')[1]) <= size
+  return { ...rest, checkpoints: checkpoints.filter(isWithin) }
+}
+
+interface TailOptions extends FolderOptions {
+  readonly lines: number
+  readonly follow?: boolean
+  readonly id?: string
+  readonly actor?: string
+  readonly keyId?: string
+  readonly from?: string
+  readonly operation?: string
+}
+
+const matches = (entry: AuditEntry, asked: TailOptions): boolean =>
+  (asked.id === undefined || entry.entityIds.includes(asked.id)) &&
+  (asked.actor === undefined || entry.actorId === asked.actor) &&
+  (asked.keyId === undefined || entry.keyId === asked.keyId) &&
+  (asked.from === undefined || entry.from === asked.from) &&
+  (asked.operation === undefined || entry.operation === asked.operation)
+
+/** A line for people: when, what came of it, who did what to what, why, and from where. */
+function shown({ entry, sequence }: LoggedEntry): string {
+  const { atMs, result, operation, entityIds, transform, rule, actorType, actorId, from } = entry
+  const [first = '-'] = entityIds
+  const about = entityIds.length > 1 ? `${first} and ${entityIds.length - 1} more` : first
+  const decided = [transform, rule && `by ${rule}`, entry.reason].filter(Boolean).join(' ')
+  const times = entry.count === undefined ? '' : ` ×${entry.count}`
+  const who = `${actorType ?? 'nobody'}${actorId === undefined ? '' : ` ${actorId}`}`
+  const where = from === undefined ? '' : ` from ${from}`
+  const at = new Date(atMs).toISOString()
+  return `${sequence} ${at} ${result} ${operation} ${about} ${decided}${times}: ${who}${where}`
+}
+
+async function auditTail(options: TailOptions): Promise<void> {
+  await withLog(options, async log => {
+    const { next } = await log.store.logRange()
+    const found: LoggedEntry[] = []
+    for await (const entry of entriesBefore(log, next)) {
+      if (matches(entry.entry, options)) found.push(entry)
+      if (found.length >= options.lines) break
+    }
+    for (const entry of found.toReversed()) sayNow(JSON.stringify(shown(entry)).slice(1, -1))
+    if (options.follow !== true) return
+    await follow(log, next, entry => {
+      if (matches(entry.entry, options)) sayNow(JSON.stringify(shown(entry)).slice(1, -1))
+    })
+  })
+}
+
+interface KeyOptions extends FolderOptions {
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+async function auditKey(options: KeyOptions): Promise<void> {
+  const { announcements } = await withPublicLog(options, readPublicLog)
+  const keys = announcements.map(({ vkey }) => vkey)
+  const last = keys.at(-1)
+  if (last === undefined) {
+    throw new CommandFailure('nothing is signed yet: a server signs once it has started')
+  }
+  const told = options.all === true ? keys : [last]
+  if (options.json === true) return sayJson({ keys: told })
+  for (const key of told) sayNow(key)
+}
+
+function readLines(text: string): number {
+  const lines = Number(text)
+  if (Number.isInteger(lines) && lines >= 1 && lines <= auditTailMax) return lines
+  throw new InvalidArgumentError(`expected a number from 1 to ${auditTailMax}`)
+}
+
+export function addAudit(program: Command): void {
+  const audit = program.command('audit').description('read the audit log, and prove it')
+  addAuditVerify(audit)
+  takesVault(audit.command('export'), { store: 'any', joins: false })
+    .description('print every entry; as jsonl, what is printed proves itself')
+    .addOption(
+      new Option('--format <format>', 'how entries are printed')
+        .choices(auditFormats)
+        .default('jsonl'),
+    )
+    .option('--follow', 'go on with what is new, without an end')
+    .action((options: ExportOptions) => auditExport(options))
+  takesVault(audit.command('tail'), { store: 'any', joins: false })
+    .description('show the newest entries')
+    .option('--lines <number>', 'how many', readLines, 20)
+    .option('--id <id>', 'only those about this token, application or session')
+    .option('--actor <id>', 'only those of this application')
+    .option('--key-id <id>', 'only those of this key')
+    .option('--from <address>', 'only those from this address')
+    .option('--operation <name>', 'only those of this operation')
+    .option('--follow', 'go on with what is new, without an end')
+    .action((options: TailOptions) => auditTail(options))
+  takesVault(audit.command('key'), { store: 'any', joins: false })
+    .description('print the public key that signs the audit log; needs no master key')
+    .option('--all', 'every key since the first')
+    .option('--json', 'print one line of JSON')
+    .action((options: KeyOptions) => auditKey(options))
+}

@@ -1,0 +1,57 @@
+/**
+ * The file `audit.key` of a data folder: the keys that sign the checkpoints of the audit log, sealed.
+ *
+ * It has one size and is overwritten in place, so that the file system keeps nothing of a key whose
+ * day is over, as far as that is in its hands: one that copies what it writes, and a disk that wears
+ * out, may. Layout: length u16 · the sealed keys · zeros.
+ * @module
+ */
+import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { SigningPlace } from '../../audit/signing-keys.ts'
+import { readU16, writeU16 } from '../../lib/bytes.ts'
+import { ownerOnlyFile } from '../../lib/files.ts'
+import { giveToOwnerOf } from './regular-files.ts'
+
+const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants
+const fileBytes = 1_024
+const lengthBytes = 2
+
+function openFile(path: string): number {
+  const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
+  try {
+    giveToOwnerOf(dirname(path), file)
+  } catch {
+    // The file stays with the user who made it: only root can give it away.
+  }
+  return file
+}
+
+function withFile<T>(path: string, use: (file: number) => T): T {
+  const file = openFile(path)
+  try {
+    return use(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Only the process that holds the folder's lock, or one of its workers, may use it. */
+export const signingFile = (path: string): SigningPlace => ({
+  /** Bytes cut off by a power failure do not open, and count as none. */
+  read: () =>
+    withFile(path, file => {
+      const bytes = Buffer.alloc(fileBytes)
+      const length = readSync(file, bytes, 0, fileBytes, 0)
+      if (length === 0) return undefined
+      return Uint8Array.from(bytes.subarray(lengthBytes, lengthBytes + readU16(bytes, 0)))
+    }),
+  write: sealed =>
+    withFile(path, file => {
+      const bytes = Buffer.alloc(fileBytes)
+      writeU16(bytes, 0, sealed.length)
+      bytes.set(sealed, lengthBytes)
+      writeSync(file, bytes, 0, fileBytes, 0)
+      fsyncSync(file)
+    }),
+})

@@ -1,0 +1,197 @@
+/**
+ * Checkpoints of the audit log: what has landed is signed, over days, ends, restores and full disks.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { makeCheckpoints, type CheckpointParts } from '../../src/audit/checkpoints.ts'
+import { readCheckpoint } from '../../src/audit/checkpoint.ts'
+import { readAnnouncement, type KeyAnnouncement } from '../../src/audit/day-keys.ts'
+import {
+  announcementRange,
+  checkpointRange,
+  newestCheckpointKey,
+  readDerived,
+} from '../../src/audit/derived-keys.ts'
+import { emptyFrontier, growTree, rootOf } from '../../src/audit/merkle-tree.ts'
+import { readVerifierKey, type NoteKey } from '../../src/audit/note-keys.ts'
+import { openNote } from '../../src/audit/signed-note.ts'
+import type { SigningPlace } from '../../src/audit/signing-keys.ts'
+import { utf8Text } from '../../src/lib/bytes.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** A place in memory, whose history is kept. */
+function placeOf(): SigningPlace & { readonly written: Uint8Array[] } {
+  const written: Uint8Array[] = []
+  return { written, read: () => written.at(-1), write: bytes => void written.push(bytes) }
+}
+
+const partsOf = ({ deps }: TestVault, place: SigningPlace): CheckpointParts => ({ ...deps, place })
+
+async function announcedBy({ deps }: TestVault): Promise<readonly Partial<KeyAnnouncement>[]> {
+  const found = await deps.store.derived(...announcementRange, 100)
+  return found.map(({ value }) => JSON.parse(utf8Text(value)))
+}
+
+/** Follows the announcements from the first key. */
+async function keysOf(vault: TestVault): Promise<readonly NoteKey[]> {
+  const [first, ...later] = await announcedBy(vault)
+  const keys = [readVerifierKey(first?.vkey ?? '')]
+  for (const { vkey = '', signature = '' } of later) {
+    const before = keys.at(-1)
+    const next = before && readAnnouncement({ vkey, signature }, before)
+    expect(next).toBeDefined()
+    if (next !== undefined) keys.push(next)
+  }
+  return keys
+}
+
+async function rootOfLog({ deps }: TestVault, size: number): Promise<Uint8Array> {
+  const tree = growTree(emptyFrontier)
+  const bundles = await deps.store.bundles({ from: 0 }, 100_000)
+  for (const leaf of bundles.flatMap(({ leaves }) => leaves).slice(0, size)) tree.append(leaf)
+  return rootOf(tree.frontier())
+}
+
+/** Opens the newest checkpoint, and compares its root with the log's. */
+async function expectSound(vault: TestVault, keys: readonly NoteKey[]) {
+  const stored = await readDerived(vault.deps.store, newestCheckpointKey)
+  const opened = openNote(utf8Text(stored ?? new Uint8Array()), keys)
+  if (opened.fault !== undefined) throw new Error(opened.fault)
+  const checkpoint = readCheckpoint(opened.text)
+  expect(checkpoint?.root).toEqual(await rootOfLog(vault, checkpoint?.size ?? 0))
+  return { size: checkpoint?.size, origin: checkpoint?.origin, by: opened.by.length }
+}
+
+async function fill({ deps, clock }: TestVault, entries: number): Promise<void> {
+  const entry = { atMs: clock.now(), operation: 'test', entityIds: [], result: 200 }
+  await Promise.all(Array.from({ length: entries }, () => deps.audit.record(entry)))
+}
+
+describe('a checkpoint', () => {
+  test('signs what has landed, and nothing twice', async () => {
+    const vault = await openTestVault(73)
+    const checkpoints = makeCheckpoints(partsOf(vault, placeOf()))
+    await fill(vault, 5)
+    expect((await checkpoints.next())?.size).toBe(5)
+    await vault.deps.audit.flush()
+    // That the log has begun is an entry too.
+    expect((await checkpoints.next())?.size).toBe(6)
+    expect(await checkpoints.next()).toBeUndefined()
+    await fill(vault, 700)
+    expect((await checkpoints.next())?.size).toBe(706)
+    expect(await expectSound(vault, await keysOf(vault))).toMatchObject({ size: 706, by: 1 })
+    await vault.deps.store.close()
+  })
+
+  test('is signed by the keys of both days when the day changes', async () => {
+    const vault = await openTestVault(74)
+    const place = placeOf()
+    const checkpoints = makeCheckpoints(partsOf(vault, place))
+    await checkpoints.next()
+    vault.clock.advance(dayMs)
+    await checkpoints.next()
+    const keys = await keysOf(vault)
+    expect(keys).toHaveLength(2)
+    expect(await expectSound(vault, keys)).toMatchObject({ by: 2 })
+    await fill(vault, 1)
+    await checkpoints.next()
+    expect(await expectSound(vault, keys)).toMatchObject({ by: 1 })
+    expect(await expectSound(vault, keys.slice(1))).toMatchObject({ by: 1 })
+    expect(expectSound(vault, keys.slice(0, 1))).rejects.toThrow('no_known_key')
+    await vault.deps.store.close()
+  })
+
+  test('goes on after an end, under the same name', async () => {
+    const vault = await openTestVault(75)
+    const place = placeOf()
+    const first = await makeCheckpoints(partsOf(vault, place)).next()
+    await fill(vault, 300)
+    const second = await makeCheckpoints(partsOf(vault, place)).next()
+    expect(second?.origin).toBe(first?.origin ?? '')
+    expect(await expectSound(vault, await keysOf(vault))).toMatchObject({ size: second?.size })
+    await vault.deps.store.close()
+  })
+
+  test.each([
+    ['before its announcement has landed', 1],
+    ['after it', 2],
+  ])('has a key that was announced, if the change of day ends %s', async (_, landed) => {
+    const vault = await openTestVault(76)
+    const place = placeOf()
+    const parts = partsOf(vault, place)
+    await makeCheckpoints(parts).next()
+    vault.clock.advance(dayMs)
+    let writes = 0
+    const store = {
+      ...vault.deps.store,
+      write: async (...changes: Parameters<typeof vault.deps.store.write>) => {
+        writes += 1
+        if (landed === 1) throw new Error('power')
+        return vault.deps.store.write(...changes)
+      },
+    }
+    let puts = 0
+    const cut: SigningPlace = {
+      read: place.read,
+      write(bytes) {
+        puts += 1
+        if (puts === 2) throw new Error('power')
+        return place.write(bytes)
+      },
+    }
+    await makeCheckpoints({ ...parts, store, place: cut })
+      .next()
+      .catch(() => {})
+    expect(writes).toBe(landed)
+    await fill(vault, 1)
+    await makeCheckpoints(parts).next()
+    const keys = await keysOf(vault)
+    expect(keys).toHaveLength(2)
+    await expectSound(vault, keys.slice(1))
+    await vault.deps.store.close()
+  })
+
+  test('has another name where the keys are gone, as in a restored copy, and an entry says so', async () => {
+    const vault = await openTestVault(77)
+    const before = await makeCheckpoints(partsOf(vault, placeOf())).next()
+    const after = await makeCheckpoints(partsOf(vault, placeOf())).next()
+    expect(after?.origin).not.toBe(before?.origin ?? '')
+    const announced = await announcedBy(vault)
+    expect(announced.map(({ signature }) => signature)).toEqual([undefined, undefined])
+    const damaged: SigningPlace = { read: () => new Uint8Array(40), write: () => {} }
+    const third = await makeCheckpoints(partsOf(vault, damaged)).next()
+    expect(third?.origin).not.toBe(after?.origin ?? '')
+    await vault.deps.store.close()
+  })
+
+  test('is kept once an hour; the newest always', async () => {
+    const vault = await openTestVault(78)
+    const checkpoints = makeCheckpoints(partsOf(vault, placeOf()))
+    for (let count = 0; count < 10; count += 1) {
+      await fill(vault, 1)
+      await checkpoints.next()
+      vault.clock.advance(20 * 60 * 1_000)
+    }
+    const kept = await vault.deps.store.derived(...checkpointRange, 100)
+    expect(kept.length).toBeGreaterThanOrEqual(3)
+    expect(kept.length).toBeLessThanOrEqual(5)
+    await vault.deps.store.close()
+  })
+
+  test('says after a silence that nothing happened', async () => {
+    const vault = await openTestVault(79)
+    const checkpoints = makeCheckpoints(partsOf(vault, placeOf()))
+    await checkpoints.next()
+    await vault.deps.audit.flush()
+    const { size = 0 } = (await checkpoints.next()) ?? {}
+    vault.clock.advance(59_000)
+    expect(await checkpoints.next()).toBeUndefined()
+    vault.clock.advance(1_000)
+    expect(await checkpoints.next()).toBeUndefined()
+    await vault.deps.audit.flush()
+    expect((await checkpoints.next())?.size).toBe(size + 1)
+    await vault.deps.store.close()
+  })
+})
