@@ -1,0 +1,121 @@
+/**
+ * The signed heads of a log, which are judged before its entries are read: the chain of keys, and
+ * what each checkpoint states, signed by the key of its day.
+ *
+ * The day of a key begins with the entry that announces it: checkpoints that contain this entry
+ * need its signature, and that of no other key is enough.
+ * @module
+ */
+import { equalBytes } from '../lib/bytes.ts'
+import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { readAnnouncement, type KeyAnnouncement } from './day-keys.ts'
+import { faultOf, isFault, type LogFault, type NoteNumber } from './log-findings.ts'
+import type { NoteKey } from './note-keys.ts'
+import { openNote } from './signed-note.ts'
+
+/** Announcement, with its place in the log. */
+export interface AnnouncedKey extends KeyAnnouncement {
+  /** Sequence of the entry that announces it. */
+  readonly sequence: number
+  /** Leaf hash of that entry. */
+  readonly leaf: Uint8Array
+}
+
+/** Key whose day begins with an entry; with -1 if it is the first key of its log. */
+export interface KeyOfDay {
+  readonly key: NoteKey
+  readonly sequence: number
+}
+
+/** Signed statement about the log. */
+export interface LogHead extends Checkpoint {
+  readonly note: NoteNumber
+}
+
+/** @returns the trusted key and those after it, or the fault of the first that does not follow */
+export function followKeys(
+  trusted: KeyOfDay,
+  announced: readonly AnnouncedKey[],
+): readonly KeyOfDay[] | LogFault {
+  const keys = [trusted]
+  let last = trusted
+  for (const each of announced) {
+    const { sequence } = each
+    const key = readAnnouncement(each, last.key)
+    if (key === undefined || sequence <= last.sequence) return faultOf('key_refused', { sequence })
+    last = { key, sequence }
+    keys.push(last)
+  }
+  return keys
+}
+
+/** Opens a checkpoint, which the key of its day must have signed. */
+function openHead(text: string, note: NoteNumber, keys: readonly KeyOfDay[]): LogHead | LogFault {
+  const known = keys.map(({ key }) => key)
+  const opened = openNote(text, known)
+  if (opened.fault === 'malformed') return faultOf('malformed', { note })
+  if (opened.fault === 'wrong_signature') return faultOf('wrong_signature', { note })
+  const isOurs = known.some(({ name }) => text.startsWith(`${name}\n`))
+  if (!isOurs) return faultOf('other_log', { note })
+  if (opened.fault !== undefined) return faultOf('unsigned', { note })
+  const head = readCheckpoint(opened.text)
+  if (head === undefined) return faultOf('malformed', { note })
+  const ofDay = keys.findLast(({ sequence }) => sequence < head.size)
+  const signers = opened.by.map(({ key }) => key)
+  if (ofDay !== undefined && signers.includes(ofDay.key)) return { ...head, note }
+  const places = keys.filter(({ key }) => signers.includes(key))
+  const isLater = places.every(({ sequence }) => sequence >= head.size)
+  return faultOf(isLater ? 'announced_later' : 'retired', { note })
+}
+
+/** Every two heads of one size must have one root. */
+function findFork(heads: readonly LogHead[]): LogFault | undefined {
+  let agreed = 0
+  for (const [at, { size, root, note }] of heads.entries()) {
+    const before = heads[at - 1]
+    if (before?.size === size) {
+      if (!equalBytes(before.root, root)) {
+        return faultOf('fork', { sequence: agreed, below: size, note })
+      }
+    } else agreed = before?.size ?? 0
+  }
+  return undefined
+}
+
+interface Heads {
+  /** In the order of their sizes. */
+  readonly heads: readonly LogHead[]
+  /** Checkpoints before the trusted key, which it cannot vouch for. */
+  readonly older: number
+}
+
+/**
+ * Opens all checkpoints.
+ * @param texts in the order of their sizes; those in front that no known key signed are passed over
+ *   if the trusted key is not the first of its log
+ */
+export function readHeads(
+  texts: readonly string[],
+  pinned: string | undefined,
+  keys: readonly KeyOfDay[],
+): Heads | LogFault {
+  const heads: LogHead[] = []
+  const mayBeOlder = (keys[0]?.sequence ?? -1) >= 0
+  for (const [note, text] of texts.entries()) {
+    const head = openHead(text, note, keys)
+    if (isFault(head)) {
+      if (mayBeOlder && heads.length === 0 && head.fault === 'unsigned') continue
+      return head
+    }
+    if (head.size < (heads.at(-1)?.size ?? 0)) return faultOf('not_ascending', { note })
+    heads.push(head)
+  }
+  const older = texts.length - heads.length
+  if (pinned !== undefined) {
+    const head = openHead(pinned, 'pinned', keys)
+    if (isFault(head)) return head
+    heads.push(head)
+    heads.sort((a, b) => a.size - b.size)
+  }
+  return findFork(heads) ?? { heads, older }
+}
