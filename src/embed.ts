@@ -12,7 +12,7 @@ import { endAfterFailure, logToStderr } from './server/process/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits/operation-limits.ts'
 import { defaultSettings, type Settings } from './settings/settings.ts'
-import { startCheckpoints, startSweeping } from './vault/upkeep.ts'
+import { startAuditUpkeep, startSweeping } from './vault/upkeep.ts'
 
 export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>
@@ -58,13 +58,14 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     erasures,
   })
   const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
-  const stopSigning = startCheckpoints(deps, opened.signing)
+  const { signing: place, store } = opened
+  const stopAuditUpkeep = startAuditUpkeep(deps, { place, figures: store.figures })
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
     async close() {
       stopSweeping()
-      stopSigning()
+      stopAuditUpkeep()
       stopWatching()
       try {
         await erasures?.end()

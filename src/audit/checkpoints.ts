@@ -223,12 +223,15 @@ export interface Checkpoints {
    * @returns `undefined` if there was nothing to sign
    */
   readonly next: () => Promise<SignedCheckpoint | undefined>
+  /** Number of entries that are signed; 0 before the first call. */
+  readonly signed: () => number
 }
 
 export function makeCheckpoints(parts: CheckpointParts): Checkpoints {
   const { store, now, audit } = parts
   let state: State | undefined
   return {
+    signed: () => (state?.isSigned === true ? state.frontier.size : 0),
     async next() {
       state ??= await load(parts)
       const { next: entries } = await store.logRange()

@@ -54,3 +54,11 @@ export const backupKeepMax = 1_000
 // Log
 /** decision: smallest share of answers logged: one in so many. */
 export const logSampleMax = 1_000_000
+
+// The audit log
+/** A year is asked for (PCI DSS 10.5.1), and a month to look at it. */
+export const auditDaysDefault = 400
+export const auditDaysSettingMax = 36_500
+/** decision: below it, a busy day would not fit. */
+export const auditBytesSettingMin = 64 * 1024 * 1024
+export const auditBytesSettingMax = 2 ** 48

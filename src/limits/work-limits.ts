@@ -53,6 +53,10 @@ export const checkpointEveryMs = 250
 export const checkpointTellMs = 60_000
 /** decision: bundles that a walk over the log reads at once. */
 export const readBundlesMax = 500
+/** decision: bundles that one step of retention removes. */
+export const pruneBundlesMax = 1_000
+/** decision: interval at which old entries are looked for. */
+export const pruneEveryMs = 60_000
 /** decision: bundles that one checkpoint adds to the tree. */
 export const checkpointBundlesMax = 2_000
 /** decision: silence after which an entry says that there was nothing. */

@@ -19,6 +19,10 @@ import {
   searchGuessesPerMinuteMax,
 } from '../limits/limits.ts'
 import {
+  auditBytesSettingMax,
+  auditBytesSettingMin,
+  auditDaysDefault,
+  auditDaysSettingMax,
   bodiesBytesSettingMax,
   bodyBytesSettingMax,
   bodyBytesSettingMin,
@@ -34,7 +38,15 @@ import {
   trustedProxiesMax,
 } from '../limits/setting-limits.ts'
 import { basePath, durationMs, neverEnds } from './setting-formats.ts'
-import { choice, flag, guesses, integer, list, lowerCase, optionalInteger } from './setting-kinds.ts'
+import {
+  choice,
+  flag,
+  guesses,
+  integer,
+  list,
+  lowerCase,
+  optionalInteger,
+} from './setting-kinds.ts'
 
 export const settingsSchema = Type.Object({
   /** In addition to `svc-api-key` (contract section 1). */
@@ -131,6 +143,17 @@ export const settingsSchema = Type.Object({
     ['durable', 'reveals', 'buffered'],
     'reveals',
     'which reads wait until their entry in the audit log is on disk: all, those that reveal, none',
+  ),
+  auditDays: integer(
+    1,
+    auditDaysSettingMax,
+    auditDaysDefault,
+    'days for which entries of the audit log are kept',
+  ),
+  auditBytesMax: optionalInteger(
+    auditBytesSettingMin,
+    auditBytesSettingMax,
+    'bytes of the audit log from which the oldest entries go before their days are over',
   ),
   documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
   /** Contract section 5. */

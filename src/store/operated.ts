@@ -42,6 +42,8 @@ export interface StoreFigures {
   readonly usedBytes: number
   /** Ordinal of the next inserted row. */
   readonly nextOrdinal: number
+  /** Bytes of the audit log among them, and of what follows from it. */
+  readonly logBytes: number
   /** Rows that the index does not cover yet. */
   readonly waiting: number
 }

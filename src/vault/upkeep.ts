@@ -5,6 +5,7 @@
  * @module
  */
 import { makeCheckpoints } from '../audit/checkpoints.ts'
+import { pruneLog } from '../audit/retention.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
 import { singleFlight } from '../lib/serial.ts'
@@ -17,10 +18,13 @@ import {
   codeKeysScrubMs,
   codeKeysScrubRest,
   keyUsesWriteMs,
+  pagesOrdinal,
+  pruneEveryMs,
   sweepIntervalMs,
 } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
-import type { OperatedStore } from '../store/operated.ts'
+import type { MaybeLater } from '../lib/waiting.ts'
+import type { OperatedStore, StoreFigures } from '../store/operated.ts'
 import { sealedCodeKeyOf } from '../tokens/code-key.ts'
 
 /**
@@ -53,6 +57,14 @@ function repeat(
 }
 
 type Scrub = OperatedStore['scrub']
+type Figures = () => MaybeLater<Pick<StoreFigures, 'logBytes'>>
+
+export interface AuditUpkeep {
+  /** Place of the keys that sign. */
+  readonly place: SigningPlace
+  readonly figures: Figures
+  readonly isSigner?: (() => boolean) | undefined
+}
 
 interface CodeKeyScrubber {
   /** Called with each row that was removed. */
@@ -120,25 +132,44 @@ export function startSweeping(
   }
 }
 
+/** Removes old entries of the log, in steps between which others may write. */
+async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Promise<void> {
+  const { auditDays: keptDays, auditBytesMax = Number.POSITIVE_INFINITY } = deps.settings
+  for (;;) {
+    const { logBytes } = await figures()
+    const isTooLarge = logBytes > auditBytesMax
+    if ((await pruneLog({ ...deps, keptDays, isTooLarge }, signed())) === 0) return
+    await deps.turns.next(pagesOrdinal)
+  }
+}
+
 /**
- * Signs what lands in the audit log, in one of the processes that share a store.
+ * Signs what lands in the audit log, and removes what is old, in one of the processes that share a
+ * store.
  * @param isSigner true in that one
  * @returns a function that stops it
  */
-export function startCheckpoints(
+export function startAuditUpkeep(
   deps: Deps,
-  place: SigningPlace,
-  isSigner: () => boolean = () => true,
+  { place, figures, isSigner = () => true }: AuditUpkeep,
 ): () => void {
   const checkpoints = makeCheckpoints({ ...deps, place })
   let toldMs = deps.elapsedMs()
+  const prune = async (): Promise<void> => {
+    if (isSigner()) await pruneAll(deps, figures, checkpoints.signed)
+  }
   const signNext = async (): Promise<void> => {
     const signed = isSigner() ? await checkpoints.next() : undefined
     if (signed === undefined || deps.elapsedMs() - toldMs < checkpointTellMs) return
     toldMs = deps.elapsedMs()
     deps.log('audit_checkpoint', { note: signed.note })
   }
-  return repeat(signNext, checkpointEveryMs, 'audit_not_signed', deps)
+  const stopSigning = repeat(signNext, checkpointEveryMs, 'audit_not_signed', deps)
+  const stopPruning = repeat(prune, pruneEveryMs, 'audit_not_pruned', deps)
+  return () => {
+    stopSigning()
+    stopPruning()
+  }
 }
 
 /**

@@ -108,8 +108,9 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const isFirst = sharing?.sweeps !== false
   if (isFirst) deps.audit.note(lifeEntry(deps.now(), 'vaultStarted'))
   const { scrub } = opened.store
-  const { signing } = opened
-  const answering = startAnswering(deps, app, { isSweeper, scrub, signing })
+  const { signing: place, store } = opened
+  const auditUpkeep = { place, figures: store.figures }
+  const answering = startAnswering(deps, app, { isSweeper, scrub, auditUpkeep })
   return { opened, deps, app, answering, operations, clock, isFirst }
 }
 

@@ -5,11 +5,15 @@
  */
 import { buildApp, type App } from '../listen/app.ts'
 import type { Address, TcpAddress, TlsFiles } from '../../settings/config.ts'
-import type { SigningPlace } from '../../audit/signing-keys.ts'
 import type { Deps } from '../../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../../limits/operation-limits.ts'
 import type { OperatedStore } from '../../store/operated.ts'
-import { startCheckpoints, startSweeping, startWritingKeyUses } from '../../vault/upkeep.ts'
+import {
+  startAuditUpkeep,
+  startSweeping,
+  startWritingKeyUses,
+  type AuditUpkeep,
+} from '../../vault/upkeep.ts'
 import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { explainListening } from '../listen/listen-failure.ts'
 import {
@@ -111,23 +115,24 @@ export interface VaultDuties {
   readonly isSweeper?: () => boolean
   /** Source: `startSweeping`. */
   readonly scrub?: OperatedStore['scrub']
-  /** Place of the keys that sign the audit log; without one, nothing is signed. */
-  readonly signing?: SigningPlace
+  /** Without it the audit log is neither signed nor pruned. */
+  readonly auditUpkeep?: Pick<AuditUpkeep, 'place' | 'figures'>
 }
 
 export function startAnswering(
   deps: Deps,
   app: App,
-  { isSweeper, scrub, signing }: VaultDuties = {},
+  { isSweeper, scrub, auditUpkeep }: VaultDuties = {},
 ): Answering {
   const stopSweeping = startSweeping(deps, isSweeper, scrub)
-  const stopSigning = signing && startCheckpoints(deps, signing, isSweeper)
+  const stopAuditUpkeep =
+    auditUpkeep && startAuditUpkeep(deps, { ...auditUpkeep, isSigner: isSweeper })
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     app,
     async end(listening) {
       stopSweeping()
-      stopSigning?.()
+      stopAuditUpkeep?.()
       stopWritingKeyUses()
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)

@@ -2,7 +2,13 @@
  * Rows, for every engine: the clear header as bytes, and the checks of every write.
  * @module
  */
-import { bundleEntriesMax, deadlineMsMax, leafBytes, termBytes, uniqueBytes } from '../../limits/work-limits.ts'
+import {
+  bundleEntriesMax,
+  deadlineMsMax,
+  leafBytes,
+  termBytes,
+  uniqueBytes,
+} from '../../limits/work-limits.ts'
 import {
   bundleBytesMax,
   derivedKeyBytesMax,

@@ -149,6 +149,10 @@ function bytesOf(table: LmdbTable): number {
 export const usedBytesOf = (store: LmdbTables): number =>
   tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
 
+/** Returns the size of the log and of what follows from it. */
+export const logBytesOf = ({ log, derived }: Pick<LmdbTables, 'log' | 'derived'>): number =>
+  bytesOf(log) + bytesOf(derived)
+
 /** The number of the newest commit. */
 export const lastCommitOf = ({ root }: LmdbEnvironment): number =>
   (root.getStats() as { readonly lastTxnId: number }).lastTxnId

@@ -11,7 +11,7 @@ import { checkDue, checkQuery, checkWindow } from '../core/queries.ts'
 import type { Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
-import { faultOf, lastCommitOf, openEnvironment, usedBytesOf } from './environment.ts'
+import { faultOf, lastCommitOf, logBytesOf, openEnvironment, usedBytesOf } from './environment.ts'
 import { checkMeta, makeMeta, readState, type StoreState } from './store-state.ts'
 import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
 import { findGlimpse, findRow, readEveryRow } from './index/read-rows.ts'
@@ -238,6 +238,7 @@ function figuresOf(environment: IndexedEnvironment, writer: Writer) {
     commits: lastCommitOf(environment),
     writes: writer.writes(),
     usedBytes: usedBytesOf(environment),
+    logBytes: logBytesOf(environment),
     nextOrdinal,
     waiting: nextOrdinal - foldedTo,
   }

@@ -28,7 +28,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     freeBytes: none,
     clockBehindMs: none,
     clockAheadMs: none,
-    store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0, logBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
     keys: () => ({ count: 1, ageMs: 1 }),
     database: () => undefined,

@@ -40,10 +40,12 @@ const storageFull = () => new ApiError('storage_full', 'The storage is full. Rea
 const addsRow = (change: Change): boolean =>
   'insert' in change || 'replace' in change || 'reseal' in change
 
+/** True for what makes room. */
+const removes = (change: Change): boolean => 'remove' in change || 'pruneLog' in change
+
 /** An entry of the log that comes with a removal uses the room that is left for removals. */
 const addsBytes = (changes: readonly Change[]): boolean =>
-  changes.some(addsRow) ||
-  (changes.some(change => 'log' in change) && !changes.some(change => 'remove' in change))
+  changes.some(addsRow) || (changes.some(change => 'log' in change) && !changes.some(removes))
 
 /** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
 export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
@@ -65,7 +67,8 @@ const growsRows = ({ kind }: PreparedChange): boolean =>
 
 const growsStore = (changes: readonly PreparedChange[]): boolean =>
   changes.some(growsRows) ||
-  (changes.some(({ kind }) => kind === 'log') && !changes.some(({ kind }) => kind === 'remove'))
+  (changes.some(({ kind }) => kind === 'log') &&
+    !changes.some(({ kind }) => kind === 'remove' || kind === 'prune'))
 
 /**
  * Returns the fault that forbids committing a set of changes; `undefined` if it may be committed.

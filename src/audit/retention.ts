@@ -1,0 +1,62 @@
+/**
+ * Retention of the audit log: old bundles are removed, and every proof of what is left stands.
+ * @module
+ */
+import type { Keys } from '../crypto/keyring.ts'
+import { pruneBundlesMax } from '../limits/work-limits.ts'
+import type { Store, StoredBundle } from '../store/contract.ts'
+import type { AuditLog } from './audit-log.ts'
+import { openBundle } from './bundle.ts'
+import { prunedFrontierKey, readDerived } from './derived-keys.ts'
+import { decodeFrontier, emptyFrontier, encodeFrontier, growTree } from './merkle-tree.ts'
+
+export interface RetentionParts {
+  readonly store: Pick<Store, 'write' | 'bundles' | 'logRange' | 'derived'>
+  readonly keys: Pick<Keys, 'auditKey'>
+  readonly audit: Pick<AuditLog, 'changeOf'>
+  readonly now: () => number
+  readonly keptDays: number
+  /** Entries that are not that old go as well. */
+  readonly isTooLarge: boolean
+}
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** True if each entry of the bundle is older than an instant. */
+const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: number): boolean =>
+  openBundle(keys, bundle).every(({ entry }) => entry.atMs < beforeMs)
+
+/**
+ * Removes bundles that are older than the days to be kept, a bounded number at a time. What they add
+ * to the tree is kept, and an entry says up to where the log was pruned.
+ * @param signed number of entries that a checkpoint covers: no other is removed
+ * @returns number of entries removed; 0 if none is due
+ */
+export async function pruneLog(parts: RetentionParts, signed: number): Promise<number> {
+  const { store, keys, audit, now, keptDays, isTooLarge } = parts
+  const { from } = await store.logRange()
+  const bundles = await store.bundles({ from }, pruneBundlesMax)
+  const beforeMs = isTooLarge ? Number.POSITIVE_INFINITY : now() - keptDays * dayMs
+  const kept = bundles.findIndex(
+    bundle => bundle.first + bundle.leaves.length > signed || !isBefore(keys, bundle, beforeMs),
+  )
+  const old = kept < 0 ? bundles : bundles.slice(0, kept)
+  const last = old.at(-1)
+  if (last === undefined) return 0
+  const stored = await readDerived(store, prunedFrontierKey)
+  const tree = growTree(stored === undefined ? emptyFrontier : decodeFrontier(stored))
+  for (const { leaves } of old) for (const leaf of leaves) tree.append(leaf)
+  const below = last.first + last.leaves.length
+  await store.write([
+    { derived: prunedFrontierKey, value: encodeFrontier(tree.frontier()) },
+    audit.changeOf({
+      atMs: now(),
+      actorType: 'vault',
+      operation: 'auditLogPruned',
+      entityIds: [String(below)],
+      result: 200,
+    }),
+    { pruneLog: below },
+  ])
+  return below - from
+}

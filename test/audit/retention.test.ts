@@ -1,0 +1,80 @@
+/**
+ * Retention of the audit log: what is old goes, and every proof of what is left stands.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
+import { chainFrom, readPublicLog } from '../../src/audit/public-log.ts'
+import { newestCheckpoint } from '../../src/audit/prove.ts'
+import { bundlesFrom } from '../../src/audit/read-log.ts'
+import { pruneLog } from '../../src/audit/retention.ts'
+import type { SigningPlace } from '../../src/audit/signing-keys.ts'
+import { verifyLog } from '../../src/audit/verify-log.ts'
+import { entriesOf } from '../support/audit-log.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+function placeOf(): SigningPlace {
+  let kept: Uint8Array | undefined
+  return {
+    read: () => kept,
+    write(bytes) {
+      kept = bytes
+    },
+  }
+}
+
+async function fill({ deps, clock }: TestVault, entries: number): Promise<void> {
+  const entry = { atMs: clock.now(), operation: 'test', entityIds: [], result: 200 }
+  await Promise.all(Array.from({ length: entries }, () => deps.audit.record(entry)))
+}
+
+async function verdictOf({ deps }: TestVault, pinned?: string) {
+  const { store } = deps
+  const log = await readPublicLog(store)
+  const bundles = bundlesFrom(store, log.pruned.size)
+  return verifyLog({ ...chainFrom(log, undefined), pruned: log.pruned, bundles, pinned })
+}
+
+describe('retention', () => {
+  test('removes what is older than its days, and nothing that is not signed', async () => {
+    const vault = await openTestVault(80)
+    const { deps, clock } = vault
+    const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+    const prune = () => pruneLog({ ...deps, keptDays: 30, isTooLarge: false }, checkpoints.signed())
+    await fill(vault, 700)
+    clock.advance(31 * dayMs)
+    expect(await prune()).toBe(0)
+    await checkpoints.next()
+    const { note: pinned } = await newestCheckpoint(deps.store)
+    await fill(vault, 5)
+    await checkpoints.next()
+    await checkpoints.next()
+    expect(await prune()).toBe(700)
+    expect(await prune()).toBe(0)
+    expect((await deps.store.logRange()).from).toBe(700)
+    await checkpoints.next()
+    const verdict = await verdictOf(vault, pinned)
+    expect(verdict.fault).toBeUndefined()
+    const entries = await entriesOf(vault)
+    expect(entries[0]?.sequence).toBe(700)
+    const pruned = entries.filter(({ entry }) => entry.operation === 'auditLogPruned')
+    expect(pruned.map(({ entry }) => entry.entityIds)).toEqual([['700']])
+    await deps.store.close()
+  })
+
+  test('removes the oldest while the log is too large, whatever their age', async () => {
+    const vault = await openTestVault(81)
+    const { deps } = vault
+    const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+    await fill(vault, 50)
+    await checkpoints.next()
+    const signed = checkpoints.signed()
+    const isTooLarge = true
+    expect(await pruneLog({ ...deps, keptDays: 400, isTooLarge: false }, signed)).toBe(0)
+    expect(await pruneLog({ ...deps, keptDays: 400, isTooLarge }, signed)).toBe(signed)
+    expect((await verdictOf(vault)).fault).toBeUndefined()
+    await deps.store.close()
+  })
+})
