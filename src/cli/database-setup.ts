@@ -10,6 +10,7 @@ import { setupOf } from '../store/postgres/schema.ts'
 
 interface DatabaseSetupOptions {
   readonly printSql?: boolean
+  readonly upgrade?: boolean
   readonly schema: string
   readonly role: string
 }
@@ -17,7 +18,7 @@ interface DatabaseSetupOptions {
 const namePattern = /^[a-z_][a-z0-9_]{0,47}$/
 
 /** @throws CommandFailure for a name that would need quotes */
-function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
+function databaseSetup({ printSql, upgrade, schema, role }: DatabaseSetupOptions): void {
   if (printSql !== true) {
     throw usage('--print-sql: expected, as nothing else is done')
   }
@@ -25,7 +26,7 @@ function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
     if (namePattern.test(name)) continue
     throw usage(`${flag}: expected small letters, digits and _`)
   }
-  sayNow(...setupOf(schema, role).join('\n').split('\n'))
+  sayNow(...setupOf(schema, role, upgrade === true).join('\n').split('\n'))
 }
 
 export function addDatabase(program: Command): void {
@@ -35,6 +36,7 @@ export function addDatabase(program: Command): void {
     .command('setup')
     .description('print what makes the tables, for an operator who runs that by hand')
     .option('--print-sql', 'print the statements')
+    .option('--upgrade', 'only those that the tables of an older coffer lack')
     .option('--schema <name>', 'where the tables are', 'coffer')
     .option('--role <name>', 'the user that serves, and owns nothing', 'coffer')
     .action((options: DatabaseSetupOptions) => databaseSetup(options))

@@ -43,7 +43,7 @@ export interface GroupDraft {
 }
 
 /** What a group writes to the log and beside it. */
-interface LogDraft {
+export interface LogDraft {
   readonly bundles: LogBundle[]
   /** Values by the texts of their keys; the last one counts. */
   readonly derived: Map<string, DerivedChange>

@@ -47,10 +47,12 @@ export interface ClockOptions {
 }
 
 /** True if a table is missing: queries of the others would not notice. */
-const isMissing = ({ rows, uniques, recent, chunks, leases, receipts }: Tables): string =>
-  [rows, uniques, recent, chunks, leases, receipts]
+const isMissing = (tables: Tables): string => {
+  const { rows, uniques, recent, chunks, leases, receipts, log, derived, logRange } = tables
+  return [rows, uniques, recent, chunks, leases, receipts, log, derived, logRange]
     .map(table => `to_regclass('${table}') IS NULL`)
     .join(' OR ')
+}
 
 const readText = (tables: Tables): string =>
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery(),

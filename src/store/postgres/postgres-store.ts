@@ -28,6 +28,7 @@ import { openDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import type { DatabaseFigures } from './counters.ts'
 import { startFolding } from './postgres-fold.ts'
 import { inspectTables } from './inspect-tables.ts'
+import { ensureLogTables } from './log-setup.ts'
 import { deleteStaleLeases, isAlone, keepLease } from './lease.ts'
 import { makeLookups } from './lookup-batch.ts'
 import { readPage } from './query-page.ts'
@@ -109,6 +110,7 @@ async function prepare(
   const { lookup: pool, write, reads } = pools
   try {
     await assertFormat(pool, tables)
+    await ensureLogTables(write, tables)
     await write.query(staleReceiptsText(tables))
     await deleteStaleLeases(write, tables)
     const clock = await openDatabaseClock({
@@ -260,6 +262,18 @@ function storeOf(
     async generation(isPatient) {
       assertRight()
       return lookups.generation(isPatient)
+    },
+    async logRange() {
+      assertRight()
+      return reads.logRange()
+    },
+    async bundles(range, limit) {
+      assertRight()
+      return reads.bundles(range, limit)
+    },
+    async derived(from, to, limit) {
+      assertRight()
+      return reads.derived(from, to, limit)
     },
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }

@@ -5,6 +5,7 @@
 import type { Row } from '../contract.ts'
 import { inspectRows, ordinalMax, waitingRowsCountedMax } from '../core/limits.ts'
 import { decodeRow } from '../core/row-format.ts'
+import { logReadsOf } from './log-reads.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { retry, type RetryBounds } from './database-error.ts'
@@ -64,6 +65,7 @@ WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordina
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
     },
     figures: async () => (await read(figuresText, [tables.schema]))[0] ?? [],
+    ...logReadsOf(tables, read),
   }
 }
 

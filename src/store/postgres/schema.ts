@@ -42,9 +42,29 @@ export const tablesIn = (schema: string) => ({
   leases: `${schema}.leases`,
   /** Last commit of each writer. */
   receipts: `${schema}.receipts`,
+  /** Sequence of its first entry → bundle of the log (`store/core/bundle-format.ts`). */
+  log: `${schema}.log`,
+  /** Values that follow from the log, by their keys. */
+  derived: `${schema}.derived`,
+  /** One row: the oldest sequence kept, and the next. Every write that logs locks it, the last. */
+  logRange: `${schema}.log_range`,
 })
 
 export type Tables = ReturnType<typeof tablesIn>
+
+/** Databases of this format that an older coffer made lack these tables: `log-setup.ts`. */
+export const logStatementsOf = ({ log, derived, logRange }: Tables): readonly string[] => [
+  `CREATE TABLE IF NOT EXISTS ${log} (seq bigint PRIMARY KEY, value bytea NOT NULL)`,
+  // As for rows.
+  `ALTER TABLE ${log} ALTER COLUMN value SET STORAGE EXTERNAL`,
+  `CREATE TABLE IF NOT EXISTS ${derived} (key bytea PRIMARY KEY, value bytea NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS ${logRange} (
+  one boolean PRIMARY KEY CHECK (one),
+  from_seq bigint NOT NULL,
+  next_seq bigint NOT NULL
+)`,
+  `INSERT INTO ${logRange} VALUES (true, 0, 0) ON CONFLICT DO NOTHING`,
+]
 
 const statementsOf = (tables: Tables, format = databaseFormat): readonly string[] => [
   `CREATE SCHEMA ${tables.schema}`,
@@ -90,6 +110,7 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
   // These rows come and go all the time.
   `ALTER TABLE ${tables.recent}
 SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
+  ...logStatementsOf(tables),
   `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
 
@@ -134,10 +155,14 @@ export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   throw new ApiError('conflict', otherFormat('the vault there', format, databaseFormat))
 }
 
-/** Returns all statements for a user that serves and owns nothing. */
-export function setupOf(schema: string, role: string): readonly string[] {
+/**
+ * Returns all statements for a user that serves and owns nothing.
+ * @param isUpgrade true for only those that the tables of an older coffer lack
+ */
+export function setupOf(schema: string, role: string, isUpgrade: boolean): readonly string[] {
   const tables = tablesIn(schema)
-  return [...statementsOf(tables), ...grantsOf(tables, role)].map(statement => `${statement};`)
+  const making = isUpgrade ? logStatementsOf(tables) : statementsOf(tables)
+  return [...making, ...grantsOf(tables, role)].map(statement => `${statement};`)
 }
 
 const settingsOfRole = `DO $$ BEGIN

@@ -17,6 +17,7 @@ import { DatabaseError } from '../database-error.ts'
 import { changeChunks, termChanges } from './term-chunks.ts'
 import { deadlinesOf, insertParameters, insertText, type CommitId } from './insert-statement.ts'
 import { placeholderFrom, type LockedRows } from './lock-rows.ts'
+import { putLog } from './log-statements.ts'
 
 /** The results for rows and uniques. */
 interface Puts {
@@ -170,6 +171,7 @@ export async function putGroup(
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, commitId)
+  sent.push(...putLog(session, tables, commitId.writer, draft.log))
   const committing = sendCommit(session, tables, commitId)
   const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group

@@ -1,7 +1,7 @@
 /**
- * Fast path for groups that only insert, as most do: a group is decided on the assumption that its
- * uniques are free and its required rows unchanged, and its one statement verifies that. So it
- * waits for one answer instead of two.
+ * Fast path for groups that only insert and log, as most do: a group is decided on the assumption
+ * that its uniques are free and its required rows unchanged, and its first statement verifies that;
+ * the one that logs does nothing unless that one has. So it waits for one answer instead of two.
  * @module
  */
 import {
@@ -13,27 +13,38 @@ import {
   type SetResult,
   type StoredState,
 } from '../../core/decide-change.ts'
+import type { LogBundle } from '../../contract.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
-import { arrayOf, type DatabaseSession } from '../pool.ts'
+import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
 import type { Tables } from '../schema.ts'
 import { faultOf } from '../database-error.ts'
-import { insertParameters, insertWhereClearText, type CommitId } from './insert-statement.ts'
+import {
+  insertParameters,
+  insertWhereClearText,
+  receiptWhereClearText,
+  type CommitId,
+} from './insert-statement.ts'
 import { numbersOf, placeholderFrom, requiredRow } from './lock-rows.ts'
+import { appendBundles } from './log-statements.ts'
 
 /** A decided group, and what its statement must verify. */
 export interface FastInsert {
   readonly decided: readonly SetResult[]
   readonly inserted: readonly PreparedRow[]
+  readonly bundles: readonly LogBundle[]
   /** Versions of the rows that must not have changed, by ordinal. */
   readonly required: ReadonlyMap<number, number>
 }
 
-/** `undefined` if there are other changes than inserts, or a row is required at two versions. */
+/**
+ * `undefined` if there are other changes than inserts and entries of the log, or a row is required
+ * at two versions.
+ */
 function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | undefined {
   const required = new Map<number, number>()
   for (const change of changes) {
-    if (change.kind === 'insert') continue
+    if (change.kind === 'insert' || change.kind === 'log') continue
     if (change.kind !== 'require') return undefined
     const known = required.get(change.ordinal) ?? change.ifVersion
     if (known !== change.ifVersion) return undefined
@@ -62,33 +73,46 @@ export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undef
   const draft = makeGroupDraft(from, clearWith(required), () => {})
   const decided = sets.map(set => applySet(draft, set, faultOf))
   const inserted = insertedIn(draft)
-  return inserted.length === 0 ? undefined : { decided, inserted, required }
+  const { bundles } = draft.log
+  if (inserted.length === 0 && bundles.length === 0) return undefined
+  return { decided, inserted, bundles, required }
+}
+
+/** Sends what verifies a group, and inserts its rows and its receipt. */
+function sendInserts(
+  { send }: DatabaseSession,
+  tables: Tables,
+  { inserted, required }: FastInsert,
+  commitId: CommitId,
+): Promise<readonly Cells[]> {
+  const ordinals = [...required.keys()].toSorted((a, b) => a - b)
+  const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
+  const arrays = [arrayOf(ordinals), arrayOf(versions)]
+  const { writer, number } = commitId
+  return inserted.length === 0
+    ? send(receiptWhereClearText(tables), [writer, number, ...arrays])
+    : send(insertWhereClearText(tables), [...insertParameters(inserted, commitId), ...arrays])
 }
 
 /**
- * @returns ordinals of the inserted rows, in their order; `undefined` if a row or unique was not as
- *   assumed, and nothing was done
+ * @returns ordinals of the inserted rows, in their order, or 0 if it has none; `undefined` if a row
+ *   or unique was not as assumed, and nothing was done
  * @throws DatabaseError `again` if a unique was taken meanwhile
  */
 export async function runFastInsert(
   session: DatabaseSession,
   tables: Tables,
-  { inserted, required }: FastInsert,
+  fastInsert: FastInsert,
   commitId: CommitId,
 ): Promise<readonly number[] | undefined> {
-  const { send } = session
-  const ordinals = [...required.keys()].toSorted((a, b) => a - b)
-  const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
-  const [, cells, progress] = await Promise.all([
-    send('BEGIN'),
-    send(insertWhereClearText(tables), [
-      ...insertParameters(inserted, commitId),
-      arrayOf(ordinals),
-      arrayOf(versions),
-    ]),
+  const { inserted, bundles } = fastInsert
+  const [, cells, , progress] = await Promise.all([
+    session.send('BEGIN'),
+    sendInserts(session, tables, fastInsert, commitId),
+    bundles.length === 0 ? undefined : appendBundles(session, tables, commitId.writer, bundles),
     sendCommit(session, tables, commitId),
   ])
-  if (cells.length !== inserted.length) return undefined
+  if (cells.length !== Math.max(1, inserted.length)) return undefined
   await untilLanded(session, progress)
   return cells.map(([ordinal]) => Number(ordinal))
 }

@@ -1,6 +1,6 @@
 /**
  * The statement that inserts the rows of a group: unconditionally, or only if its uniques are free
- * and the rows that it requires are unchanged.
+ * and the rows that it requires are unchanged; and that of a group which inserts none.
  * @module
  */
 import { uniqueBytes } from '../../../limits/work-limits.ts'
@@ -48,27 +48,51 @@ SELECT ordinal FROM given ORDER BY i`
 export const insertText = (tables: Tables): string => `WITH ${insertsText(tables, '')}`
 
 /**
- * The same, but only if this group is a new one of its writer, the rows that it requires are at the
- * required versions, and none of its uniques is held.
- *
- * Its receipt is locked first, then those rows, as by `lockRows`. A unique that is taken meanwhile
- * fails the statement.
+ * Queries that say whether a group may go at once: it is a new one of its writer, and the rows that
+ * it requires are at the required versions. Its receipt is locked first, then those rows, as by
+ * `lockRows`.
+ * @param required parameters of the ordinals and of the versions
+ * @param isFree condition on the uniques
  */
-export const insertWhereClearText = (tables: Tables): string => `
-WITH receipt AS MATERIALIZED (
-  SELECT FROM ${tables.receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
+const clearText = (
+  { receipts, rows }: Tables,
+  [ordinals, versions]: readonly [ordinals: string, versions: string],
+  isFree: string,
+): string => `receipt AS MATERIALIZED (
+  SELECT FROM ${receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
 ), required AS MATERIALIZED (
-  SELECT ordinal, version FROM ${tables.rows}
-  WHERE ordinal = ANY($11::bigint[]) AND EXISTS (SELECT FROM receipt)
+  SELECT ordinal, version FROM ${rows}
+  WHERE ordinal = ANY(${ordinals}::bigint[]) AND EXISTS (SELECT FROM receipt)
   ORDER BY ordinal FOR SHARE
 ), clear AS MATERIALIZED (
   SELECT FROM receipt
-  WHERE coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}') = $12::bigint[]
-  AND NOT EXISTS (
+  WHERE coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}')
+    = ${versions}::bigint[] ${isFree}
+)`
+
+/**
+ * The same, but only if the group may go at once, and none of its uniques is held. A unique that is
+ * taken meanwhile fails the statement.
+ */
+export const insertWhereClearText = (tables: Tables): string => `
+WITH ${clearText(
+  tables,
+  ['$11', '$12'],
+  `AND NOT EXISTS (
     SELECT FROM unnest($10::int[]) at
     JOIN ${tables.uniques} ON digest = substring($3::bytea FROM at FOR ${uniqueBytes})
-  )
-), ${insertsText(tables, 'WHERE EXISTS (SELECT FROM clear)')}`
+  )`,
+)}, ${insertsText(tables, 'WHERE EXISTS (SELECT FROM clear)')}`
+
+/**
+ * Writes only the receipt, if the group may go at once. The receipt of a group that landed lists
+ * ordinals: without rows it is 0, which no row has.
+ * @returns that one
+ */
+export const receiptWhereClearText = (tables: Tables): string => `
+WITH ${clearText(tables, ['$3', '$4'], '')}
+UPDATE ${tables.receipts} SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{0}'
+WHERE writer = $1::bytea AND EXISTS (SELECT FROM clear) RETURNING 0`
 
 /** Parameters $1 to $10 of both statements. */
 export function insertParameters(

@@ -22,6 +22,7 @@ import { DatabaseError, databaseErrorOf, faultOf, retry } from '../database-erro
 import { decideFastInsert, runFastInsert, settleFastInsert } from './fast-insert.ts'
 import { putGroup } from './apply-group.ts'
 import { lockRows, placeholderFrom, type LockedRows } from './lock-rows.ts'
+import { isLogEmpty } from './log-statements.ts'
 
 /** The result of a group, in which inserted rows have no ordinal yet. */
 type Decided = readonly SetResult[]
@@ -164,7 +165,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     }
     const { draft, decided } = decideLocked(locked, sets)
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
-    if (draft.rows.size === 0 && draft.generation === 0) {
+    if (draft.rows.size === 0 && draft.generation === 0 && isLogEmpty(draft.log)) {
       // The rows that refuse it must themselves be durable.
       await commitRead(session, tables, { writer, number: 0 })
       return decided

@@ -1,0 +1,62 @@
+/**
+ * Statements that read the log and the values beside it.
+ * @module
+ */
+import { assertStored } from '../../lib/errors.ts'
+import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
+import { decodeBundle } from '../core/bundle-format.ts'
+import type { Cells, Parameter } from './pool.ts'
+import type { Tables } from './schema.ts'
+
+/** @throws ApiError `storage_corrupt` */
+export function bundleOf([seq, value]: Cells): StoredBundle {
+  assertStored(value instanceof Uint8Array, 'a bundle with bytes')
+  return decodeBundle(Number(seq), Uint8Array.from(value))
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function rangeOf([cells, ...more]: readonly Cells[]): LogRange {
+  const range = { from: Number(cells?.[0] ?? NaN), next: Number(cells?.[1] ?? NaN) }
+  assertStored(
+    more.length === 0 && 0 <= range.from && range.from <= range.next,
+    'a range of the log',
+  )
+  return range
+}
+
+export const rangeText = ({ logRange }: Tables): string =>
+  `SELECT from_seq, next_seq FROM ${logRange}`
+
+/** @param read runs a statement, and retries while the database is lost */
+export function logReadsOf(
+  tables: Tables,
+  read: (text: string, parameters: readonly Parameter[]) => Promise<readonly Cells[]>,
+) {
+  const { log, derived } = tables
+  // One more: the bundle at or before the sequence may end before it.
+  const fromText = `SELECT seq, value FROM ${log}
+WHERE seq >= coalesce((SELECT max(seq) FROM ${log} WHERE seq <= $1::bigint), $1::bigint)
+ORDER BY seq LIMIT $2::int + 1`
+  const beforeText = `SELECT seq, value FROM ${log} WHERE seq < $1::bigint
+ORDER BY seq DESC LIMIT $2::int`
+  const derivedText = `SELECT key, value FROM ${derived}
+WHERE key >= $1::bytea AND key < $2::bytea ORDER BY key LIMIT $3::int`
+  return {
+    logRange: async () => rangeOf(await read(rangeText(tables), [])),
+    async bundles(range: Parameters<Store['bundles']>[0], limit: number) {
+      if ('before' in range) {
+        return (await read(beforeText, [range.before, limit])).map(bundleOf)
+      }
+      const found = (await read(fromText, [range.from, limit])).map(bundleOf)
+      return found.filter(({ first, leaves }) => first + leaves.length > range.from).slice(0, limit)
+    },
+    async derived(from: Uint8Array, to: Uint8Array, limit: number): Promise<DerivedValue[]> {
+      const found = await read(derivedText, [from, to, limit])
+      return found.map(([key, value]) => {
+        const isWhole = key instanceof Uint8Array && value instanceof Uint8Array
+        assertStored(isWhole, 'a value beside the log')
+        return { key: Uint8Array.from(key), value: Uint8Array.from(value) }
+      })
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What a group writes to the log and beside it: the last statements before its COMMIT.
+ *
+ * Sequences have no gaps, so a group holds the row of the next one until its COMMIT ends, and every
+ * other group that logs waits for that. Locks are taken in this order: the writer's receipt, rows
+ * that change, rows that are required, recent rows (`lock-rows.ts`); chunks; uniques; the
+ * generation; last the range of the log. Whoever holds the range takes no other lock but those on
+ * entries and values of the log, which nobody takes without the range: so no two groups wait for
+ * each other because of the log.
+ * @module
+ */
+import type { LogBundle } from '../../contract.ts'
+import { encodeBundle } from '../../core/bundle-format.ts'
+import type { LogDraft } from '../../core/decide-change.ts'
+import { packValues } from '../packed-parameters.ts'
+import { arrayOf, type DatabaseSession } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+
+export const isLogEmpty = ({ bundles, derived, pruneBelow }: LogDraft): boolean =>
+  bundles.length === 0 && derived.size === 0 && pruneBelow === 0
+
+/**
+ * Appends bundles if this transaction has written the receipt of its writer: a group that goes at
+ * once (`fast-insert.ts`) does nothing else if something is in its way. Without the row of the
+ * range it fails.
+ */
+const appendText = ({ log, logRange, receipts }: Tables): string => `
+WITH landed AS MATERIALIZED (
+  SELECT FROM ${receipts} WHERE writer = $1::bytea AND xmin = pg_current_xact_id()::xid
+), given AS MATERIALIZED (
+  UPDATE ${logRange} SET next_seq = next_seq + $2::bigint
+  WHERE EXISTS (SELECT FROM landed) RETURNING next_seq - $2::bigint AS first
+)
+INSERT INTO ${log}
+SELECT (SELECT first FROM given) + g.entries, substring($3::bytea FROM g.at FOR g.size)
+FROM unnest($4::bigint[], $5::int[], $6::int[]) g(entries, at, size)
+WHERE EXISTS (SELECT FROM landed)`
+
+/** @returns the statement in progress */
+export function appendBundles(
+  { send }: DatabaseSession,
+  tables: Tables,
+  writer: Uint8Array,
+  bundles: readonly LogBundle[],
+): Promise<unknown> {
+  const { bytes, at, sizes } = packValues(bundles.map(encodeBundle))
+  let count = 0
+  // Entries in front of each bundle.
+  const before = bundles.map(({ leaves }) => (count += leaves.length) - leaves.length)
+  const arrays = [before, at, sizes].map(arrayOf)
+  return send(appendText(tables), [writer, count, bytes, ...arrays])
+}
+
+const putDerivedText = ({ derived }: Tables): string => `INSERT INTO ${derived}
+SELECT substring($1::bytea FROM k.at FOR k.size), substring($1::bytea FROM v.at FOR v.size)
+FROM unnest($2::int[], $3::int[]) WITH ORDINALITY k(at, size, i)
+JOIN unnest($4::int[], $5::int[]) WITH ORDINALITY v(at, size, i) USING (i)
+ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`
+
+const dropDerivedText = ({ derived }: Tables): string => `DELETE FROM ${derived} d
+USING unnest($2::int[], $3::int[]) k(at, size)
+WHERE d.key = substring($1::bytea FROM k.at FOR k.size)`
+
+function putDerived({ send }: DatabaseSession, tables: Tables, changes: LogDraft['derived']) {
+  const dropped: Uint8Array[] = []
+  const keys: Uint8Array[] = []
+  const values: Uint8Array[] = []
+  for (const { derived: key, value } of changes.values()) {
+    ;(value === undefined ? dropped : keys).push(key)
+    if (value !== undefined) values.push(value)
+  }
+  const sendPacked = (text: string, ...columns: readonly Uint8Array[][]): Promise<unknown> => {
+    const { bytes, at, sizes } = packValues(columns.flat())
+    const arrays = columns.flatMap((column, i) => {
+      const from = i * column.length
+      return [at, sizes].map(all => arrayOf(all.slice(from, from + column.length)))
+    })
+    return send(text, [bytes, ...arrays])
+  }
+  return [
+    ...(dropped.length === 0 ? [] : [sendPacked(dropDerivedText(tables), dropped)]),
+    ...(keys.length === 0 ? [] : [sendPacked(putDerivedText(tables), keys, values)]),
+  ]
+}
+
+/** A bundle ends where the next one begins; the last one ends with the log. */
+const pruneText = ({ log, logRange }: Tables): string => `
+WITH kept AS MATERIALIZED (
+  SELECT CASE WHEN next_seq <= $1::bigint THEN next_seq
+    ELSE (SELECT max(seq) FROM ${log} WHERE seq <= $1::bigint) END AS seq FROM ${logRange}
+), gone AS (
+  DELETE FROM ${log} l USING kept WHERE l.seq < kept.seq
+)
+UPDATE ${logRange} SET from_seq = kept.seq FROM kept WHERE from_seq < kept.seq`
+
+/** @returns the statements in progress; the last ones before the COMMIT */
+export function putLog(
+  session: DatabaseSession,
+  tables: Tables,
+  writer: Uint8Array,
+  { bundles, derived, pruneBelow }: LogDraft,
+): readonly Promise<unknown>[] {
+  const { send } = session
+  const isMore = derived.size > 0 || pruneBelow > 0
+  return [
+    ...(isMore ? [send(`SELECT FROM ${tables.logRange} FOR UPDATE`)] : []),
+    ...putDerived(session, tables, derived),
+    ...(pruneBelow > 0 ? [send(pruneText(tables), [pruneBelow])] : []),
+    ...(bundles.length > 0 ? [appendBundles(session, tables, writer, bundles)] : []),
+  ]
+}
