@@ -24,6 +24,9 @@ const damage = shape({
   kind: Type.String(),
   page: Type.Optional(Type.Integer({ description: 'of the file, where it is one of a page' })),
   ordinal: Type.Optional(Type.Integer({ description: 'of the row, where it is one of a row' })),
+  sequence: Type.Optional(
+    Type.Integer({ description: 'of the entry, where it is one of the log' }),
+  ),
 })
 
 const finding = shape({

@@ -16,11 +16,12 @@ import { isStoreInDatabase } from '../server/folder/folder-database.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
-/** One damage: to a page of the file, or to a row or its index entries. */
+/** One damage: to a page of the file, to a row or its index entries, or to a bundle of the log. */
 export interface Damage {
   readonly kind: string
   readonly page?: number
   readonly ordinal?: number
+  readonly sequence?: number
 }
 
 /**

@@ -30,6 +30,7 @@ import { elapsedMs, sayNow, stderrNow } from '../server/process/system.ts'
 import type { Store } from '../store/contract.ts'
 import { buildStoreFrom } from '../store/lmdb/maintenance/bulk-build.ts'
 import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
+import { ensureLogTables } from '../store/postgres/log-setup.ts'
 import {
   beginMoveOut,
   cancelMoveOut,
@@ -41,7 +42,7 @@ import {
   type MovedState,
 } from '../store/postgres/move-out.ts'
 import { movedOutFormat, movingOutFormat, readFormat } from '../store/postgres/schema.ts'
-import { compareRows, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
+import { compareStores, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
@@ -71,7 +72,7 @@ async function writeRows(
   await buildStoreFrom({ ...source, nextOrdinal, generation }, to, progress)
   const made = await openLmdbStore({ path: to })
   try {
-    return await compareRows(made, { pool, tables }, progress, differ)
+    return await compareStores(made, { pool, tables }, progress, differ)
   } finally {
     await made.close()
   }
@@ -107,6 +108,8 @@ async function moveRows(
   const { data, store } = folder
   const format = await readFormat(opposite.pool, opposite.tables)
   const hasBegun = format === movingOutFormat || format === movedOutFormat
+  // An older coffer may have begun it.
+  if (hasBegun) await ensureLogTables(opposite.pool, opposite.tables)
   const keys = hasBegun ? undefined : await inspectSound(folder, progress)
   // Left by a move to the database that was cut off at its very end; served from there since.
   if (!hasBegun && existsSync(databaseIn(store))) setAside(folder)

@@ -41,9 +41,10 @@ import {
   loadRows,
   foldLoaded,
 } from '../store/postgres/bulk-load.ts'
+import { loadLog } from '../store/postgres/bulk-log.ts'
 import { inspectTables } from '../store/postgres/inspect-tables.ts'
 import { databaseFormat, readFormat } from '../store/postgres/schema.ts'
-import { compareRows, withOpposite, type Opposite } from './compare-stores.ts'
+import { compareStores, withOpposite, type Opposite } from './compare-stores.ts'
 import { moveBack } from './move-back.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn, setAside } from './replace-database.ts'
@@ -69,13 +70,14 @@ async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: 
   }
   await foldLoaded(pool, tables, 0)
   await finishRows(pool, tables, nextOrdinal - 1)
+  await loadLog(pool, tables, store)
 }
 
 const differ = 'the copy is not what the folder has: drop its schema, and begin again'
 
 /** Compares the rows of both, and checks the index entries there. @returns the number of rows */
 async function compare(store: LmdbStore, opposite: Opposite, progress: BeginProgress) {
-  const rows = await compareRows(store, opposite, progress, differ)
+  const rows = await compareStores(store, opposite, progress, differ)
   const findings = await inspectTables(opposite.pool, opposite.tables, progress)
   if (findings.length > 0) throw new CommandFailure(differ)
   return rows

@@ -51,8 +51,9 @@ interface VerifyOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-function lineOf({ kind, page, ordinal }: Damage): string {
+function lineOf({ kind, page, ordinal, sequence }: Damage): string {
   if (page !== undefined) return `${kind}: page ${page}`
+  if (sequence !== undefined) return `${kind}: entry ${sequence}`
   return ordinal === undefined ? kind : `${kind}: row ${ordinal}`
 }
 

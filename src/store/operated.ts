@@ -26,11 +26,15 @@ export type FindingKind =
   | 'term_orphan'
   | 'deadline_orphan'
   | 'tail_orphan'
+  /** The log has a gap, bytes that are no bundle, or another range than its bundles. */
+  | 'log_damaged'
 
 /** Plain data without any stored value. `ordinal` names the row, or the first row of a chunk. */
 export interface StoreFinding {
   readonly kind: FindingKind
   readonly ordinal?: number
+  /** First entry of a bundle of the log. */
+  readonly sequence?: number
 }
 
 export interface StoreFigures {

@@ -15,7 +15,7 @@ type TableName = (typeof tableNames)[number]
 
 async function entriesOf(path: string): Promise<Record<TableName, number>> {
   const environment = openEnvironment(path)
-  const counts = tableNames.map(name => [name, environment[name].getKeysCount()] as const)
+  const counts = tableNames.map(name => [name, environment[name]?.getKeysCount() ?? 0] as const)
   await environment.root.close()
   return Object.fromEntries(counts) as Record<TableName, number>
 }

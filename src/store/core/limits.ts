@@ -159,6 +159,8 @@ export const clockSkewTellMs = 1_000
 export const receiptHoursMax = 24
 /** decision: rows of one step of a walk over a database. */
 export const inspectRows = 1_000
+/** decision: bundles of a log, or values beside it, of one step of a walk; few are large. */
+export const logStep = 100
 /** decision: enough for a walk over a billion rows. */
 export const inspectMsMax = 24 * 60 * 60 * 1_000
 export const databaseSetupMsMax = 60_000

@@ -49,10 +49,16 @@ export interface LmdbEnvironment {
   /** Format and state. */
   readonly meta: LmdbTable
   /** Sequence to a bundle of entries of the log. */
-  readonly log: LmdbTable
+  readonly log: LaterTable
   /** Values that follow from the log, by their keys. */
-  readonly derived: LmdbTable
+  readonly derived: LaterTable
 }
+
+/** Absent for a reader of a store that an older version made: only a writer makes it. */
+type LaterTable = LmdbTable | undefined
+
+/** Tables that a store made by an older version lacks until a writer opens it. */
+export const laterTableNames = ['log', 'derived'] as const
 
 /** The tables of a store, all created with it. */
 export const tableNames = [
@@ -62,8 +68,7 @@ export const tableNames = [
   'deadlines',
   'moves',
   'meta',
-  'log',
-  'derived',
+  ...laterTableNames,
 ] as const
 
 export type LmdbTables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
@@ -95,14 +100,22 @@ const environmentOptions = {
   maxFreeSpaceToLoad: freePagesLoaded,
 }
 
-/** Opens tables of an environment; until then the engine has read only its meta pages. */
+/** Tables by their names. */
+type Named<Name extends string> = {
+  readonly [Each in Name]: Each extends (typeof laterTableNames)[number] ? LaterTable : LmdbTable
+}
+
+/**
+ * Opens tables of an environment; until then the engine has read only its meta pages. For a reader
+ * it returns nothing in place of a table that is missing.
+ */
 export const openNamed = <Name extends string>(
   root: LmdbEnvironment['root'],
   names: readonly Name[],
-): Record<Name, LmdbTable> =>
+): Named<Name> =>
   Object.fromEntries(
     names.map(name => [name, root.openDB({ ...tableOptions, name })]),
-  ) as unknown as Record<Name, LmdbTable>
+  ) as unknown as Named<Name>
 
 /**
  * Opens tables of a store, and creates the missing ones.
@@ -114,7 +127,7 @@ export function openTables<Name extends string>(
   path: string,
   names: readonly Name[],
   readOnly = false,
-): Pick<LmdbEnvironment, 'root'> & Record<Name, LmdbTable> {
+): Pick<LmdbEnvironment, 'root'> & Named<Name> {
   // The engine would create a missing folder with permissions of its own.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
@@ -139,7 +152,8 @@ interface TableStats {
   readonly overflowPages: number
 }
 
-function bytesOf(table: LmdbTable): number {
+function bytesOf(table: LaterTable): number {
+  if (table === undefined) return 0
   const stats = table.getStats() as TableStats
   const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)

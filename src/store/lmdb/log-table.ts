@@ -6,11 +6,11 @@
  * @module
  */
 import { readU48, u48Bytes, utf8, writeU48 } from '../../lib/bytes.ts'
-import { assertStored } from '../../lib/errors.ts'
+import { assertStored, invariant } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
 import { decodeBundle, encodeBundle } from '../core/bundle-format.ts'
 import type { GroupDraft } from '../core/decide-change.ts'
-import type { LmdbEnvironment, Put } from './environment.ts'
+import type { LmdbEnvironment, LmdbTable, Put } from './environment.ts'
 import { decodeRowKey, encodeRowKey } from './layout.ts'
 
 const logKey = utf8('log')
@@ -25,58 +25,63 @@ export function readLogRange({ meta }: Pick<LmdbEnvironment, 'meta'>): LogRange 
   return range
 }
 
-function encodeRange({ from, next }: LogRange): Uint8Array {
-  const bytes = new Uint8Array(2 * u48Bytes)
-  writeU48(bytes, 0, from)
-  writeU48(bytes, u48Bytes, next)
-  return bytes
+/** Puts the range of a log. */
+export function rangePut({ meta }: LmdbEnvironment, { from, next }: LogRange): Put {
+  const value = new Uint8Array(2 * u48Bytes)
+  writeU48(value, 0, from)
+  writeU48(value, u48Bytes, next)
+  return { table: meta, key: logKey, value }
 }
 
-/** Returns the key of the bundle that holds a sequence, or of the first one behind it. */
-function keyHolding({ log }: Pick<LmdbEnvironment, 'log'>, sequence: number): Uint8Array {
+/** Returns both tables. Writers have them: they make what an older version has not. */
+export function tablesOf({ log, derived }: LmdbEnvironment) {
+  invariant(log !== undefined && derived !== undefined, 'a writer has the tables of the log')
+  return { log, derived }
+}
+
+/** Returns the key of the newest bundle that begins at a sequence or before, or of that sequence. */
+function keyHolding(log: LmdbTable, sequence: number): Uint8Array {
   const key = encodeRowKey(sequence)
   for (const before of log.getKeys({ start: key, reverse: true, limit: 1 })) return before
   return key
 }
 
-/** Removals of the bundles that end below a sequence. */
-function pruned(environment: LmdbEnvironment, below: number): readonly Put[] {
-  const { log: table } = environment
-  const first = keyHolding(environment, below)
-  return Array.from(table.getKeys({ end: first }), key => ({
+/** Removals of the bundles that begin before one. */
+const removalsBefore = (table: LmdbTable, end: Uint8Array): readonly Put[] =>
+  Array.from(table.getKeys({ end }), key => ({
     table,
     key: Uint8Array.from(key),
     value: undefined,
   }))
-}
 
 /**
  * Puts of what a group writes to the log; run within its transaction, in which sequences are given.
  * @throws ApiError `storage_corrupt` if a sequence would be given twice
  */
 export function logPuts(environment: LmdbEnvironment, draft: GroupDraft['log']): readonly Put[] {
-  const { log: table, meta } = environment
+  const { log: table, derived: values } = tablesOf(environment)
   const puts: Put[] = [...draft.derived.values()].map(({ derived: key, value }) => ({
-    table: environment.derived,
+    table: values,
     key,
     value,
   }))
   if (draft.bundles.length === 0 && draft.pruneBelow === 0) return puts
-  const range = readLogRange(environment)
-  let { from, next } = range
+  let { from, next } = readLogRange(environment)
   for (const last of table.getKeys({ reverse: true, limit: 1 })) {
     assertStored(decodeRowKey(last) < next, 'a next sequence above every entry')
   }
   if (draft.pruneBelow > from) {
-    const below = Math.min(draft.pruneBelow, next)
-    puts.push(...pruned(environment, below))
-    from = Math.max(from, decodeRowKey(keyHolding(environment, below)))
+    // The last bundle ends with the log.
+    const { pruneBelow } = draft
+    const end = pruneBelow < next ? keyHolding(table, pruneBelow) : encodeRowKey(next)
+    puts.push(...removalsBefore(table, end))
+    from = Math.max(from, decodeRowKey(end))
   }
   for (const bundle of draft.bundles) {
     puts.push({ table, key: encodeRowKey(next), value: encodeBundle(bundle), isLast: true })
     next += bundle.leaves.length
   }
-  return [...puts, { table: meta, key: logKey, value: encodeRange({ from, next }) }]
+  return [...puts, rangePut(environment, { from, next })]
 }
 
 /** @throws ApiError `storage_corrupt` */
@@ -86,9 +91,10 @@ export function readBundles(
   limit: number,
 ): readonly StoredBundle[] {
   const { log } = environment
+  if (log === undefined) return []
   if ('from' in range) {
     // The bundle at or before the sequence may end before it.
-    const entries = log.getRange({ start: keyHolding(environment, range.from), limit: limit + 1 })
+    const entries = log.getRange({ start: keyHolding(log, range.from), limit: limit + 1 })
     return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
       .filter(({ first, leaves }) => first + leaves.length > range.from)
       .slice(0, limit)
@@ -105,7 +111,7 @@ export const readDerived = (
   end: Uint8Array,
   limit: number,
 ): readonly DerivedValue[] =>
-  Array.from(derived.getRange({ start, end, limit }), ({ key, value }) => ({
+  Array.from(derived?.getRange({ start, end, limit }) ?? [], ({ key, value }) => ({
     key: Uint8Array.from(key),
     value: Uint8Array.from(value),
   }))

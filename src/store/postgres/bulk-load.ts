@@ -10,6 +10,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { Row } from '../contract.ts'
 import { bulkFoldRows, bulkMsMax } from '../core/limits.ts'
 import { encodeRow } from '../core/row-format.ts'
+import { ensureLogTables } from './log-setup.ts'
 import { foldOnce } from './postgres-fold.ts'
 import { packRows } from './packed-parameters.ts'
 import { arrayOf, type Pool } from './pool.ts'
@@ -37,6 +38,7 @@ export async function beginBulkLoad(pool: Pool, tables: Tables): Promise<number>
   } else if (format !== loadingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
   }
+  await ensureLogTables(pool, tables)
   const [row] = await pool.query(`SELECT coalesce(max(ordinal), -1) FROM ${tables.rows}`)
   return Number(row?.[0]) + 1
 }

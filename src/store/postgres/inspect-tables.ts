@@ -9,14 +9,16 @@ import { attempt } from '../../lib/errors.ts'
 import { termBytes, uniqueBytes } from '../../limits/work-limits.ts'
 import { noProgress, type ReportDone, type BeginProgress } from '../../lib/progress.ts'
 import type { Row } from '../contract.ts'
-import { chunkOrdinals, findingsMax, inspectMsMax, inspectRows } from '../core/limits.ts'
+import { chunkOrdinals, findingsMax, inspectMsMax, inspectRows, logStep } from '../core/limits.ts'
+import { makeLogCheck } from '../core/check-log.ts'
 import type { StoreFinding } from '../operated.ts'
 import { countOf, decodePlaceSet, hasPlace, lowOf, type PlaceSet } from '../core/place-set.ts'
 import { decodeRow } from '../core/row-format.ts'
 import { keyOf } from '../core/row.ts'
+import { bundleOf, rangeOf, rangeText } from './log-reads.ts'
 import { keysIn, nthOf, packDigests } from './packed-parameters.ts'
 import type { Cells, Pool, DatabaseSession } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { bigintMin, type Tables } from './schema.ts'
 
 interface Walk {
   readonly send: DatabaseSession['send']
@@ -196,6 +198,28 @@ WHERE r.ordinal IS NULL OR position(u.digest IN r.value) = 0 LIMIT ${findingsMax
   for (const [ordinal] of await send(text)) add({ kind: 'unique_orphan', ordinal: Number(ordinal) })
 }
 
+async function checkLog({ send, tables, add }: Walk): Promise<void> {
+  const ranges = await send(rangeText(tables))
+  const check = makeLogCheck(
+    attempt(() => rangeOf(ranges)),
+    add,
+  )
+  const text = `SELECT seq, value FROM ${tables.log} WHERE seq > $1::bigint
+ORDER BY seq LIMIT ${logStep}`
+  for (let behind = bigintMin; ;) {
+    const cells = await send(text, [behind])
+    for (const each of cells)
+      check.next(
+        Number(each[0]),
+        attempt(() => bundleOf(each)),
+      )
+    const last = cells.at(-1)?.[0]
+    if (last === undefined) break
+    behind = String(last)
+  }
+  check.end()
+}
+
 /** @throws DatabaseError */
 export const inspectTables = (
   pool: Pool,
@@ -215,6 +239,7 @@ export const inspectTables = (
     await checkState(walk)
     for (const chunk of await chunksIn(walk)) await checkChunk(walk, chunk)
     await checkOrphanUniques(walk)
+    await checkLog(walk)
     await send('COMMIT')
     return findings
   })

@@ -157,7 +157,7 @@ async function* steps(
  * @throws ApiError as `retry`; `storage_corrupt` for an entry that is not a row
  */
 export function sourceOf(pool: Pool, tables: Tables, retryBounds: RetryBounds) {
-  const { rowsFrom } = readsOf({ lookup: pool, page: pool }, tables, retryBounds)
+  const reads = readsOf({ lookup: pool, page: pool }, tables, retryBounds)
   const limit = `LIMIT ${bulkStepRows}`
   const uniquesText = `SELECT digest, ordinal, version FROM ${tables.uniques}
 WHERE digest > $1::bytea ORDER BY digest ${limit}`
@@ -167,9 +167,10 @@ ORDER BY deadline_ms, ordinal ${limit}`
   const ask = (text: string) => (behind: readonly Parameter[]) =>
     retry(retryBounds, msLeft => pool.query(text, behind, msLeft))
   return {
+    log: reads,
     async *rows() {
       for (let from = 0; ;) {
-        const { rows, last } = await rowsFrom(from, bulkStepRows)
+        const { rows, last } = await reads.rowsFrom(from, bulkStepRows)
         if (last === undefined) return
         assertStored(rows.at(-1)?.ordinal === Number(last), 'rows as they were written')
         yield rows

@@ -7,10 +7,8 @@ import { inspectRows, ordinalMax, waitingRowsCountedMax } from '../core/limits.t
 import { decodeRow } from '../core/row-format.ts'
 import { logReadsOf } from './log-reads.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { bigintMin, type Tables } from './schema.ts'
 import { retry, type RetryBounds } from './database-error.ts'
-
-const bigintMin = '-9223372036854775808'
 
 const rowsIn = (cells: readonly Cells[]): Row[] =>
   cells.flatMap(([ordinal, value]) => {

@@ -23,6 +23,9 @@ export const movedOutFormat = -3
 
 export const movedOutMessage = 'the vault has moved, or is being moved, into a folder'
 
+/** Least value of a column of numbers, below the range of ours. */
+export const bigintMin = '-9223372036854775808'
+
 /** Names of the tables of a schema. */
 export const tablesIn = (schema: string) => ({
   schema,

@@ -16,7 +16,7 @@ import { utf8Text } from '../../../lib/bytes.ts'
 import { findingsMax, pagesCheckedBytesMax } from '../../core/limits.ts'
 import { ApiError, attempt } from '../../../lib/errors.ts'
 import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
-import { tableNames } from '../environment.ts'
+import { laterTableNames, tableNames } from '../environment.ts'
 import {
   decodeTreeRecord,
   readMetaPages,
@@ -143,14 +143,20 @@ function readTables(walk: PageWalk): ReadonlyMap<string, TreeRecord> {
   return records
 }
 
-/** Tables are created one by one, before any row: only an empty store may lack some. */
+const isLater = (name: string): boolean => laterTableNames.some(later => later === name)
+
+/**
+ * Tables are created one by one, before any row: only an empty store may lack some, or one that an
+ * older version has made.
+ */
 function walkTables(walk: PageWalk, levels: number): void {
   const records = readTables(walk)
   const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
   for (const name of walk.names) {
     // The engine's binding ends names with NUL.
     const record = records.get(`${name}\0`)
-    const isWhole = record === undefined ? isEmpty : walkTree(walk, record, tableShape(levels))
+    const isWhole =
+      record === undefined ? isEmpty || isLater(name) : walkTree(walk, record, tableShape(levels))
     if (!isWhole) walk.report(walk.meta.tables.root ?? 0)
   }
 }

@@ -39,6 +39,7 @@ import {
 } from '../layout.ts'
 import { decodeRow } from '../../core/row-format.ts'
 import { assertSafeState, isFolded, type StoreState } from '../store-state.ts'
+import { checkLog } from './check-log-table.ts'
 import { findInTail, placesInTail, type IndexedEnvironment } from '../index/tail.ts'
 import { readFoldedUnique, readRow } from '../index/read-rows.ts'
 
@@ -273,6 +274,7 @@ function* walkStore(
   yield* checkUniques(walk)
   yield* checkPostings(walk, termKinds(walk), found.terms)
   yield* checkPostings(walk, deadlineKinds(walk), found.deadlines)
+  yield* checkLog(environment)
 }
 
 /** @returns the findings, at most `findingsMax`; empty for a sound store */

@@ -11,8 +11,10 @@ import { join } from 'node:path'
 import { bytesOfHex } from '../../../lib/bytes.ts'
 import { ownerOnlyFolder } from '../../../lib/files.ts'
 import { noProgress, type BeginProgress } from '../../../lib/progress.ts'
-import type { Digest, Row } from '../../contract.ts'
+import type { DerivedValue, Digest, Row, StoredBundle } from '../../contract.ts'
+import { encodeBundle } from '../../core/bundle-format.ts'
 import { compactBatchBytes } from '../../core/limits.ts'
+import { everyBundle, everyDerived, type LogReads } from '../../core/log-walk.ts'
 import { chunkOf, encodePlaceSet, lowOf } from '../../core/place-set.ts'
 import { encodeRow } from '../../core/row-format.ts'
 import { eachTerm } from '../../core/row.ts'
@@ -27,6 +29,7 @@ import {
   encodeTermKey,
   type RowVersion,
 } from '../layout.ts'
+import { rangePut, tablesOf } from '../log-table.ts'
 import { syncFile } from './compact-copy.ts'
 
 /** A row to be put, and the header that holds its terms. */
@@ -130,6 +133,7 @@ export interface StoreSource {
   readonly uniques: () => AsyncIterable<readonly UniqueEntry[]>
   /** By deadline, then by ordinal. */
   readonly deadlines: () => AsyncIterable<readonly DeadlineEntry[]>
+  readonly log: LogReads
 }
 
 async function buildRows(
@@ -187,6 +191,18 @@ async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise
   putAll(endChunk(), to)
 }
 
+async function buildLog({ log }: StoreSource, to: LmdbEnvironment): Promise<void> {
+  const tables = tablesOf(to)
+  const putBundle = (bundle: StoredBundle): Put => {
+    const key = encodeRowKey(bundle.first)
+    return { table: tables.log, key, value: encodeBundle(bundle), isLast: true }
+  }
+  for await (const bundles of everyBundle(log)) putAll(bundles.map(putBundle).values(), to)
+  const putDerived = (each: DerivedValue): Put => ({ table: tables.derived, ...each, isLast: true })
+  for await (const values of everyDerived(log)) putAll(values.map(putDerived).values(), to)
+  putAll([rangePut(to, await log.logRange())].values(), to)
+}
+
 /**
  * Builds a store with the contents of another one, of any engine.
  * @param to as in `buildStore`
@@ -201,5 +217,6 @@ export const buildStoreFrom = (
     await buildRows(source, made, progress)
     await buildUniques(source, made)
     await buildDeadlines(source, made)
+    await buildLog(source, made)
     putState(made, source.nextOrdinal, source.generation)
   })

@@ -12,7 +12,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactBatchBytes } from '../../core/limits.ts'
 import { equalDigests } from '../../core/queries.ts'
-import { assertStored } from '../../../lib/errors.ts'
+import { assertStored, invariant } from '../../../lib/errors.ts'
 import {
   countBytes,
   noProgress,
@@ -104,6 +104,15 @@ async function withEnvironment<T>(path: string, task: (of: LmdbEnvironment) => T
 /** @returns size in bytes of a copy of the store, within a few pages */
 export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
+/** Returns each table with its copy, without those that an older version has not made. */
+const pairsOf = (from: LmdbTables, to: LmdbTables): readonly (readonly [LmdbTable, LmdbTable])[] =>
+  tableNames.flatMap(name => {
+    const [table, copy] = [from[name], to[name]]
+    if (table === undefined) return []
+    invariant(copy !== undefined, 'a copy has all tables')
+    return [[table, copy]]
+  })
+
 /** @throws ApiError `storage_corrupt` unless the finished copy is equal */
 function copyAll(
   from: LmdbTables,
@@ -112,10 +121,11 @@ function copyAll(
   progress: BeginProgress,
 ): void {
   const bytes = usedBytesOf(from)
+  const pairs = pairsOf(from, to)
   const copied = countBytes(progress(bytes, 'copying'))
-  for (const name of tableNames) copyTable(from[name], to[name], to, seen, copied)
+  for (const [table, copy] of pairs) copyTable(table, copy, to, seen, copied)
   const compared = countBytes(progress(bytes, 'comparing'))
-  for (const name of tableNames) assertEqualTables(from[name], to[name], seen, compared)
+  for (const [table, copy] of pairs) assertEqualTables(table, copy, seen, compared)
 }
 
 /**

@@ -9,11 +9,11 @@
  * each other because of the log.
  * @module
  */
-import type { LogBundle } from '../../contract.ts'
+import type { DerivedValue, LogBundle } from '../../contract.ts'
 import { encodeBundle } from '../../core/bundle-format.ts'
 import type { LogDraft } from '../../core/decide-change.ts'
 import { packValues } from '../packed-parameters.ts'
-import { arrayOf, type DatabaseSession } from '../pool.ts'
+import { arrayOf, type DatabaseSession, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
 export const isLogEmpty = ({ bundles, derived, pruneBelow }: LogDraft): boolean =>
@@ -51,11 +51,17 @@ export function appendBundles(
   return send(appendText(tables), [writer, count, bytes, ...arrays])
 }
 
-const putDerivedText = ({ derived }: Tables): string => `INSERT INTO ${derived}
-SELECT substring($1::bytea FROM k.at FOR k.size), substring($1::bytea FROM v.at FOR v.size)
-FROM unnest($2::int[], $3::int[]) WITH ORDINALITY k(at, size, i)
-JOIN unnest($4::int[], $5::int[]) WITH ORDINALITY v(at, size, i) USING (i)
+export const putDerivedText = ({ derived }: Tables): string => `INSERT INTO ${derived}
+SELECT substring($1::bytea FROM g.key_at FOR g.key_size), substring($2::bytea FROM g.at FOR g.size)
+FROM unnest($3::int[], $4::int[], $5::int[], $6::int[]) g(key_at, key_size, at, size)
 ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`
+
+export function putDerivedParameters(values: readonly DerivedValue[]): readonly Parameter[] {
+  const keys = packValues(values.map(({ key }) => key))
+  const { bytes, at, sizes } = packValues(values.map(({ value }) => value))
+  const arrays = [keys.at, keys.sizes, at, sizes].map(arrayOf)
+  return [keys.bytes, bytes, ...arrays]
+}
 
 const dropDerivedText = ({ derived }: Tables): string => `DELETE FROM ${derived} d
 USING unnest($2::int[], $3::int[]) k(at, size)
@@ -63,24 +69,18 @@ WHERE d.key = substring($1::bytea FROM k.at FOR k.size)`
 
 function putDerived({ send }: DatabaseSession, tables: Tables, changes: LogDraft['derived']) {
   const dropped: Uint8Array[] = []
-  const keys: Uint8Array[] = []
-  const values: Uint8Array[] = []
+  const kept: DerivedValue[] = []
   for (const { derived: key, value } of changes.values()) {
-    ;(value === undefined ? dropped : keys).push(key)
-    if (value !== undefined) values.push(value)
+    if (value === undefined) dropped.push(key)
+    else kept.push({ key, value })
   }
-  const sendPacked = (text: string, ...columns: readonly Uint8Array[][]): Promise<unknown> => {
-    const { bytes, at, sizes } = packValues(columns.flat())
-    const arrays = columns.flatMap((column, i) => {
-      const from = i * column.length
-      return [at, sizes].map(all => arrayOf(all.slice(from, from + column.length)))
-    })
-    return send(text, [bytes, ...arrays])
+  const sent: Promise<unknown>[] = []
+  if (dropped.length > 0) {
+    const { bytes, at, sizes } = packValues(dropped)
+    sent.push(send(dropDerivedText(tables), [bytes, arrayOf(at), arrayOf(sizes)]))
   }
-  return [
-    ...(dropped.length === 0 ? [] : [sendPacked(dropDerivedText(tables), dropped)]),
-    ...(keys.length === 0 ? [] : [sendPacked(putDerivedText(tables), keys, values)]),
-  ]
+  if (kept.length > 0) sent.push(send(putDerivedText(tables), putDerivedParameters(kept)))
+  return sent
 }
 
 /** A bundle ends where the next one begins; the last one ends with the log. */
