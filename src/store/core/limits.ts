@@ -143,6 +143,8 @@ export const foldRowsMin = 500
 export const foldCheckMs = 200
 /** decision: cap on the count of rows waiting for a fold; above any alert's threshold. */
 export const waitingRowsCountedMax = 100_000
+/** decision: newest bundles whose size stands for all: a table keeps the room of what is gone. */
+export const sampledBundlesMax = 200
 /** decision: the holder of a lease renews it four times per period. */
 export const leaseMs = 8_000
 export const leaseRenewMs = 2_000

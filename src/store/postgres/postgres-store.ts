@@ -291,10 +291,11 @@ function operationsOf({ pools, tables, queue }: Parts) {
     // The files of a database are out of reach.
     scrub: async () => undefined,
     async figures(): Promise<StoreFigures> {
-      const [last, bytes, waiting] = await reads.figures()
+      const [last, bytes, waiting, logBytes] = await reads.figures()
       return {
         writes: queue.writes(),
         usedBytes: Number(bytes),
+        logBytes: Number(logBytes),
         nextOrdinal: Number(last) + 1,
         waiting: Number(waiting),
       }

@@ -3,7 +3,12 @@
  * @module
  */
 import type { Row } from '../contract.ts'
-import { inspectRows, ordinalMax, waitingRowsCountedMax } from '../core/limits.ts'
+import {
+  inspectRows,
+  ordinalMax,
+  sampledBundlesMax,
+  waitingRowsCountedMax,
+} from '../core/limits.ts'
 import { decodeRow } from '../core/row-format.ts'
 import { logReadsOf } from './log-reads.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
@@ -25,7 +30,7 @@ export function readsOf(
   tables: Tables,
   retryBounds: RetryBounds,
 ) {
-  const { rows, ordinals, recent } = tables
+  const { rows, ordinals, recent, log, logRange } = tables
   const lookup = (text: string, parameters: readonly Parameter[], msMax: number) =>
     retry({ ...retryBounds, msMax }, msLeft => pools.lookup.query(text, parameters, msLeft))
   // It may wait behind pages, which says nothing of the database.
@@ -43,7 +48,10 @@ WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordina
 (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relkind = 'r'),
-(SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
+(SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few),
+(SELECT (r.next_seq - r.from_seq) * coalesce(n.bytes / n.entries, 0) FROM ${logRange} r, (
+  SELECT sum(octet_length(value)) bytes, sum(get_byte(value, 1) * 256 + get_byte(value, 2)) entries
+  FROM (SELECT value FROM ${log} ORDER BY seq DESC LIMIT ${sampledBundlesMax}) newest) n)`
   return {
     lookup,
     async due(nowMs: number, limit: number) {
