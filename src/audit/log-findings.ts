@@ -15,6 +15,8 @@ const faultReasons = {
   wrong_signature: 'a signature on this checkpoint is wrong: it was changed after it was signed',
   announced_later: 'this checkpoint is signed by a key that the log announces only later',
   retired: 'this checkpoint is signed by a key that had ended by then',
+  not_handed_over:
+    'this checkpoint is the first of a new key, and the key before it has not signed it as well',
   not_ascending: 'this checkpoint is of a smaller log than the one before it',
   fork: 'two checkpoints of one size have different roots: two histories were signed',
   not_dense: 'the entry with this sequence is missing, or others stand in its place',

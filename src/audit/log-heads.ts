@@ -3,7 +3,8 @@
  * what each checkpoint states, signed by the key of its day.
  *
  * The day of a key begins with the entry that announces it: checkpoints that contain this entry
- * need its signature, and that of no other key is enough.
+ * need its signature, and that of no other key is enough. The first of them needs that of the key
+ * before as well, so that the new key cannot change what came in before its day.
  * @module
  */
 import { equalBytes } from '../lib/bytes.ts'
@@ -30,6 +31,7 @@ export interface KeyOfDay {
 /** Signed statement about the log. */
 export interface LogHead extends Checkpoint {
   readonly note: NoteNumber
+  readonly signers: readonly NoteKey[]
 }
 
 /** @returns the trusted key and those after it, or the fault of the first that does not follow */
@@ -62,7 +64,9 @@ function openHead(text: string, note: NoteNumber, keys: readonly KeyOfDay[]): Lo
   if (head === undefined) return faultOf('malformed', { note })
   const ofDay = keys.findLast(({ sequence }) => sequence < head.size)
   const signers = opened.by.map(({ key }) => key)
-  if (ofDay !== undefined && signers.includes(ofDay.key)) return { ...head, note }
+  if (ofDay !== undefined && signers.includes(ofDay.key)) {
+    return { ...head, note, signers }
+  }
   const places = keys.filter(({ key }) => signers.includes(key))
   const isLater = places.every(({ sequence }) => sequence >= head.size)
   return faultOf(isLater ? 'announced_later' : 'retired', { note })
@@ -78,6 +82,21 @@ function findFork(heads: readonly LogHead[]): LogFault | undefined {
         return faultOf('fork', { sequence: agreed, below: size, note })
       }
     } else agreed = before?.size ?? 0
+  }
+  return undefined
+}
+
+/** Each key but the first must have been introduced by the one before it. */
+function findHandover(heads: readonly LogHead[], keys: readonly KeyOfDay[]): LogFault | undefined {
+  let next = 1
+  for (const { size, signers, note } of heads) {
+    for (let key = keys[next]; key !== undefined && key.sequence < size; key = keys[next]) {
+      const before = keys[next - 1]
+      if (before !== undefined && !signers.includes(before.key)) {
+        return faultOf('not_handed_over', { note })
+      }
+      next += 1
+    }
   }
   return undefined
 }
@@ -111,6 +130,8 @@ export function readHeads(
     heads.push(head)
   }
   const older = texts.length - heads.length
+  const handover = findHandover(heads, keys)
+  if (handover !== undefined) return handover
   if (pinned !== undefined) {
     const head = openHead(pinned, 'pinned', keys)
     if (isFault(head)) return head
