@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs'
 
 /** Below `test`: folders with commands of their own, or that need tools installed by `.ci/run`. */
-const separate = ['slow', 'package', 'browser', 'examples-abroad', 'site']
+const separate = ['slow', 'package', 'browser', 'examples-abroad', 'audit-abroad', 'site']
 
 /** Below `test`: files, and folders with everything in them. */
 const thorough: readonly string[] = [

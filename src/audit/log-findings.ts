@@ -1,5 +1,5 @@
 /**
- * What the verification of a log can find, and what it cannot know.
+ * Findings of the verification of a log: a fault, and what it cannot know.
  * @module
  */
 
@@ -54,7 +54,7 @@ const unknownReasons = {
   older_signatures: 'checkpoints of before the trusted key: their signatures were not checked',
 } as const
 
-/** What the bytes at hand cannot show. */
+/** Statement that the bytes at hand cannot show. */
 export interface LogUnknown {
   readonly unknown: keyof typeof unknownReasons
   readonly reason: string

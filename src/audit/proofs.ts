@@ -10,7 +10,7 @@ import { invalid } from '../lib/errors.ts'
 import { emptyFrontier, hashBytes, hashPair, isTreeSize, rootOf } from './merkle-tree.ts'
 import { readRoot, type LogHashes } from './tiles.ts'
 
-/** What a checkpoint states of a log. */
+/** Statement of a checkpoint about its log. */
 export interface TreeHead {
   readonly size: number
   readonly root: Uint8Array

@@ -20,15 +20,15 @@ import {
 } from './note-keys.ts'
 
 /** Signature that holds, by a key that the reader knows. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly key: NoteKey
   /** Time of a witness, in seconds since 1970. */
   readonly atSeconds: number | undefined
 }
 
-export type NoteFault = 'malformed' | 'wrong_signature' | 'no_known_key'
+type NoteFault = 'malformed' | 'wrong_signature' | 'no_known_key'
 
-/** What a reader may believe: the text only if `fault` is undefined. */
+/** A reader may believe the text only if `fault` is undefined. */
 export type OpenedNote =
   | {
       readonly fault: undefined

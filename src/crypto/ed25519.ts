@@ -8,7 +8,7 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import { invariant } from '../lib/errors.ts'
 
 export const publicKeyBytes = 32
-export const seedBytes = 32
+const seedBytes = 32
 export const signatureBytes = 64
 
 const privateHeader = Buffer.from('302e020100300506032b657004220420', 'hex')

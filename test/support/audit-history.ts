@@ -8,7 +8,12 @@ import type { AnnouncedKey } from '../../src/audit/log-heads.ts'
 import { emptyFrontier, growTree, rootOf, type Frontier } from '../../src/audit/merkle-tree.ts'
 import { makeNoteSigner, type NoteSigner } from '../../src/audit/note-keys.ts'
 import { signNote } from '../../src/audit/signed-note.ts'
-import type { LeafBundle, LogToVerify } from '../../src/audit/verify-log.ts'
+import {
+  verifyLog,
+  type LeafBundle,
+  type LogToVerify,
+  type LogVerdict,
+} from '../../src/audit/verify-log.ts'
 import { leafOf } from './audit-log.ts'
 
 export const origin = 'coffer/4f1c'
@@ -86,3 +91,21 @@ export const toVerify = (
   pruned: emptyFrontier,
   ...more,
 })
+
+/** Verifies a log once a copy of it was changed. @param change returns what else a reader has */
+export async function verifyChanged(
+  from: History,
+  change: (copy: History) => Partial<LogToVerify> | void,
+): Promise<LogVerdict> {
+  const copy: History = {
+    ...from,
+    bundles: [...from.bundles],
+    checkpoints: [...from.checkpoints],
+    announced: [...from.announced],
+  }
+  const more = change(copy) ?? {}
+  return await verifyLog(toVerify(copy, more))
+}
+
+/** Lists the unknown, each with its sequence. */
+export const unknownOf = ({ unknown }: LogVerdict) => unknown.map(each => [each.unknown, each.from])

@@ -242,8 +242,10 @@ describe('a cosignature', () => {
 
   test('does not hold without its time, or with one that no clock shows', () => {
     const bytes = Buffer.from(line.slice(15), 'base64')
-    const withTime = (time: Buffer) =>
-      `${checkpoint}\n\u2014 PeterNeumann ${Buffer.concat([bytes.subarray(0, 4), time]).toString('base64')}\n`
+    const withTime = (time: Buffer) => {
+      const signature = Buffer.concat([bytes.subarray(0, 4), time]).toString('base64')
+      return `${checkpoint}\n\u2014 PeterNeumann ${signature}\n`
+    }
     for (const time of [
       bytes.subarray(12),
       Buffer.concat([Buffer.alloc(8, 255), bytes.subarray(12)]),
