@@ -73,11 +73,10 @@ const droppedEntry = (atMs: number, count: number): AuditEntry => ({
   count,
 })
 
-export function makeAuditLog({ store, keys, randomBytes, now, log }: AuditLogParts): AuditLog {
+/** Entries that wait, and what writes them. */
+function makeQueue({ store, keys, randomBytes, now, log }: AuditLogParts) {
   let waiting: Waiting[] = []
   let dropped = 0
-  let writing: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
   let isTold = false
 
   /** Keeps what nobody waits for, and tells the others. */
@@ -90,29 +89,41 @@ export function makeAuditLog({ store, keys, randomBytes, now, log }: AuditLogPar
     isTold = true
   }
 
-  const writeGroup = async (): Promise<boolean> => {
-    const lost = dropped
-    const group = takeBundle(waiting)
-    const entries = group.map(({ entry }) => entry)
-    if (lost > 0) entries.unshift(droppedEntry(now(), lost))
-    try {
-      await store.write([{ log: sealBundle(keys, randomBytes, entries) }])
-    } catch (error) {
-      putBack(group, error)
-      return false
-    }
-    dropped -= lost
-    isTold = false
-    for (const { resolve } of group) resolve?.()
-    return true
+  return {
+    add: (entry: Waiting): number => waiting.push(entry),
+    size: () => waiting.length,
+    /** @returns false if the first of them could not be written */
+    async writeSome(): Promise<boolean> {
+      const lost = dropped
+      const group = takeBundle(waiting)
+      const entries = group.map(({ entry }) => entry)
+      if (lost > 0) entries.unshift(droppedEntry(now(), lost))
+      try {
+        await store.write([{ log: sealBundle(keys, randomBytes, entries) }])
+      } catch (error) {
+        putBack(group, error)
+        return false
+      }
+      dropped -= lost
+      isTold = false
+      for (const { resolve } of group) resolve?.()
+      return true
+    },
   }
+}
+
+export function makeAuditLog(parts: AuditLogParts): AuditLog {
+  const { keys, randomBytes, log } = parts
+  const queue = makeQueue(parts)
+  let writing: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
 
   const writeAll = async (): Promise<void> => {
     // Requests of one turn of the loop share a commit.
     await Promise.resolve()
-    while (waiting.length > 0 && (await writeGroup()));
+    while (queue.size() > 0 && (await queue.writeSome()));
     writing = undefined
-    if (waiting.length > 0) later()
+    if (queue.size() > 0) later()
   }
 
   const start = (): Promise<void> => {
@@ -126,8 +137,7 @@ export function makeAuditLog({ store, keys, randomBytes, now, log }: AuditLogPar
   }
 
   const note = (entry: AuditEntry): void => {
-    waiting.push({ entry })
-    if (waiting.length >= auditWaitingMax) void start()
+    if (queue.add({ entry }) >= auditWaitingMax) void start()
     else later()
   }
   const logins = makeLoginRefusals(note)
@@ -136,7 +146,7 @@ export function makeAuditLog({ store, keys, randomBytes, now, log }: AuditLogPar
     changeOf: entry => ({ log: sealBundle(keys, randomBytes, [entry]) }),
     record: entry =>
       new Promise((resolve, reject) => {
-        waiting.push({ entry, resolve, reject })
+        queue.add({ entry, resolve, reject })
         void start()
       }),
     note,
@@ -144,8 +154,8 @@ export function makeAuditLog({ store, keys, randomBytes, now, log }: AuditLogPar
     async flush() {
       logins.end()
       await writing
-      if (waiting.length > 0) await start()
-      if (waiting.length > 0) log('audit_not_written', { waiting: waiting.length })
+      if (queue.size() > 0) await start()
+      if (queue.size() > 0) log('audit_not_written', { waiting: queue.size() })
     },
   }
 }

@@ -54,7 +54,7 @@ export interface CheckpointParts {
 }
 
 /** A checkpoint that has landed. */
-export interface SignedCheckpoint {
+interface SignedCheckpoint {
   readonly origin: string
   readonly size: number
   readonly note: string

@@ -6,8 +6,8 @@
  * absent; 1 to 252 the length of an ASCII text; 253 a lower-case UUID, 16 bytes; 254 its length in
  * UTF-8 as u32, and then the text; 255 a text of no bytes.
  *
- * decision: loops over characters: the runtime's own functions took three times as long for texts as
- * short as these.
+ * decision: loops over characters. The runtime's own functions took three times as long for texts
+ * as short as these.
  * @module
  */
 import {

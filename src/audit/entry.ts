@@ -28,9 +28,9 @@ export interface AuditEntry {
   readonly entityType?: string | undefined
   /** At most as many as a bulk operation has items. */
   readonly entityIds: readonly string[]
-  /** What was shown most of any of them. */
+  /** The transform that showed most of any of them. */
   readonly transform?: Transform | undefined
-  /** What decided: `rule 0` by its place in order, the plain permission, or `none`. */
+  /** Name of what decided: `rule 0` by its place in order, the plain permission, or `none`. */
   readonly rule?: string | undefined
   /** HTTP status of the answer. */
   readonly result: number

@@ -24,7 +24,7 @@ const unknownAddress = 'unknown'
 /** @param enter takes an entry of the log */
 export function makeLoginRefusals(enter: (entry: AuditEntry) => void): LoginRefusals {
   let refused = new TextMap<Repeated>()
-  /** Those of addresses beyond the bound. */
+  /** Refusals of addresses beyond the bound. */
   let others: Repeated | undefined
   let timer: NodeJS.Timeout | undefined
 

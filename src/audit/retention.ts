@@ -27,8 +27,8 @@ const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: 
   openBundle(keys, bundle).every(({ entry }) => entry.atMs < beforeMs)
 
 /**
- * Removes bundles that are older than the days to be kept, a bounded number at a time. What they add
- * to the tree is kept, and an entry says up to where the log was pruned.
+ * Removes bundles that are older than the days to be kept, a bounded number at a time. Their part
+ * of the tree is kept, and an entry says up to where the log was pruned.
  * @param signed number of entries that a checkpoint covers: no other is removed
  * @returns number of entries removed; 0 if none is due
  */

@@ -3,8 +3,9 @@
  * overwritten. Who breaks in cannot sign anew what was signed on days before.
  *
  * They are sealed under the key of the log. Those of a folder are kept outside of its store, whose
- * engine leaves replaced values in its file for a while. A copy of the store has none, so a restored
- * vault begins a chain of keys under a name of its own, and two copies never sign under one name.
+ * engine leaves replaced values in its file for a while. A copy of the store has none, so a
+ * restored vault begins a chain of keys under a name of its own, and two copies never sign under
+ * one name.
  * Vaults that share a database share the keys in it, and its copies have them as well.
  * @module
  */
@@ -38,7 +39,7 @@ export interface SigningKeys {
   readonly next?: SigningKey
 }
 
-/** Where they are kept. */
+/** Place in which signing keys are kept. */
 export interface SigningPlace {
   readonly read: () => MaybeLater<Uint8Array | undefined>
   /** Overwrites what was there; resolves when that is on disk. */

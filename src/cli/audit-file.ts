@@ -1,9 +1,9 @@
 /**
  * An export of the audit log as a file of JSON lines that proves itself.
  *
- * The first line has what a reader needs beside the entries: the announcements of keys and the state
- * of the tree before the first entry. Then each entry has a line with its sequence, its salt and
- * its exact text; the last line has the checkpoints.
+ * The first line has what a reader needs beside the entries: the announcements of keys and the
+ * state of the tree before the first entry. Then each entry has a line with its sequence, its salt
+ * and its exact text; the last line has the checkpoints.
  * @module
  */
 import { createReadStream } from 'node:fs'

@@ -12,7 +12,7 @@ import { pinnedNoteBytesMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { withPublicLog } from './audit-log.ts'
+import { withPublicLog } from './opened-log.ts'
 import { openExport } from './audit-file.ts'
 import { takesVault } from './vault-options.ts'
 

@@ -14,7 +14,7 @@ import { CommandFailure } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
-import { withLog, withPublicLog } from './audit-log.ts'
+import { withLog, withPublicLog } from './opened-log.ts'
 import { addAuditVerify } from './audit-verify.ts'
 import { takesVault } from './vault-options.ts'
 

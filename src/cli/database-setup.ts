@@ -26,7 +26,11 @@ function databaseSetup({ printSql, upgrade, schema, role }: DatabaseSetupOptions
     if (namePattern.test(name)) continue
     throw usage(`${flag}: expected small letters, digits and _`)
   }
-  sayNow(...setupOf(schema, role, upgrade === true).join('\n').split('\n'))
+  sayNow(
+    ...setupOf(schema, role, upgrade === true)
+      .join('\n')
+      .split('\n'),
+  )
 }
 
 export function addDatabase(program: Command): void {

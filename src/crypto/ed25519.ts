@@ -14,7 +14,7 @@ export const signatureBytes = 64
 const privateHeader = Buffer.from('302e020100300506032b657004220420', 'hex')
 const publicHeader = Buffer.from('302a300506032b6570032100', 'hex')
 
-export interface SigningKey {
+interface Ed25519Key {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
   /** @returns 64 bytes */
@@ -22,7 +22,7 @@ export interface SigningKey {
 }
 
 /** @param seed the private key: 32 random bytes, copied; the caller wipes its own */
-export function signingKeyOf(seed: Uint8Array): SigningKey {
+export function signingKeyOf(seed: Uint8Array): Ed25519Key {
   invariant(seed.length === seedBytes, 'a seed of Ed25519 has 32 bytes')
   const encoded = Buffer.concat([privateHeader, seed])
   const key = createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })

@@ -32,7 +32,7 @@ const entityTypes: Readonly<Record<string, string>> = {
 const entityTypeOf = ({ path }: Operation): string | undefined =>
   entityTypes[path.split('/')[1] ?? '']
 
-/** What was shown most of any token. */
+/** Returns the transform that showed most of any token. */
 function transformOf({ shown, request }: Exchange): Transform | undefined {
   const { reveal, mask, redact } = shown.counts
   if (request.method === 'HEAD') return reveal + mask + redact > 0 ? 'redact' : undefined

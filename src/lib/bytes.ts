@@ -184,7 +184,8 @@ export function uuidOf(random: Uint8Array): string {
 }
 
 /*
- * Whole numbers of 16, 32 and 48 bits, big endian, so that the order of bytes is the order of numbers.
+ * Whole numbers of 16, 32 and 48 bits, big endian, so that the order of bytes is the order of
+ * numbers.
  */
 
 export const u48Bytes = 6

@@ -43,7 +43,8 @@ const origin = 'coffer/335101d8d335027a/32cd2fa2'
 const root = 'RiNxirMtBs83d6zi8WkuS8c/UVJ6SSYMozbalpSAT/M='
 const exampleNote =
   `${origin}\n9\n${root}\n\n` +
-  `— ${origin} /GEGYQEE1hPp2JvWmgWcM+IHhDWFfaOoUwn6HCThlWmC0AYS3WXJsfnO/6zhB8Xr6WiTtFaLG+7/jEY8X77Y2hFa+Aw=\n`
+  `— ${origin} /GEGYQEE1hPp2JvWmgWcM+IHhDWFfaOoUwn6HCThlWmC0AYS3WXJsfnO/` +
+  '6zhB8Xr6WiTtFaLG+7/jEY8X77Y2hFa+Aw=\n'
 
 const checkpointExamples = {
   checkpoint: {

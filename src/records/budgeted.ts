@@ -18,12 +18,12 @@ export interface Budget {
 /** Number of tokens that an answer shows whole, masked, or without their data. */
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
-/** What a request was shown, for the audit log. */
+/** Tokens that a request was shown, for the audit log. */
 export interface Shown {
   readonly counts: ShownCounts
   /** Ids of the tokens, in their order. */
   readonly ids: string[]
-  /** What decided of all of them; `several` if they differ. */
+  /** Name of the rule that decided of all of them; `several` if they differ. */
   rule: string | undefined
 }
 

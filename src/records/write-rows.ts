@@ -28,13 +28,16 @@ export interface WriteContext {
 
 /** The entry of a write in the audit log. */
 export interface WriteAudit {
-  /** Returns the change that appends it. @param ids of what the write made; none if the address names it */
+  /**
+   * Returns the change that appends it.
+   * @param ids of what the write made; none if the address names it
+   */
   readonly changeOf: (ids: readonly string[]) => Change
   /** Called once the write has landed: then so has the entry. */
   readonly landed: () => void
 }
 
-/** What a write is about; computed only if somebody asks. */
+/** Subject of a write; computed only if somebody asks. */
 interface WriteSubject {
   /** Default: null. */
   readonly effect?: () => Effect
@@ -57,9 +60,9 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
 })
 
 /**
- * Writes on behalf of a credential, with the entry of the audit log. Without changes, it writes only
- * those of `keepEffect`, if any; these come last, so their rows have greater ordinals than those of
- * the operation.
+ * Writes on behalf of a credential, with the entry of the audit log. Without changes, it writes
+ * only those of `keepEffect`, if any; these come last, so their rows have greater ordinals than
+ * those of the operation.
  * @returns true if committed; false if a row changed or a unique was taken meanwhile
  * @throws CredentialChanged, EffectKept
  */

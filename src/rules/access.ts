@@ -157,8 +157,8 @@ export function decideTransform(
 }
 
 /**
- * Returns the name of what decides, for the audit log: `rule 0` by its place in the order, the plain
- * permission, or `none`.
+ * Returns the name of what decides, for the audit log: `rule 0` by its place in the order, the
+ * plain permission, or `none`.
  */
 export function decidedBy(grants: Grants, permission: Permission, place: TokenPlace): string {
   const rule = decidingRule(grants, permission, place)

@@ -11,7 +11,7 @@ import { rootOf } from '../../src/audit/merkle-tree.ts'
 import { makeNoteSigner, printVerifierKey } from '../../src/audit/note-keys.ts'
 import { proveConsistency, proveInclusion } from '../../src/audit/proofs.ts'
 import { openNote, signNote } from '../../src/audit/signed-note.ts'
-import { leavesOf, memoryLog } from '../support/audit-log.ts'
+import { leavesOf, memoryLog } from '../support/tree-log.ts'
 
 const folder = join(import.meta.dir, 'checker')
 const hasGo = Bun.which('go') !== null

@@ -1,5 +1,5 @@
 /**
- * Checkpoints of the audit log: what has landed is signed, over days, ends, restores and full disks.
+ * Checkpoints of the audit log: what has landed is signed, over days, ends and restores.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -153,7 +153,7 @@ describe('a checkpoint', () => {
     await vault.deps.store.close()
   })
 
-  test('has another name where the keys are gone, as in a restored copy, and an entry says so', async () => {
+  test('has another name where the keys are gone, as in a restored copy', async () => {
     const vault = await openTestVault(77)
     const before = await makeCheckpoints(partsOf(vault, placeOf())).next()
     const after = await makeCheckpoints(partsOf(vault, placeOf())).next()

@@ -1,5 +1,5 @@
 /**
- * What expires has an entry that lands with its removal.
+ * A token that expires has an entry that lands with its removal.
  * @module
  */
 import { expect, test } from 'bun:test'

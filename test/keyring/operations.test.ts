@@ -78,8 +78,8 @@ test('one new master key at a time: the file of one would take the place of anot
   }
   const administered = { ...vault, clockAheadMs: () => 0, isShared: false, replaceMasterKey }
   const operations = keyOperations(administered, makeResealer(administered))
-  const rekey = async () =>
-    operations['keys-rekey']?.run({ file: 'master.key', forget_before: true }, () => {}, theOperator)
+  const input = { file: 'master.key', forget_before: true }
+  const rekey = async () => operations['keys-rekey']?.run(input, () => {}, theOperator)
   const first = rekey()
   await begun.promise
   const second = rekey().then(

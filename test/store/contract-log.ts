@@ -74,7 +74,11 @@ export function describeLog({ store, reopen }: Subject): void {
       ])
       expect(await shapesOf(store(), { before: 0 })).toEqual([])
     })
+  })
+}
 
+export function describeLogChanges({ store, reopen }: Subject): void {
+  describe('changes of the log', () => {
     test('has an entry with the rows of its write, and none of a refused one', async () => {
       const insert: Change = { insert: rowOf({ uniques: [1] }) }
       const landed = await store().write([insert, { log: bundleOf(1) }])
@@ -131,7 +135,11 @@ export function describeLog({ store, reopen }: Subject): void {
         { key: key(2, 1), value: key(22) },
       ])
     })
+  })
+}
 
+export function describeLogRefusals({ store }: Subject): void {
+  describe('the log', () => {
     test.each<[string, Change]>([
       ['a bundle without entries', { log: { leaves: [], sealed: key(1) } }],
       ['a bundle of too many entries', { log: bundleOf(0, bundleEntriesMax + 1) }],

@@ -6,7 +6,7 @@
 import { afterEach, beforeEach, describe } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { describeLog } from './contract-log.ts'
+import { describeLog, describeLogChanges, describeLogRefusals } from './contract-log.ts'
 import { describePages } from './contract-pages.ts'
 import { describeReseal } from './contract-reseal.ts'
 import { describeWrites } from './contract-writes.ts'
@@ -40,5 +40,7 @@ export function describeStoreContract(
     describeReseal(subject)
     describePages(subject)
     describeLog(subject)
+    describeLogChanges(subject)
+    describeLogRefusals(subject)
   })
 }

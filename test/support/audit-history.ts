@@ -14,7 +14,7 @@ import {
   type LogToVerify,
   type LogVerdict,
 } from '../../src/audit/verify-log.ts'
-import { leafOf } from './audit-log.ts'
+import { leafOf } from './tree-log.ts'
 
 export const origin = 'coffer/4f1c'
 

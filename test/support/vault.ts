@@ -148,6 +148,7 @@ export async function openTestVault(
  * @param seed of the reopened vault
  */
 export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestVault> {
+  await vault.deps.audit.flush()
   await vault.deps.store.close()
   const store = await openStore(vault.folder)
   const keys = await openVaultKeys(store, masterKeyOf(seed))

@@ -27,6 +27,8 @@ function expectOneLine(run: () => unknown, says: string): void {
   expect(error.message).not.toContain('\n')
 }
 
+const origins = ['https://a.example', 'http://b:81']
+
 /** Every setting, as texts, as members of the file, and their meaning. */
 const samples: {
   readonly [K in keyof Settings]: readonly [text: string, member: unknown, meaning: Settings[K]]
@@ -34,11 +36,7 @@ const samples: {
   keyHeaders: ['BT-API-KEY, x-key', ['BT-API-KEY', 'x-key'], ['bt-api-key', 'x-key']],
   headerPrefix: ['BT, x-shop', ['BT', 'x-shop'], ['bt', 'x-shop']],
   basePath: ['/vault/v1.0/', '/vault/v1.0/', '/vault/v1.0'],
-  corsOrigins: [
-    'https://a.example,http://b:81',
-    ['https://a.example', 'http://b:81'],
-    ['https://a.example', 'http://b:81'],
-  ],
+  corsOrigins: [origins.join(), origins, origins],
   bodyBytesMax: ['2048', 2048, 2048],
   bodiesBytesMax: ['2000000', 2_000_000, 2_000_000],
   credentialBodiesBytesMax: ['1000000', 1_000_000, 1_000_000],

@@ -1,7 +1,8 @@
 /**
  * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither (`key-source.ts`),
- * `lock`, `store` with the database, and `clock` and `audit.key` once it was served. While it is served it has a
- * socket, `control`. Copies that commands make there, and may leave, are listed in `copies.ts`.
+ * `lock`, `store` with the database, and `clock` and `audit.key` once it was served. While it is
+ * served it has a socket, `control`. Copies that commands make there, and may leave, are listed in
+ * `copies.ts`.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'

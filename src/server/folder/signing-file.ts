@@ -1,9 +1,10 @@
 /**
- * The file `audit.key` of a data folder: the keys that sign the checkpoints of the audit log, sealed.
+ * The file `audit.key` of a data folder: the sealed keys that sign checkpoints of the audit log.
  *
- * It has one size and is overwritten in place, so that the file system keeps nothing of a key whose
- * day is over, as far as that is in its hands: one that copies what it writes, and a disk that wears
- * out, may. Layout: length u16 · the sealed keys · zeros.
+ * It has one size and is overwritten in place, so that nothing is left of a key whose day is over.
+ * A file system that copies what it writes, and a flash disk, may keep some all the same.
+ *
+ * Layout: length u16 · the sealed keys · zeros.
  * @module
  */
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'

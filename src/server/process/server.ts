@@ -109,7 +109,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, waited]).finally(() => clearTimeout(timer))
 }
 
-/** What a process does for its vault beside answering. */
+/** Work of a process for its vault, beside answering. */
 export interface VaultDuties {
   /** True in the one of several processes that sweeps and signs. */
   readonly isSweeper?: () => boolean

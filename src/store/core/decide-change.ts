@@ -42,7 +42,7 @@ export interface GroupDraft {
   readonly log: LogDraft
 }
 
-/** What a group writes to the log and beside it. */
+/** Changes of a group to the log and to the values beside it. */
 export interface LogDraft {
   readonly bundles: LogBundle[]
   /** Values by the texts of their keys; the last one counts. */

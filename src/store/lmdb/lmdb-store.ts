@@ -29,7 +29,7 @@ import { checkIntegrity } from './inspect/integrity.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { isReadBefore, scrub } from './maintenance/scrub.ts'
 import { readDue, readPage } from './index/index-query.ts'
-import { readBundles, readDerived, readLogRange } from './log-table.ts'
+import { logReadsOf } from './log-table.ts'
 import { prepareChanges } from '../core/decide-change.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/lmdb-commit.ts'
 
@@ -325,9 +325,7 @@ export async function openLmdbStore({
       return follow(() => readDue(environment, nowMs, limit))
     },
     generation: () => read(() => readState(environment).generation),
-    logRange: () => read(() => readLogRange(environment)),
-    bundles: async (range, limit) => read(() => readBundles(environment, range, limit)),
-    derived: async (from, to, limit) => read(() => readDerived(environment, from, to, limit)),
+    ...logReadsOf(environment, read),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: async sealed => {
       const { commits } = read(() => figuresOf(environment, writer))

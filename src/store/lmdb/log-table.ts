@@ -39,7 +39,7 @@ export function tablesOf({ log, derived }: LmdbEnvironment) {
   return { log, derived }
 }
 
-/** Returns the key of the newest bundle that begins at a sequence or before, or of that sequence. */
+/** Returns the key of the newest bundle that begins at a sequence or before it, else the first. */
 function keyHolding(log: LmdbTable, sequence: number): Uint8Array {
   const key = encodeRowKey(sequence)
   for (const before of log.getKeys({ start: key, reverse: true, limit: 1 })) return before
@@ -104,6 +104,16 @@ export function readBundles(
   const entries = log.getRange({ start, reverse: true, limit })
   return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
 }
+
+/** The reads of the log that a store has. @param read runs one in the newest state */
+export const logReadsOf = (
+  environment: LmdbEnvironment,
+  read: <T>(work: () => T) => T,
+): Pick<Store, 'logRange' | 'bundles' | 'derived'> => ({
+  logRange: () => read(() => readLogRange(environment)),
+  bundles: async (range, limit) => read(() => readBundles(environment, range, limit)),
+  derived: async (from, to, limit) => read(() => readDerived(environment, from, to, limit)),
+})
 
 export const readDerived = (
   { derived }: LmdbEnvironment,

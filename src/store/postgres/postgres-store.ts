@@ -223,6 +223,12 @@ function storeOf(
     if (clock.hasMovedOut()) throw new ApiError('unavailable', movedOutMessage)
     if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
   }
+  const whileRight =
+    <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) =>
+    async (...asked: A): Promise<R> => {
+      assertRight()
+      return read(...asked)
+    }
   const store: Omit<Store, 'close'> = {
     async find(unique) {
       checkUnique(unique)
@@ -263,18 +269,9 @@ function storeOf(
       assertRight()
       return lookups.generation(isPatient)
     },
-    async logRange() {
-      assertRight()
-      return reads.logRange()
-    },
-    async bundles(range, limit) {
-      assertRight()
-      return reads.bundles(range, limit)
-    },
-    async derived(from, to, limit) {
-      assertRight()
-      return reads.derived(from, to, limit)
-    },
+    logRange: whileRight(reads.logRange),
+    bundles: whileRight(reads.bundles),
+    derived: whileRight(reads.derived),
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
   return store

@@ -13,7 +13,7 @@ import {
   writeHistory,
   type History,
 } from '../../support/audit-history.ts'
-import { flipped } from '../../support/audit-log.ts'
+import { flipped } from '../../support/tree-log.ts'
 import { cases } from '../../support/thorough.ts'
 
 const honest = writeHistory()

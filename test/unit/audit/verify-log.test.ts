@@ -11,7 +11,7 @@ import {
   verifyChanged,
   writeHistory,
 } from '../../support/audit-history.ts'
-import { flipped } from '../../support/audit-log.ts'
+import { flipped } from '../../support/tree-log.ts'
 
 const honest = writeHistory()
 const size = honest.states.length - 1

@@ -1,5 +1,5 @@
 /**
- * What a group writes to the log and beside it: the last statements before its COMMIT.
+ * Statements by which a group writes to the log and beside it: the last ones before its COMMIT.
  *
  * Sequences have no gaps, so a group holds the row of the next one until its COMMIT ends, and every
  * other group that logs waits for that. Locks are taken in this order: the writer's receipt, rows
