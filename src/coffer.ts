@@ -27,6 +27,7 @@ import type { Pipeline } from './http/pipeline.ts'
 import { knowsServer } from './http/routes.ts'
 import { makeTraceIds } from './http/trace-id.ts'
 import { logProofRoutes } from './logs/proof-routes.ts'
+import { logRoutes } from './logs/routes.ts'
 import { permissionRoutes } from './permissions/routes.ts'
 import { sessionAuthenticator, sessionKeyPrefix } from './sessions/find-session-caller.ts'
 import type { SessionDeps } from './sessions/session-deps.ts'
@@ -89,6 +90,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(tenantRoutes(deps, pipeline))
     .use(permissionRoutes(pipeline))
     .use(logProofRoutes(deps, pipeline))
+    .use(logRoutes(deps, pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   const elements = elementRoutes(pipeline)

@@ -79,32 +79,42 @@ export interface LoggedEntry {
   readonly line: string
 }
 
+/** @throws ApiError `storage_corrupt` if the hash is not that of the entry */
+function checkLeaf(leaf: Uint8Array | undefined, salt: Uint8Array, line: string): void {
+  assertStored(
+    leaf !== undefined && leafOf(salt, line).every((byte, i) => byte === leaf[i]),
+    'an entry of the log with its hash',
+  )
+}
+
 /**
+ * Opens the entries of a bundle, or those of some sequences.
  * @throws ApiError `storage_corrupt` if it is not as it was sealed, or a hash is not that of its
  *   entry
  */
 export function openBundle(
   keys: Pick<Keys, 'auditKey'>,
   { first, leaves, sealed }: StoredBundle,
+  isWanted: (sequence: number) => boolean = () => true,
 ): readonly LoggedEntry[] {
   const plain = open(() => keyOf(keys), contextOf(leaves), sealed)
   const entries: LoggedEntry[] = []
   let at = 0
-  while (at < plain.length) {
+  let count = 0
+  for (; at < plain.length; count += 1) {
     const start = at + entryAt
     assertStored(start <= plain.length, 'a bundle of whole entries')
-    const salt = plain.slice(at, at + saltBytes)
     const end = start + readU32(plain, at + saltBytes)
-    const entry = decodeEntry(plain.subarray(start, end))
-    const line = printEntry(entry)
-    const leaf = leaves[entries.length]
-    assertStored(
-      leaf !== undefined && leafOf(salt, line).every((byte, i) => byte === leaf[i]),
-      'an entry of the log with its hash',
-    )
-    entries.push({ sequence: first + entries.length, salt, entry, line })
+    const sequence = first + count
+    if (isWanted(sequence)) {
+      const salt = plain.slice(at, at + saltBytes)
+      const entry = decodeEntry(plain.subarray(start, end))
+      const line = printEntry(entry)
+      checkLeaf(leaves[count], salt, line)
+      entries.push({ sequence, salt, entry, line })
+    }
     at = end
   }
-  assertStored(entries.length === leaves.length, 'an entry of the log for each hash')
+  assertStored(at === plain.length && count === leaves.length, 'an entry of the log for each hash')
   return entries
 }

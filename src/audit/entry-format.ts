@@ -11,13 +11,12 @@
  * @module
  */
 import {
+  bufferOf,
   byteAt,
-  hexOf,
   readU16,
   readU32,
   readU48,
   u48Bytes,
-  utf8Text,
   uuidText,
   writeU16,
   writeU32,
@@ -141,46 +140,69 @@ export function writeEntry(target: Buffer, start: number, entry: AuditEntry): nu
 }
 
 interface Cursor {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   at: number
 }
 
-function take(cursor: Cursor, length: number): Uint8Array {
-  const end = cursor.at + length
-  assertStored(end <= cursor.bytes.length, 'an entry of the log as long as it says')
-  const taken = cursor.bytes.subarray(cursor.at, end)
-  cursor.at = end
-  return taken
+/** Moves a cursor over some bytes. @returns where they begin */
+function passOver(cursor: Cursor, length: number): number {
+  const start = cursor.at
+  cursor.at += length
+  assertStored(cursor.at <= cursor.bytes.length, 'an entry of the log as long as it says')
+  return start
 }
 
 function readText(cursor: Cursor): string | undefined {
-  const mark = byteAt(take(cursor, 1), 0)
+  const { bytes } = cursor
+  const mark = byteAt(bytes, passOver(cursor, 1))
   if (mark === absent) return undefined
   if (mark === emptyMark) return ''
-  if (mark === uuidMark) return uuidText(hexOf(take(cursor, uuidBytes)))
-  const length = mark === longMark ? readU32(take(cursor, lengthBytes), 0) : mark
-  return utf8Text(take(cursor, length))
+  if (mark === uuidMark) {
+    const start = passOver(cursor, uuidBytes)
+    return uuidText(bytes.toString('hex', start, cursor.at))
+  }
+  if (mark !== longMark) {
+    const start = passOver(cursor, mark)
+    return bytes.toString('latin1', start, cursor.at)
+  }
+  const start = passOver(cursor, readU32(bytes, passOver(cursor, lengthBytes)))
+  return bytes.toString('utf8', start, cursor.at)
+}
+
+type Texts = { -readonly [Name in (typeof textNames)[number]]?: string | undefined }
+
+function readTexts(cursor: Cursor): Texts {
+  const texts: Texts = {}
+  for (const name of textNames) {
+    const text = readText(cursor)
+    if (text !== undefined) texts[name] = text
+  }
+  return texts
+}
+
+function readIds(cursor: Cursor): readonly string[] {
+  const ids: string[] = []
+  const start = passOver(cursor, 2)
+  for (let left = readU16(cursor.bytes, start); left > 0; left -= 1) {
+    ids.push(readText(cursor) ?? '')
+  }
+  return ids
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function decodeEntry(bytes: Uint8Array): AuditEntry {
+export function decodeEntry(stored: Uint8Array): AuditEntry {
+  const bytes = bufferOf(stored)
   const cursor: Cursor = { bytes, at: 0 }
-  const head = take(cursor, textsAt)
-  const texts = Object.fromEntries(
-    textNames.flatMap(name => {
-      const text = readText(cursor)
-      return text === undefined ? [] : [[name, text]]
-    }),
-  ) as Pick<AuditEntry, (typeof textNames)[number]>
-  const ids = readU16(take(cursor, 2), 0)
-  const entityIds = Array.from({ length: ids }, () => readText(cursor) ?? '')
+  passOver(cursor, textsAt)
+  const texts = readTexts(cursor)
+  const entityIds = readIds(cursor)
   assertStored(cursor.at === bytes.length, 'an entry of the log and nothing behind it')
-  const count = readU32(head, countAt)
+  const count = readU32(bytes, countAt)
   return {
-    atMs: readU48(head, 0),
-    ...texts,
+    atMs: readU48(bytes, 0),
+    ...(texts as Pick<AuditEntry, (typeof textNames)[number]>),
     entityIds,
-    result: readU16(head, resultAt),
+    result: readU16(bytes, resultAt),
     ...(count === 1 ? {} : { count }),
   }
 }

@@ -2,10 +2,10 @@
  * Keys: the keyring of an installation, the subkeys of its tenants, and digests under them.
  * @module
  */
-import { termBytes } from '../limits/work-limits.ts'
+import { auditDigestBytes, termBytes } from '../limits/work-limits.ts'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8, base58 } from '../lib/bytes.ts'
+import { base58, byteAt, utf8 } from '../lib/bytes.ts'
 import { keyBytes, primitives } from './primitives.ts'
 import { ApiError } from '../lib/errors.ts'
 import type { Keyring } from './keyring-format.ts'
@@ -23,6 +23,7 @@ type Purpose =
   | 'cursor'
   | 'log'
   | 'audit'
+  | 'audit-index'
   | 'backup'
   | 'backup-check'
   | 'master-proof'
@@ -63,6 +64,8 @@ export interface Keys {
   readonly logKey: Uint8Array | undefined
   /** Seals entries of the audit log, and nothing else; `undefined` once wiped. */
   readonly auditKey: Uint8Array | undefined
+  /** Digests what entries of the audit log are found by; `undefined` once wiped. */
+  readonly auditIndexKey: Uint8Array | undefined
   /**
    * From now on seals under the current key of another keyring of the same installation. Scopes are
    * made anew: do not hold one across other work, since values sealed under an old scope are
@@ -165,12 +168,14 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     }
     logKey.fill(0)
     auditKey.fill(0)
+    auditIndexKey.fill(0)
     scopes.clear()
     wipe(keyring)
   }
   scopeOf(installationName)
   const logKey = derive(first.indexKey, 'log', installationName)
   const auditKey = derive(first.indexKey, 'audit', installationName)
+  const auditIndexKey = derive(auditKey, 'audit-index', installationName)
   return {
     wipe: wipeAll,
     get logKey() {
@@ -178,6 +183,9 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     },
     get auditKey() {
       return isWiped ? undefined : auditKey
+    },
+    get auditIndexKey() {
+      return isWiped ? undefined : auditIndexKey
     },
     get installation() {
       return scopeOf(installationName)
@@ -278,3 +286,20 @@ const logDigestChars = 22
  */
 export const logDigest = ({ logKey }: Pick<Keys, 'logKey'>, id: string): string | undefined =>
   logKey && hasherOf(logKey, 'token', [id]).digest('base64url').slice(0, logDigestChars)
+
+/**
+ * Writes the digest by which entries of the audit log are found, 6 bytes: what it finds is opened
+ * and tested, so that equal digests of two values cost time and no truth.
+ * @throws ApiError `unavailable` once the vault is sealed
+ */
+export function writeAuditDigest(
+  { auditIndexKey }: Pick<Keys, 'auditIndexKey'>,
+  target: Uint8Array,
+  at: number,
+  kind: string,
+  ...fields: readonly string[]
+): void {
+  if (auditIndexKey === undefined) throw new ApiError('unavailable', 'The vault is sealed.')
+  hasherOf(auditIndexKey, kind, fields).digest(digestScratch)
+  for (let i = 0; i < auditDigestBytes; i += 1) target[at + i] = byteAt(digestScratch, i)
+}

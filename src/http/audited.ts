@@ -18,7 +18,7 @@ import type { Operation, Reply } from './operation.ts'
 import { statusOf } from './problem.ts'
 
 /** The kind of thing that an address is about, by its first segment. */
-const entityTypes: Readonly<Record<string, string>> = {
+const entityTypes = {
   tokens: 'token',
   tokenize: 'token',
   detokenize: 'token',
@@ -27,10 +27,15 @@ const entityTypes: Readonly<Record<string, string>> = {
   tenants: 'tenant',
   permissions: 'permission',
   logs: 'log',
-}
+} as const
+
+/** The kinds of things that entries are about. */
+export const entityTypeNames: readonly string[] = [...new Set(Object.values(entityTypes))]
+
+const entityTypesByPath: Readonly<Record<string, string>> = entityTypes
 
 const entityTypeOf = ({ path }: Operation): string | undefined =>
-  entityTypes[path.split('/')[1] ?? '']
+  entityTypesByPath[path.split('/')[1] ?? '']
 
 /** Returns the transform that showed most of any token. */
 function transformOf({ shown, request }: Exchange): Transform | undefined {

@@ -68,6 +68,26 @@ export const loginAddressesMax = 1_000
 /** As long as the longest id of a token, in UTF-16. */
 export const entityIdCharsMax = 800
 
+// Finding entries of the audit log
+/** Two of a million values share a digest with a chance of one in 500. */
+export const auditDigestBytes = 6
+/** decision: entries that are indexed together; up to as many newest ones are read one by one. */
+export const logSliceEntries = 4_096
+/** decision: digests of a slice, which then has fewer entries; they are sorted in memory. */
+export const logSliceTermsMax = 65_536
+/** decision: entries whose digests lie together: a look-up asks once for each chunk of them. */
+export const logChunkEntries = 262_144
+/** decision: index values of one transaction, so that others wait for it no longer than needed. */
+export const logIndexPutsMax = 500
+/** decision: index values read at once. */
+export const logIndexReadMax = 1_000
+/** decision: bundles read at once. */
+export const logBundlesRead = 32
+/** decision: entries that a request may open to find others; they take up to 0.4 s. */
+export const logEntriesOpenedMax = 20_000
+/** decision: bytes of the bundles that a request may open to find entries. */
+export const logBytesOpenedMax = 16 * 1024 * 1024
+
 // Caches
 export const credentialCacheEntriesMax = 10_000
 /** decision: age at which a cached credential is reread even if nothing reported a change. */

@@ -38,6 +38,7 @@ const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'tenant:update': 'Update the tenant',
   'key:read': 'Read and list application keys',
   'key:rotate': 'Create and revoke application keys',
+  'log:read': 'Read the audit log of the tenant',
 }
 
 const permissionSchema = Type.Object(

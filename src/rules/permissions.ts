@@ -17,7 +17,6 @@ const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] a
  */
 export const unguardedPermissions = [
   'tenant:delete',
-  'log:read',
   'webhook:read',
   'webhook:create',
   'webhook:update',
@@ -34,6 +33,7 @@ const management = [
   'tenant:update',
   'key:read',
   'key:rotate',
+  'log:read',
   ...unguardedPermissions,
 ] as const
 

@@ -75,6 +75,7 @@ export function countWork(deps: Deps): Counted {
         installation: countScope(keys.installation),
         logKey: keys.logKey,
         auditKey: keys.auditKey,
+        auditIndexKey: keys.auditIndexKey,
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
         wipe: keys.wipe,

@@ -24,6 +24,7 @@ const keys = {
   installation: scope,
   logKey: key,
   auditKey: key,
+  auditIndexKey: key,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

@@ -14,6 +14,7 @@ const groups: readonly (readonly [path: RegExp, name: string, description: strin
   [/^\/sessions/, 'Sessions', 'Short-lived access for browsers and mobile applications.'],
   [/^\/applications/, 'Applications', 'Holders of API keys, and who may see what.'],
   [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
+  [/^\/logs/, 'Logs', 'Who asked for what, and what was answered.'],
   [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
   [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],
 ]

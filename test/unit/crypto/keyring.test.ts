@@ -243,8 +243,10 @@ describe('keys that are wiped', () => {
     const scope = keys.tenant('a tenant')
     const recordKey = scope.recordKey(1)
     const { indexKey, fingerprintKey, cursorKey } = scope
-    const { logKey = new Uint8Array(32), auditKey = new Uint8Array(32) } = keys
-    const all = [recordKey, indexKey, fingerprintKey, cursorKey, logKey, auditKey]
+    const zeros = new Uint8Array(32)
+    const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros } = keys
+    const audit = [logKey, auditKey, auditIndexKey]
+    const all = [recordKey, indexKey, fingerprintKey, cursorKey, ...audit]
     const own = [
       keyring.indexKey,
       keyring.fingerprintKey,
@@ -258,5 +260,6 @@ describe('keys that are wiped', () => {
     expect(() => keys.installation).toThrow('sealed')
     expect(logDigest(keys, 'an id')).toBeUndefined()
     expect(keys.auditKey).toBeUndefined()
+    expect(keys.auditIndexKey).toBeUndefined()
   })
 })

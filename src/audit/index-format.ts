@@ -1,0 +1,170 @@
+/**
+ * The index of the audit log, as keys and values beside it.
+ *
+ * Entries are indexed in slices, oldest first: some that follow one another, within one chunk of
+ * `logChunkEntries`. For each value that an entry of a slice can be found by, there is one key:
+ * 2 · chunk u24 · kind u8 · digest 6 · first sequence of the slice within its chunk u24. So a
+ * look-up is one range of keys for each chunk, and what is written together lies together. Its
+ * value is the places of the entries within the slice: up to 255 as u16, ascending, or else a
+ * bitmap of 512 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
+ * earliest and the latest instant of the slice, u48 each. The key 2 alone has the sequence of the
+ * first entry that is not indexed, u48.
+ * @module
+ */
+import { readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
+import { assertStored } from '../lib/errors.ts'
+import { auditDigestBytes, logChunkEntries, logSliceEntries } from '../limits/work-limits.ts'
+
+const prefix = 2
+const chunkAt = 1
+const kindAt = 4
+export const digestAt = 5
+const firstAt = digestAt + auditDigestBytes
+const keyBytes = firstAt + 3
+
+/** Kind of the key that has the instants of a slice. */
+export const spanKind = 0
+
+export const chunkOf = (sequence: number): number => Math.floor(sequence / logChunkEntries)
+
+function writeU24(target: Uint8Array, at: number, value: number): void {
+  target[at] = value >>> 16
+  writeU16(target, at + 1, value & 0xffff)
+}
+
+/** A key without a slice, whose digest is zero. */
+export function indexKey(kind: number): Uint8Array {
+  const key = new Uint8Array(keyBytes)
+  key[0] = prefix
+  key[kindAt] = kind
+  return key
+}
+
+/** Returns the same key for the slice that begins at a sequence. */
+export function atSlice(key: Uint8Array, first: number): Uint8Array {
+  const sliced = Uint8Array.from(key)
+  writeU24(sliced, chunkAt, chunkOf(first))
+  writeU24(sliced, firstAt, first % logChunkEntries)
+  return sliced
+}
+
+/** The first sequence of the slice that a key is of. */
+export function sliceOf(key: Uint8Array): number {
+  assertStored(key.length === keyBytes, 'a key of the index of the log')
+  const chunk = ((key[chunkAt] ?? 0) << 16) | readU16(key, chunkAt + 1)
+  const first = ((key[firstAt] ?? 0) << 16) | readU16(key, firstAt + 1)
+  return chunk * logChunkEntries + first
+}
+
+/** Returns the first key behind those of all slices of a chunk. */
+export function behindChunk(key: Uint8Array, chunk: number): Uint8Array {
+  const end = new Uint8Array(keyBytes + 1)
+  end.set(atSlice(key, chunk * logChunkEntries))
+  end.fill(0xff, firstAt)
+  return end
+}
+
+export const progressKey: Uint8Array = Uint8Array.of(prefix)
+
+export function encodeProgress(sequence: number): Uint8Array {
+  const value = new Uint8Array(u48Bytes)
+  writeU48(value, 0, sequence)
+  return value
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeProgress(value: Uint8Array): number {
+  assertStored(value.length === u48Bytes, 'how far the log is indexed')
+  return readU48(value, 0)
+}
+
+/** Instants in Unix milliseconds. */
+export interface SliceSpan {
+  readonly earliestMs: number
+  readonly latestMs: number
+}
+
+export function encodeSpan({ earliestMs, latestMs }: SliceSpan): Uint8Array {
+  const value = new Uint8Array(2 * u48Bytes)
+  writeU48(value, 0, earliestMs)
+  writeU48(value, u48Bytes, latestMs)
+  return value
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeSpan(value: Uint8Array): SliceSpan {
+  assertStored(value.length === 2 * u48Bytes, 'the instants of a slice of the log')
+  return { earliestMs: readU48(value, 0), latestMs: readU48(value, u48Bytes) }
+}
+
+/*
+ * Places within a slice: on disk as said above, in memory as bitmaps, which the caller may change.
+ */
+
+export type Places = Uint8Array
+
+const bitmapBytes = logSliceEntries / 8
+const listedMax = bitmapBytes / 2 - 1
+
+function addPlace(places: Places, place: number): void {
+  const at = place >>> 3
+  assertStored(at < bitmapBytes, 'a place within its slice of the log')
+  places[at] = (places[at] ?? 0) | (1 << (place & 7))
+}
+
+/** @param listed ascending, at least one */
+export function encodePlaces(listed: readonly number[]): Uint8Array {
+  if (listed.length <= listedMax) {
+    const value = new Uint8Array(2 * listed.length)
+    listed.forEach((place, i) => writeU16(value, 2 * i, place))
+    return value
+  }
+  const places = new Uint8Array(bitmapBytes)
+  for (const place of listed) addPlace(places, place)
+  return places
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodePlaces(value: Uint8Array): Places {
+  if (value.length === bitmapBytes) return value
+  assertStored(value.length > 0 && value.length % 2 === 0, 'places of a slice of the log')
+  const places = new Uint8Array(bitmapBytes)
+  for (let at = 0; at < value.length; at += 2) addPlace(places, readU16(value, at))
+  return places
+}
+
+/** Leaves only what is in both. */
+export function keepBoth(places: Places, others: Places): void {
+  for (let i = 0; i < bitmapBytes; i += 1) places[i] = (places[i] ?? 0) & (others[i] ?? 0)
+}
+
+/** Leaves only the places from one on and below another, which may lie outside the slice. */
+export function keepBetween(places: Places, from: number, below: number): void {
+  if (from <= 0 && below >= logSliceEntries) return
+  for (let i = 0; i < bitmapBytes; i += 1) {
+    for (let place = 8 * i; place < 8 * i + 8; place += 1) {
+      if (place < from || place >= below) places[i] = (places[i] ?? 0) & ~(1 << (place & 7))
+    }
+  }
+}
+
+/** Number of bits of each byte. */
+const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
+
+export function countPlaces(places: Places): number {
+  let count = 0
+  for (let i = 0; i < bitmapBytes; i += 1) count += bitsOf[places[i] ?? 0] ?? 0
+  return count
+}
+
+/** Greatest first. */
+export function newestPlaces(places: Places): readonly number[] {
+  const newest: number[] = []
+  for (let i = bitmapBytes - 1; i >= 0; i -= 1) {
+    const byte = places[i] ?? 0
+    for (let bit = 7; byte !== 0 && bit >= 0; bit -= 1) {
+      if (((byte >>> bit) & 1) === 1) newest.push(8 * i + bit)
+    }
+  }
+  return newest
+}

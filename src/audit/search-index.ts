@@ -1,0 +1,144 @@
+/**
+ * Indexes the audit log, so that entries are found by what they are about, by whom, and how they
+ * ended. It follows behind: the newest entries are not indexed, and are read one by one.
+ *
+ * The values of a slice are written in several transactions, and the last one moves the progress
+ * over it. Slices follow from the entries alone, so a slice that was begun is written again with
+ * the same keys and values.
+ * @module
+ */
+import type { Keys } from '../crypto/keyring.ts'
+import { bufferOf } from '../lib/bytes.ts'
+import { pauses } from '../lib/work.ts'
+import {
+  logBundlesRead,
+  logChunkEntries,
+  logIndexPutsMax,
+  logSliceEntries,
+  logSliceTermsMax,
+} from '../limits/work-limits.ts'
+import type { Change, Store } from '../store/contract.ts'
+import { openBundle, type LoggedEntry } from './bundle.ts'
+import { foundBy, termOf, type FoundBy } from './entry-filter.ts'
+import {
+  atSlice,
+  chunkOf,
+  decodeProgress,
+  encodePlaces,
+  encodeProgress,
+  encodeSpan,
+  indexKey,
+  progressKey,
+  spanKind,
+} from './index-format.ts'
+
+export interface LogIndexer {
+  readonly store: Pick<Store, 'bundles' | 'derived' | 'logRange' | 'write'>
+  readonly keys: Pick<Keys, 'auditKey' | 'auditIndexKey'>
+  readonly elapsedMs: () => number
+}
+
+/** Returns the sequence of the first entry that is not indexed. */
+export async function indexedBelow({
+  store,
+}: {
+  readonly store: Pick<Store, 'derived'>
+}): Promise<number> {
+  const end = Uint8Array.of(...progressKey, 0)
+  const [progress] = await store.derived(progressKey, end, 1)
+  return progress === undefined ? 0 : decodeProgress(progress.value)
+}
+
+interface Slice {
+  readonly first: number
+  /** Sequence behind its last entry. */
+  end: number
+  earliestMs: number
+  latestMs: number
+  /** Ascending places by the texts of their terms. */
+  readonly places: Map<string, number[]>
+  /** The same lists by what the vault itself has named, so that it is digested once. */
+  readonly named: Map<string, number[]>
+}
+
+const textOf = (key: Uint8Array): string => bufferOf(key).toString('latin1')
+
+/** The places of a value, which are added where there are none yet. */
+function placesOf(slice: Slice, keys: LogIndexer['keys'], found: FoundBy): number[] {
+  const { tenantId, kind, value } = found
+  // What a caller may choose is no key of a table that is hashed without a seed.
+  const name = kind === 'entityId' ? undefined : `${kind} ${tenantId} ${value}`
+  const known = name === undefined ? undefined : slice.named.get(name)
+  if (known !== undefined) return known
+  const text = textOf(termOf(keys, found))
+  const places = slice.places.get(text) ?? []
+  slice.places.set(text, places)
+  if (name !== undefined) slice.named.set(name, places)
+  return places
+}
+
+function addEntry(slice: Slice, keys: LogIndexer['keys'], { sequence, entry }: LoggedEntry): void {
+  const place = sequence - slice.first
+  for (const found of foundBy(entry)) {
+    const places = placesOf(slice, keys, found)
+    if (places.at(-1) !== place) places.push(place)
+  }
+  slice.end = sequence + 1
+  slice.earliestMs = Math.min(slice.earliestMs, entry.atMs)
+  slice.latestMs = Math.max(slice.latestMs, entry.atMs)
+}
+
+/** Reads the entries of the slice that begins there, and ends at that sequence or earlier. */
+async function readSlice(
+  { store, keys, elapsedMs }: LogIndexer,
+  first: number,
+  below: number,
+): Promise<Slice> {
+  const slice: Slice = {
+    first,
+    end: first,
+    earliestMs: Infinity,
+    latestMs: 0,
+    places: new Map(),
+    named: new Map(),
+  }
+  const pause = pauses(elapsedMs)
+  while (slice.end < below) {
+    for (const bundle of await store.bundles({ from: slice.end }, logBundlesRead)) {
+      const isWanted = (sequence: number) => sequence >= slice.end && sequence < below
+      for (const logged of openBundle(keys, bundle, isWanted)) {
+        addEntry(slice, keys, logged)
+        if (slice.places.size >= logSliceTermsMax) return slice
+      }
+      await pause()
+    }
+  }
+  return slice
+}
+
+function* changesOf(slice: Slice): Generator<Change> {
+  for (const text of [...slice.places.keys()].toSorted()) {
+    const value = encodePlaces(slice.places.get(text) ?? [])
+    yield { derived: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
+  }
+  yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
+  yield { derived: progressKey, value: encodeProgress(slice.end) }
+}
+
+/**
+ * Indexes the next slice, if it is whole. One process calls it; if two did, they would write the
+ * same. Whoever removes entries keeps those that are not indexed yet.
+ * @returns true if there may be another one
+ * @throws ApiError `storage_full`, `unavailable`: then the slice is indexed by a later call
+ */
+export async function indexNext(indexer: LogIndexer): Promise<boolean> {
+  const { store } = indexer
+  const first = await indexedBelow(indexer)
+  const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
+  if ((await store.logRange()).next < below) return false
+  const changes = [...changesOf(await readSlice(indexer, first, below))]
+  for (let at = 0; at < changes.length; at += logIndexPutsMax) {
+    await store.write(changes.slice(at, at + logIndexPutsMax))
+  }
+  return true
+}
