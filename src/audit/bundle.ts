@@ -70,51 +70,81 @@ export function sealBundle(
   return { leaves, sealed: seal(sealKey, contextOf(leaves), nonce, plain.subarray(0, at)) }
 }
 
-/** An entry as the log holds it. */
-export interface LoggedEntry {
+/** An entry at its place in the log. */
+export interface PlacedEntry {
   readonly sequence: number
-  readonly salt: Uint8Array
   readonly entry: AuditEntry
+}
+
+/** An entry as the log holds it. */
+export interface LoggedEntry extends PlacedEntry {
+  readonly salt: Uint8Array
   /** The exact text that its hash covers. */
   readonly line: string
 }
 
-/** @throws ApiError `storage_corrupt` if the hash is not that of the entry */
-function checkLeaf(leaf: Uint8Array | undefined, salt: Uint8Array, line: string): void {
-  assertStored(
-    leaf !== undefined && leafOf(salt, line).every((byte, i) => byte === leaf[i]),
-    'an entry of the log with its hash',
-  )
+interface PackedEntry {
+  readonly sequence: number
+  readonly salt: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** @throws ApiError `storage_corrupt` if it is not as it was sealed */
+function unpack(
+  keys: Pick<Keys, 'auditKey'>,
+  { first, leaves, sealed }: StoredBundle,
+  isWanted: (sequence: number) => boolean,
+): readonly PackedEntry[] {
+  const plain = open(() => keyOf(keys), contextOf(leaves), sealed)
+  const packed: PackedEntry[] = []
+  let at = 0
+  let sequence = first
+  for (; at < plain.length; sequence += 1) {
+    const start = at + entryAt
+    assertStored(start <= plain.length, 'a bundle of whole entries')
+    const end = start + readU32(plain, at + saltBytes)
+    if (isWanted(sequence)) {
+      const salt = plain.slice(at, at + saltBytes)
+      packed.push({ sequence, salt, bytes: plain.subarray(start, end) })
+    }
+    at = end
+  }
+  const isWhole = at === plain.length && sequence === first + leaves.length
+  assertStored(isWhole, 'an entry of the log for each hash')
+  return packed
 }
 
 /**
- * Opens the entries of a bundle, or those of some sequences.
+ * Returns entries of a bundle, oldest first, without a look at their hashes: those are for readers
+ * who cannot open the bundle.
+ * @throws ApiError `storage_corrupt` if it is not as it was sealed
+ */
+export const readBundle = (
+  keys: Pick<Keys, 'auditKey'>,
+  bundle: StoredBundle,
+  isWanted: (sequence: number) => boolean,
+): readonly PlacedEntry[] =>
+  unpack(keys, bundle, isWanted).map(({ sequence, bytes }) => ({
+    sequence,
+    entry: decodeEntry(bytes),
+  }))
+
+/**
  * @throws ApiError `storage_corrupt` if it is not as it was sealed, or a hash is not that of its
  *   entry
  */
 export function openBundle(
   keys: Pick<Keys, 'auditKey'>,
-  { first, leaves, sealed }: StoredBundle,
-  isWanted: (sequence: number) => boolean = () => true,
+  bundle: StoredBundle,
 ): readonly LoggedEntry[] {
-  const plain = open(() => keyOf(keys), contextOf(leaves), sealed)
-  const entries: LoggedEntry[] = []
-  let at = 0
-  let count = 0
-  for (; at < plain.length; count += 1) {
-    const start = at + entryAt
-    assertStored(start <= plain.length, 'a bundle of whole entries')
-    const end = start + readU32(plain, at + saltBytes)
-    const sequence = first + count
-    if (isWanted(sequence)) {
-      const salt = plain.slice(at, at + saltBytes)
-      const entry = decodeEntry(plain.subarray(start, end))
-      const line = printEntry(entry)
-      checkLeaf(leaves[count], salt, line)
-      entries.push({ sequence, salt, entry, line })
-    }
-    at = end
-  }
-  assertStored(at === plain.length && count === leaves.length, 'an entry of the log for each hash')
-  return entries
+  return unpack(keys, bundle, () => true).map(({ sequence, salt, bytes }, at) => {
+    const entry = decodeEntry(bytes)
+    const line = printEntry(entry)
+    const leaf = bundle.leaves[at]
+    assertStored(
+      leaf !== undefined && leafOf(salt, line).every((byte, i) => byte === leaf[i]),
+      'an entry of the log with its hash',
+    )
+    return { sequence, salt, entry, line }
+  })
 }

@@ -18,7 +18,7 @@ import {
   logSliceEntries,
 } from '../limits/work-limits.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../store/contract.ts'
-import { openBundle, type LoggedEntry } from './bundle.ts'
+import { readBundle, type PlacedEntry } from './bundle.ts'
 import { isByTerms, matchesEntry, termsOfFilter, type EntryFilter } from './entry-filter.ts'
 import {
   atSlice,
@@ -186,7 +186,7 @@ function* newestPieces({ from, next }: LogRange): Generator<Piece> {
 
 /** @param before entries below this sequence */
 async function* piecesOf(search: Search, before: number): AsyncGenerator<Piece> {
-  const indexed = await indexedBelow(search)
+  const indexed = await indexedBelow(search.store)
   const { from, next: end } = await search.store.logRange()
   const next = Math.min(end, before)
   yield* newestPieces({ from: Math.max(indexed, from), next })
@@ -215,7 +215,7 @@ function bundlesFor(sequences: readonly number[], at: number, last: StoredBundle
 async function* entriesAt(
   { store, keys, opened, pause }: Search,
   sequences: readonly number[],
-): AsyncGenerator<LoggedEntry> {
+): AsyncGenerator<PlacedEntry> {
   let last: StoredBundle | undefined
   for (let at = 0; at < sequences.length;) {
     const newest = sequences[at] ?? 0
@@ -231,7 +231,7 @@ async function* entriesAt(
       opened.entries += wanted.size
       opened.bytes += (bundle.sealed.length * wanted.size) / bundle.leaves.length
       if (wanted.size > 0) {
-        yield* openBundle(keys, bundle, sequence => wanted.has(sequence)).toReversed()
+        yield* readBundle(keys, bundle, sequence => wanted.has(sequence)).toReversed()
       }
       last = bundle
       await pause()
@@ -240,7 +240,7 @@ async function* entriesAt(
 }
 
 /** Takes an entry; false if there is no room for it. */
-export type TakeEntry = (logged: LoggedEntry) => boolean
+export type TakeEntry = (logged: PlacedEntry) => boolean
 
 export type FoundPage =
   | { readonly total: number }

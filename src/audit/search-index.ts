@@ -18,7 +18,8 @@ import {
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
-import { openBundle, type LoggedEntry } from './bundle.ts'
+import { readBundle, type PlacedEntry } from './bundle.ts'
+import { readDerived } from './derived-keys.ts'
 import { foundBy, termOf, type FoundBy } from './entry-filter.ts'
 import {
   atSlice,
@@ -39,14 +40,9 @@ export interface LogIndexer {
 }
 
 /** Returns the sequence of the first entry that is not indexed. */
-export async function indexedBelow({
-  store,
-}: {
-  readonly store: Pick<Store, 'derived'>
-}): Promise<number> {
-  const end = Uint8Array.of(...progressKey, 0)
-  const [progress] = await store.derived(progressKey, end, 1)
-  return progress === undefined ? 0 : decodeProgress(progress.value)
+export async function indexedBelow(store: Pick<Store, 'derived'>): Promise<number> {
+  const progress = await readDerived(store, progressKey)
+  return progress === undefined ? 0 : decodeProgress(progress)
 }
 
 interface Slice {
@@ -77,7 +73,7 @@ function placesOf(slice: Slice, keys: LogIndexer['keys'], found: FoundBy): numbe
   return places
 }
 
-function addEntry(slice: Slice, keys: LogIndexer['keys'], { sequence, entry }: LoggedEntry): void {
+function addEntry(slice: Slice, keys: LogIndexer['keys'], { sequence, entry }: PlacedEntry): void {
   const place = sequence - slice.first
   for (const found of foundBy(entry)) {
     const places = placesOf(slice, keys, found)
@@ -106,7 +102,7 @@ async function readSlice(
   while (slice.end < below) {
     for (const bundle of await store.bundles({ from: slice.end }, logBundlesRead)) {
       const isWanted = (sequence: number) => sequence >= slice.end && sequence < below
-      for (const logged of openBundle(keys, bundle, isWanted)) {
+      for (const logged of readBundle(keys, bundle, isWanted)) {
         addEntry(slice, keys, logged)
         if (slice.places.size >= logSliceTermsMax) return slice
       }
@@ -133,7 +129,7 @@ function* changesOf(slice: Slice): Generator<Change> {
  */
 export async function indexNext(indexer: LogIndexer): Promise<boolean> {
   const { store } = indexer
-  const first = await indexedBelow(indexer)
+  const first = await indexedBelow(store)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
   if ((await store.logRange()).next < below) return false
   const changes = [...changesOf(await readSlice(indexer, first, below))]

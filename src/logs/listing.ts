@@ -2,7 +2,7 @@
  * Lists entries of the audit log for their tenant, newest first. Source: contract sections 4, 17.
  * @module
  */
-import type { LoggedEntry } from '../audit/bundle.ts'
+import type { PlacedEntry } from '../audit/bundle.ts'
 import type { AuditEntry } from '../audit/entry.ts'
 import type { EntryFilter } from '../audit/entry-filter.ts'
 import { findBelow, findPage, type TakeEntry } from '../audit/find-entries.ts'
@@ -22,7 +22,7 @@ function messageOf({ operation, result, reason, count = 1 }: AuditEntry): string
   return `${operation} was refused with ${result}, ${reason}${times}.`
 }
 
-const printLogged = ({ sequence, entry }: LoggedEntry): string =>
+const printLogged = ({ sequence, entry }: PlacedEntry): string =>
   JSON.stringify({
     id: String(sequence),
     sequence,
@@ -54,7 +54,7 @@ function printer({ budget }: Budgeted): { readonly items: string[]; readonly tak
     const text = printLogged(logged)
     chars += text.length
     if (chars > listAnswerCharsMax && items.length > 0) return false
-    budget?.needs(chars)
+    budget?.reserve(chars)
     items.push(text)
     return true
   }
