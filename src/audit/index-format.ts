@@ -149,7 +149,10 @@ export function keepBetween(places: Places, from: number, below: number): void {
 }
 
 /** Number of bits of each byte. */
-const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
+const bitsOf = Uint8Array.from(
+  { length: 256 },
+  (_, byte) => byte.toString(2).replaceAll('0', '').length,
+)
 
 export function countPlaces(places: Places): number {
   let count = 0

@@ -71,6 +71,4 @@ const listTypes = () =>
   })
 
 export const logRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia()
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, listTypes()))
+  new Elysia().route(...on(pipeline, listAll(deps))).route(...on(pipeline, listTypes()))

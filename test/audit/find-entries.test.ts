@@ -1,0 +1,263 @@
+/**
+ * Entries of the audit log are found by the index and behind it as a filter over all of them would:
+ * drawn entries, drawn bundles, drawn questions, and an index that has come anywhere.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { sealBundle } from '../../src/audit/bundle.ts'
+import type { AuditEntry } from '../../src/audit/entry.ts'
+import { matchesEntry, type EntryFilter } from '../../src/audit/entry-filter.ts'
+import { findBelow, findPage } from '../../src/audit/find-entries.ts'
+import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
+import { createKeyring } from '../../src/crypto/keyring-format.ts'
+import { makeKeys } from '../../src/crypto/keyring.ts'
+import {
+  bundleEntriesMax,
+  logEntriesOpenedMax,
+  logSliceEntries,
+} from '../../src/limits/work-limits.ts'
+import { elapsedMs, randomBytes } from '../../src/server/process/system.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { cases } from '../support/thorough.ts'
+
+const keys = makeKeys(createKeyring(randomBytes, 1))
+const startMs = Date.UTC(2026, 0, 1)
+const longId = `${'é'.repeat(399)}\u2028`
+const entityIds = ['card-1', 'card-2', 'a"b', '\u2028', longId, '', '__proto__']
+const actors = ['0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44', '1e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44']
+const tenants = ['tenant-1', 'tenant-2']
+
+const some = <T>(...values: readonly T[]) => fc.constantFrom(...values)
+const maybe = <T>(...values: readonly T[]) => fc.constantFrom(...values, undefined)
+
+const drawnEntry: fc.Arbitrary<AuditEntry> = fc.record({
+  // Some entries are written later than others that happened after them.
+  atMs: fc.integer({ min: -20_000, max: 0 }),
+  tenantId: maybe(...tenants, 'tenant-1'),
+  actorId: maybe(...actors),
+  keyId: maybe('key-1', 'key-2'),
+  operation: some('getToken', 'createToken', 'getToken'),
+  entityType: maybe('token', 'application'),
+  entityIds: fc.array(some(...entityIds), { maxLength: 3 }),
+  transform: maybe('reveal', 'mask'),
+  result: some(200, 200, 404),
+  traceId: maybe('trace-1', 'trace-2'),
+  from: maybe('192.0.2.1', '192.0.2.2'),
+})
+
+/** Each filter is often absent, or none would match. */
+const asked = <T>(...values: readonly T[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 })
+
+const drawnFilter = (lastMs: number): fc.Arbitrary<EntryFilter> =>
+  fc.record({
+    tenantId: some(...tenants),
+    entityId: asked(...entityIds, 'no such'),
+    entityType: asked('token', 'application', 'no such'),
+    actorId: asked(...actors),
+    keyId: asked('key-1', 'key-2'),
+    operation: asked('getToken', 'createToken', 'GETTOKEN'),
+    transform: asked('reveal', 'mask'),
+    result: asked('200', '404', '0200'),
+    traceId: asked('trace-1', 'trace-2'),
+    from: asked('192.0.2.1', '192.0.2.2'),
+    fromMs: fc.option(fc.integer({ min: startMs - 1, max: lastMs + 1 }), { nil: undefined }),
+    beforeMs: fc.option(fc.integer({ min: startMs - 1, max: lastMs + 1 }), { nil: undefined }),
+  })
+
+const reader = (store: Store) => ({ store, keys, elapsedMs })
+
+/** Writes entries in bundles of drawn lengths. */
+async function append(store: Store, entries: readonly AuditEntry[], lengths: readonly number[]) {
+  let at = 0
+  for (let turn = 0; at < entries.length; turn += 1) {
+    const length = Math.min(lengths[turn % lengths.length] ?? 1, bundleEntriesMax)
+    const bundle = sealBundle(keys, randomBytes, entries.slice(at, at + length))
+    await store.write([{ log: bundle }])
+    at += length
+  }
+}
+
+/** What an auditor would find who read all. */
+const foundBySight = (entries: readonly AuditEntry[], filter: EntryFilter, from: number) =>
+  entries
+    .flatMap((entry, sequence) =>
+      sequence >= from && matchesEntry(filter, entry) ? [sequence] : [],
+    )
+    .toReversed()
+
+async function pageOf(
+  store: Store,
+  filter: EntryFilter,
+  window: { offset: number; limit: number },
+) {
+  const sequences: number[] = []
+  const found = await findPage(reader(store), filter, window, ({ sequence }) => {
+    sequences.push(sequence)
+    return true
+  })
+  return { ...found, sequences }
+}
+
+/** All stretches of a walk. */
+async function walkOf(store: Store, filter: EntryFilter, limit: number) {
+  const sequences: number[] = []
+  for (let before: number | undefined = Infinity; before !== undefined;) {
+    let count = 0
+    const next: number | undefined = await findBelow(
+      reader(store),
+      filter,
+      { before, limit },
+      ({ sequence }) => {
+        count += 1
+        sequences.push(sequence)
+        return true
+      },
+    )
+    expect(count).toBeLessThanOrEqual(limit)
+    if (next !== undefined) expect(next).toBeLessThan(before)
+    before = next
+  }
+  return sequences
+}
+
+const seed = Math.floor(Math.random() * 2 ** 31)
+console.log(`seed of test/audit/find-entries.test.ts: ${seed}`)
+
+interface Log {
+  readonly store: Store
+  readonly entries: readonly AuditEntry[]
+}
+
+/** Runs a test on a log of drawn entries. @param idsOf makes ids of the drawn ones and a number */
+async function onLog(
+  count: number,
+  run: (log: Log) => Promise<void>,
+  idsOf = (ids: readonly string[], _: number): readonly string[] => ids,
+): Promise<void> {
+  const store = await openLmdbStore({ path: temporaryFolder() })
+  const drawn = fc.sample(fc.tuple(drawnEntry, fc.integer({ min: 1, max: 300 })), {
+    seed,
+    numRuns: count,
+  })
+  const entries = drawn.map(([entry], i) => ({
+    ...entry,
+    atMs: startMs + 10 * i + entry.atMs,
+    entityIds: idsOf(entry.entityIds, i),
+  }))
+  const lengths = drawn.map(([, length]) => length)
+  await append(store, entries, lengths)
+  await run({ store, entries })
+  await store.close()
+}
+
+/** Asks drawn questions. */
+const compare = ({ store, entries }: Log, from = 0) =>
+  fc.assert(
+    fc.asyncProperty(
+      drawnFilter(startMs + 10 * entries.length),
+      fc.integer({ min: 1, max: 100 }),
+      fc.nat(2_000),
+      async (filter, size, offset) => {
+        const expected = foundBySight(entries, filter, from)
+        const page = await pageOf(store, filter, { offset, limit: size })
+        expect(page).toEqual({
+          total: expected.length,
+          sequences: expected.slice(offset, offset + size),
+        })
+        const limit = Math.max(size, Math.ceil(expected.length / 5))
+        expect(await walkOf(store, filter, limit)).toEqual(expected)
+      },
+    ),
+    { seed, numRuns: cases(60, 4) },
+  )
+
+describe('entries of a log are found as by sight', () => {
+  test('with an index that is behind, at its end, and begun anew behind it', () =>
+    onLog(2 * logSliceEntries, async log => {
+      expect(await indexNext(reader(log.store))).toBe(true)
+      expect(await indexedBelow(log.store)).toBe(logSliceEntries)
+      await compare(log)
+      expect(await indexNext(reader(log.store))).toBe(true)
+      expect(await indexNext(reader(log.store))).toBe(false)
+      expect(await indexedBelow(log.store)).toBe(2 * logSliceEntries)
+      await compare(log)
+      const more = log.entries.slice(0, 50)
+      await append(log.store, more, [7])
+      await compare({ ...log, entries: [...log.entries, ...more] })
+    }))
+
+  test('without an index', () => onLog(1_000, compare))
+
+  test('while a slice is being written, and counted once', () =>
+    onLog(
+      logSliceEntries + 10,
+      async log => {
+        let writes = 0
+        const write: Store['write'] = async changes => {
+          writes += 1
+          if (writes === 3) throw new Error('the process ends here')
+          return log.store.write(changes)
+        }
+        const ending = { ...reader(log.store), store: { ...log.store, write } }
+        expect(indexNext(ending)).rejects.toThrow('ends here')
+        await compare(log)
+        expect(await indexNext(reader(log.store))).toBe(true)
+        await compare(log)
+      },
+      // More values than one write takes.
+      (ids, i) => [...ids, `entity-${i}`],
+    ))
+
+  test('but for those that were removed', () =>
+    onLog(logSliceEntries + 2_000, async log => {
+      while (await indexNext(reader(log.store)));
+      await log.store.write([{ pruneLog: 3_000 }])
+      const { from } = await log.store.logRange()
+      expect(from).toBeGreaterThan(2_000)
+      await compare(log, from)
+    }))
+})
+
+describe('a question that the index cannot answer', () => {
+  const entry: AuditEntry = {
+    atMs: startMs,
+    tenantId: 'tenant-1',
+    operation: 'getToken',
+    entityIds: [],
+    result: 200,
+  }
+  let store: Store
+  beforeAll(async () => {
+    store = await openLmdbStore({ path: temporaryFolder() })
+    const all = Array.from({ length: logEntriesOpenedMax + 2_000 }, (_, i) =>
+      i === 5 ? { ...entry, traceId: 'the first' } : entry,
+    )
+    await append(store, all, [bundleEntriesMax])
+    while (await indexNext(reader(store)));
+  })
+  afterAll(() => store.close())
+
+  test('opens a bounded number of entries, and a walk goes on from there', async () => {
+    const filter = { tenantId: 'tenant-1', traceId: 'the first' }
+    const take = () => true
+    expect(await findPage(reader(store), filter, { offset: 0, limit: 1 }, take)).toEqual({
+      refused: 'work',
+    })
+    const next = await findBelow(reader(store), filter, { before: Infinity, limit: 1 }, take)
+    expect(next).toBeGreaterThan(500)
+    expect(next).toBeLessThanOrEqual(2_000 + bundleEntriesMax)
+    expect(await walkOf(store, filter, 1)).toEqual([5])
+  })
+
+  test('is answered by a page that needs less', async () => {
+    const filter = { tenantId: 'tenant-1', entityId: 'no such', traceId: 'the first' }
+    expect(await pageOf(store, filter, { offset: 0, limit: 1 })).toEqual({
+      total: 0,
+      sequences: [],
+    })
+  })
+})
