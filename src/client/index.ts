@@ -11,6 +11,7 @@ import { makeAsk } from './ask.ts'
 import { bulkOperations, type Bulk } from './bulk.ts'
 import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
+import { logOperations, type Logs } from './logs.ts'
 import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
 import { now, random, sleep } from './platform.ts'
 import { sessionOperations, type Sessions } from './sessions.ts'
@@ -38,6 +39,7 @@ export type { EachOptions, Progress } from './chunks.ts'
 export type { Sessions } from './sessions.ts'
 export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
+export type { LogFilter, Logs } from './logs.ts'
 export type { Answer, CallOptions, Fetch, HeaderTexts, Notation } from './call.ts'
 export type { RequestFacts, ResponseFacts, Traced } from './call.ts'
 
@@ -93,6 +95,7 @@ export interface Client extends Bulk {
   readonly applications: Applications
   readonly tenant: TenantSelf
   readonly permissions: Permissions
+  readonly logs: Logs
 }
 
 const names = [
@@ -146,5 +149,6 @@ export function createClient(options: ClientOptions): Client {
     applications: applicationOperations(ask),
     tenant: tenantOperations(ask),
     permissions: permissionOperations(ask),
+    logs: logOperations(ask),
   }
 }

@@ -117,6 +117,66 @@ export type CreateTokenRequest = {
   readonly search_indexes?: readonly string[] | null
   readonly type: TokenType
 }
+export type LogEntityType = {
+  readonly display_name: string
+  /** For `entity_type`. */
+  readonly value: string
+}
+export type LogEntry = {
+  /** The application that asked. */
+  readonly actor_id?: string
+  /** Type of the key; `operator`, or `vault` for what it does by itself. */
+  readonly actor_type?: string
+  /** Number of equal events that it stands for. */
+  readonly count?: number
+  readonly created_at: Date
+  /** Id of the thing, if it is one. */
+  readonly entity_id?: string
+  /** Ids of the things, if they are several. */
+  readonly entity_ids?: readonly string[]
+  /** Kind of the things that were asked for. */
+  readonly entity_type?: string
+  /** Client address. */
+  readonly from?: string
+  /** The sequence as a text. */
+  readonly id: string
+  /** The key that asked. */
+  readonly key_id?: string
+  /** The same for people. */
+  readonly message: string
+  /** Name of the operation, as in this document. */
+  readonly operation: string
+  /** Code of the error, or `replay` for an answer that repeats an earlier effect. */
+  readonly reason?: string
+  /** Status of the answer. */
+  readonly result: number
+  /** What decided: `rule 0` by its place in order, a permission, or `none`. */
+  readonly rule?: string
+  /** Its place in the log of the installation, which all tenants share. */
+  readonly sequence: number
+  /** The session that asked. */
+  readonly session_id?: string
+  readonly tenant_id: string
+  /** Trace id of the request. */
+  readonly trace_id?: string
+  readonly transform?: Transform
+}
+export type LogList = {
+  readonly data: readonly LogEntry[]
+  readonly pagination: LogPage | LogStretch
+}
+export type LogPage = {
+  readonly page_number: number
+  readonly page_size: number
+  /** Exactly what matches. */
+  readonly total_items: number
+  readonly total_pages: number
+}
+export type LogStretch = {
+  /** Absent on the last stretch of a walk. */
+  readonly next?: string
+  readonly page_size: number
+}
 export type Permission = {
   /** The types of application that may be given it. */
   readonly application_types: readonly ApplicationType[]
@@ -140,6 +200,7 @@ export type PermissionName =
   | 'tenant:update'
   | 'key:read'
   | 'key:rotate'
+  | 'log:read'
 /** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string

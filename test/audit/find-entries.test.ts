@@ -136,7 +136,7 @@ interface Log {
 async function onLog(
   count: number,
   run: (log: Log) => Promise<void>,
-  idsOf = (ids: readonly string[], _: number): readonly string[] => ids,
+  idsOf: (ids: readonly string[], i: number) => readonly string[] = ids => ids,
 ): Promise<void> {
   const store = await openLmdbStore({ path: temporaryFolder() })
   const drawn = fc.sample(fc.tuple(drawnEntry, fc.integer({ min: 1, max: 300 })), {
@@ -241,6 +241,7 @@ describe('a question that the index cannot answer', () => {
   })
   afterAll(() => store.close())
 
+  // proves C17.9
   test('opens a bounded number of entries, and a walk goes on from there', async () => {
     const filter = { tenantId: 'tenant-1', traceId: 'the first' }
     const take = () => true

@@ -4,9 +4,15 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sealBundle } from '../../src/audit/bundle.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
-import { logSliceEntries } from '../../src/limits/work-limits.ts'
+import {
+  bundleEntriesMax,
+  logEntriesOpenedMax,
+  logSliceEntries,
+} from '../../src/limits/work-limits.ts'
 import { mayHold, offeredPermissions } from '../../src/rules/permissions.ts'
+import { randomBytes } from '../../src/server/process/system.ts'
 import { auditLogOf, entriesOf } from '../support/audit-log.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openSessionKit } from '../support/sessions.ts'
@@ -304,6 +310,25 @@ describe('a long log', () => {
       new Set([long.tenantId]),
     )
   })
+})
+
+// proves C17.9
+test('a page that would open too many entries is told to be a walk', async () => {
+  const { deps, tenantId, ...rest } = await openTestVault(803)
+  const entry = { atMs: 0, tenantId, operation: 'getToken', entityIds: [], result: 200 }
+  for (let count = 0; count <= logEntriesOpenedMax; count += bundleEntriesMax) {
+    const entries = Array.from({ length: bundleEntriesMax }, () => entry)
+    await deps.store.write([{ log: sealBundle(deps.keys, randomBytes, entries) }])
+  }
+  const full = { deps, tenantId, ...rest }
+  const answer = await ask(full, { trace_id: 'none' })
+  expectProblem(answer, 400, ['query.start'])
+  expect(answer.body['detail']).toStartWith('query.start: expected start instead of page')
+  const first = await ask(full, { trace_id: 'none', start: '' })
+  expect(itemsOf(first)).toEqual([])
+  const last = await ask(full, { trace_id: 'none', start: String(paginationOf(first)['next']) })
+  expect(paginationOf(last)).toEqual({ page_size: 20 })
+  await deps.store.close()
 })
 
 describe('the log is refused', () => {

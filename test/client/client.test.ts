@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CofferError, createClient, type Client, type Fetch } from '../../src/client/index.ts'
 import { operationsOf, readDocument } from '../support/openapi.ts'
+import { until } from '../support/until.ts'
 import { openServed } from './served.ts'
 
 const served = await openServed(1)
@@ -107,6 +108,20 @@ test('applications, their keys, the tenant and permissions', async () => {
   expect((await tenant.get()).name).toBe('Shop')
   const granted = await permissions.list(['public'])
   expect(granted.map(({ type }) => type)).toEqual(['token:create', 'token:update'])
+})
+
+test('the audit log', async () => {
+  const { logs } = clientOf('management')
+  const { id } = await clientOf('private').tokens.create(card)
+  const filter = { entity_id: id, start_date: new Date(0), end_date: new Date('2100-01-01') }
+  await until(async () => (await listed(logs.list(filter))).length > 0)
+  const [entry, ...more] = await listed(logs.list({ ...filter, size: 1 }))
+  expect(more).toEqual([])
+  expect(entry).toMatchObject({ operation: 'createToken', result: 201, entity_id: id })
+  expect(entry?.created_at).toBeInstanceOf(Date)
+  expect(await listed(logs.list({ ...filter, end_date: '2020-01-01' }))).toEqual([])
+  expect((await logs.entityTypes()).map(({ value }) => value)).toContain('token')
+  expect((await refusalOf(clientOf('private').logs.entityTypes())).code).toBe('forbidden')
 })
 
 test('sessions', async () => {

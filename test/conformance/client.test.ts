@@ -241,10 +241,41 @@ describe('a session', () => {
   })
 })
 
+// proves C17.7
+test('the audit log is walked by pages, with its members as the client knows them', async () => {
+  const token = await backend.tokens.create({ type: 'token', data: 'x' })
+  for (let reads = 0; reads < 4; reads += 1) await backend.tokens.get(token.id ?? '')
+  await vault.deps.audit.flush()
+  const entityId = token.id ?? ''
+  const startDate = new Date(vault.deps.now() - 1)
+  const endDate = new Date(vault.deps.now() + 1)
+  const asked = { entityType: 'token', entityId, startDate, endDate, size: 2 }
+  const logs: BasisTheory.Log[] = []
+  for await (const each of await management.logs.list(asked)) logs.push(each)
+  expect(logs.map(({ operation }) => operation)).toEqual([
+    ...Array.from({ length: 4 }, () => 'getToken'),
+    'createToken',
+  ])
+  const own = await backend.applications.getByKey()
+  expect(logs[0]).toMatchObject({
+    tenantId: vault.tenantId,
+    actorId: own.id,
+    actorType: 'private',
+    entityType: 'token',
+    entityId,
+    operation: 'getToken',
+    message: 'getToken was answered with 200.',
+    createdAt: new Date(vault.deps.now()),
+  })
+  expect(await management.logs.getEntityTypes()).toContainEqual({
+    displayName: 'Token',
+    value: 'token',
+  })
+})
+
 // proves P38
 test('an operation that the vault has not is told as 404', async () => {
   const calls = [
-    management.logs.list(),
     management.proxies.list(),
     management.reactors.list(),
     management.webhooks.list(),

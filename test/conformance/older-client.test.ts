@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BasisTheory } from '@basis-theory/basis-theory-js'
 import { BasisTheoryApiError } from '@basis-theory/basis-theory-js/common/index.js'
+import { until } from '../support/until.ts'
 import { startVault, type KeyKind, type TestVault } from '../../src/testing/index.ts'
 
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 }
@@ -143,15 +144,25 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect((await visitor.tokens.retrieve(id)).data).toMatchObject({ number: masked })
   })
 
+  // proves C17.7
+  test('reads the audit log by pages', async () => {
+    const { id } = await page.tokens.create({ type: 'token', data: 'x' })
+    const asked = { entityType: 'token', entityId: id }
+    await until(async () => (await manager.logs.list(asked)).data.length > 0)
+    const { data, pagination } = await manager.logs.list({ ...asked, page: 1, size: 1 })
+    expect(pagination).toEqual({ totalItems: 1, pageNumber: 1, pageSize: 1, totalPages: 1 })
+    expect(data).toMatchObject([{ entityType: 'token', entityId: id, operation: 'createToken' }])
+    expect((await manager.logs.list({ ...asked, page: 2, size: 1 })).data).toEqual([])
+  })
+
   // proves P38
   test('is told 404 of what the vault has not', async () => {
     const calls = [
-      manager.logs.list(),
       manager.proxies.list(),
       manager.reactors.list(),
       page.tokenIntents.create({ type: 'card', data: card }),
     ]
-    expect(await Promise.all(calls.map(statusOf))).toEqual([404, 404, 404, 404])
+    expect(await Promise.all(calls.map(statusOf))).toEqual([404, 404, 404])
   })
 
   // proves P39

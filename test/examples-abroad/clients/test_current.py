@@ -126,7 +126,6 @@ def test_a_session_reads_what_its_authorizer_allowed(page, backend, client_of, c
 
 def test_what_the_vault_has_not_is_told(manager, page, card):
     for ask in (
-        lambda: list(manager.logs.list()),
         lambda: list(manager.proxies.list()),
         lambda: list(manager.reactors.list()),
         lambda: manager.webhooks.list(),

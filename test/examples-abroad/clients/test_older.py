@@ -5,7 +5,6 @@ import pytest
 from basistheory.api.application_keys_api import ApplicationKeysApi
 from basistheory.api.applications_api import ApplicationsApi
 from basistheory.api.detokenize_api import DetokenizeApi
-from basistheory.api.logs_api import LogsApi
 from basistheory.api.permissions_api import PermissionsApi
 from basistheory.api.proxies_api import ProxiesApi
 from basistheory.api.reactors_api import ReactorsApi
@@ -155,6 +154,6 @@ def test_a_session_reads_what_its_authorizer_allowed(page, backend, client_of, c
 
 
 def test_what_the_vault_has_not_is_told(manager):
-    for ask in (LogsApi(manager).get, ProxiesApi(manager).get, ReactorsApi(manager).get):
+    for ask in (ProxiesApi(manager).get, ReactorsApi(manager).get):
         with pytest.raises(NotFoundException):
             ask()

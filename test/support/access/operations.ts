@@ -231,6 +231,12 @@ export const operations: readonly Operation[] = [
     hasBody: false,
     prepare: onKey('DELETE'),
   },
+  ...['/logs', '/logs/entity-types'].map(path => ({
+    route: `GET ${path}`,
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', path),
+  })),
   {
     route: 'GET /permissions',
     success: 200,

@@ -98,6 +98,12 @@ in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 DELETE /applications/{id}/keys/{keyId}
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 
+GET /logs
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /logs/entity-types
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
 GET /permissions
 in    ok  ok  ok  ok   ok  ok   ok  ok    403 403 403 403 403    ok  ok
 

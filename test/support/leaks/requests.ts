@@ -223,6 +223,8 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
     },
   },
+  listLogs: plain('GET', '/logs?entity_type=token&start=&size=10', 'management'),
+  listLogEntityTypes: plain('GET', '/logs/entity-types', 'management'),
   listSessions: plain('GET', '/sessions?start=&size=10', 'management'),
   deleteSession: {
     success: 204,
