@@ -1,12 +1,12 @@
 /**
- * Which entries of the audit log are asked for, and what the index knows of an entry.
+ * Filters of the audit log, and the members of an entry that the index knows.
  * @module
  */
 import { writeAuditDigest, type Keys } from '../crypto/keyring.ts'
 import type { AuditEntry } from './entry.ts'
 import { digestAt, indexKey } from './index-format.ts'
 
-/** What entries are found by. Their numbers stand in the keys of the index: they never change. */
+/** Members that entries are found by. Their numbers are in keys of the index: they never change. */
 const kinds = {
   entityId: { number: 1, valuesOf: ({ entityIds }: AuditEntry) => entityIds },
   keyId: { number: 2, valuesOf: ({ keyId }: AuditEntry) => given(keyId) },
@@ -23,7 +23,7 @@ type Kind = keyof typeof kinds
 
 const given = (value: string | undefined): readonly string[] => (value === undefined ? [] : [value])
 
-/** Those that rarely match come first. */
+/** Kinds that rarely match come first. */
 const kindNames = Object.keys(kinds) as readonly Kind[]
 
 type Asked = { readonly [K in Exclude<Kind, 'tenant'>]?: string | undefined }

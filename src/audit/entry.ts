@@ -81,5 +81,5 @@ export const printEntry = (entry: AuditEntry): string =>
     reason: entry.reason,
     trace_id: entry.traceId,
     from: entry.from,
-    count: entry.count,
+    count: entry.count === 1 ? undefined : entry.count,
   })

@@ -1,7 +1,7 @@
 /**
  * Finds entries of the audit log, newest first: by the index, and the newest ones one by one.
  *
- * What may match comes in pieces: slices of the index, and stretches of what is not indexed yet. If
+ * Candidates come in pieces: slices of the index, and stretches of what is not indexed yet. If
  * the index decides, only shown entries are opened; all others are opened and tested, up to a bound
  * for each request. Entries may be told in a little another order than they happened, since some
  * are written later than others; so a range of instants is compared with the instants of slices.
@@ -33,7 +33,7 @@ import {
   newestPlaces,
   sliceOf,
   spanKind,
-  type Places,
+  type PlacesInSlice,
   type SliceSpan,
 } from './index-format.ts'
 import { indexedBelow } from './search-index.ts'
@@ -57,7 +57,7 @@ interface Piece {
 interface Search extends LogReader {
   readonly filter: EntryFilter
   readonly pause: () => Promise<void> | undefined
-  /** What was opened so far to find entries. */
+  /** Entries and bytes that were opened so far. */
   readonly opened: { entries: number; bytes: number }
 }
 
@@ -106,10 +106,10 @@ async function commonPlaces(
   reader: LogReader,
   terms: readonly Uint8Array[],
   chunk: number,
-): Promise<ReadonlyMap<number, Places>> {
-  let common: Map<number, Places> | undefined
+): Promise<ReadonlyMap<number, PlacesInSlice>> {
+  let common: Map<number, PlacesInSlice> | undefined
   for (const term of terms) {
-    const both = new Map<number, Places>()
+    const both = new Map<number, PlacesInSlice>()
     for (const [slice, value] of await slicesOf(reader, term, chunk)) {
       const places = decodePlaces(value)
       const others = common?.get(slice)
@@ -122,7 +122,7 @@ async function commonPlaces(
   return common ?? new Map()
 }
 
-/** How a slice lies to the instants that are asked for. */
+/** Tells if a slice lies within the instants that are asked for. */
 function isWithin(
   { fromMs = 0, beforeMs = Infinity }: EntryFilter,
   { earliestMs, latestMs }: SliceSpan,
@@ -131,7 +131,7 @@ function isWithin(
   return earliestMs >= fromMs && latestMs < beforeMs ? 'all' : 'some'
 }
 
-/** How the slices of a chunk lie to the instants; `undefined` if none are asked for. */
+/** Tells it of the slices of a chunk; `undefined` if no instants are asked for. */
 async function spansOf(
   reader: LogReader,
   filter: EntryFilter,
@@ -146,7 +146,12 @@ async function spansOf(
   return spans
 }
 
-function pieceOf(first: number, places: Places, { from, next }: LogRange, isSure: boolean): Piece {
+function pieceOf(
+  first: number,
+  places: PlacesInSlice,
+  { from, next }: LogRange,
+  isSure: boolean,
+): Piece {
   keepBetween(places, from - first, next - first)
   return {
     count: countPlaces(places),
@@ -197,7 +202,7 @@ async function* piecesOf(search: Search, before: number): AsyncGenerator<Piece> 
  * Entries.
  */
 
-/** How many bundles to read for the first of some sequences: few entries of it may be wanted. */
+/** Returns how many bundles to read for the first of some sequences: it may have few of them. */
 function bundlesFor(sequences: readonly number[], at: number, last: StoredBundle | undefined) {
   if (last === undefined) return 1
   const newest = sequences[at] ?? 0

@@ -62,7 +62,7 @@ const textOf = (key: Uint8Array): string => bufferOf(key).toString('latin1')
 /** The places of a value, which are added where there are none yet. */
 function placesOf(slice: Slice, keys: LogIndexer['keys'], found: FoundBy): number[] {
   const { tenantId, kind, value } = found
-  // What a caller may choose is no key of a table that is hashed without a seed.
+  // A table that is hashed without a seed has no key that a caller may choose.
   const name = kind === 'entityId' ? undefined : `${kind} ${tenantId} ${value}`
   const known = name === undefined ? undefined : slice.named.get(name)
   if (known !== undefined) return known
@@ -122,16 +122,17 @@ function* changesOf(slice: Slice): Generator<Change> {
 }
 
 /**
- * Indexes the next slice, if it is whole. One process calls it; if two did, they would write the
- * same. Whoever removes entries keeps those that are not indexed yet.
+ * Indexes the next slice, if it is whole, of what is not pruned. One process calls it; if two did,
+ * they would write the same.
  * @returns true if there may be another one
  * @throws ApiError `storage_full`, `unavailable`: then the slice is indexed by a later call
  */
 export async function indexNext(indexer: LogIndexer): Promise<boolean> {
   const { store } = indexer
-  const first = await indexedBelow(store)
+  const { from, next } = await store.logRange()
+  const first = Math.max(from, await indexedBelow(store))
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
-  if ((await store.logRange()).next < below) return false
+  if (next < below) return false
   const changes = [...changesOf(await readSlice(indexer, first, below))]
   for (let at = 0; at < changes.length; at += logIndexPutsMax) {
     await store.write(changes.slice(at, at + logIndexPutsMax))

@@ -117,6 +117,18 @@ export type CreateTokenRequest = {
   readonly search_indexes?: readonly string[] | null
   readonly type: TokenType
 }
+export type LogCheckpoint = {
+  /** The verifier key that signed it. */
+  readonly key: string
+  /** A signed note of C2SP tlog-checkpoint. */
+  readonly note: string
+  /** The name of the log, and of its keys. */
+  readonly origin: string
+  /** Root of the tree, in base64. */
+  readonly root: string
+  /** Number of entries that it covers. */
+  readonly size: number
+}
 export type LogEntityType = {
   readonly display_name: string
   /** For `entity_type`. */
@@ -171,6 +183,19 @@ export type LogPage = {
   /** Exactly what matches. */
   readonly total_items: number
   readonly total_pages: number
+}
+export type LogProof = {
+  /** The exact text that is hashed. */
+  readonly entry: string
+  /** A signed note of C2SP tlog-checkpoint. */
+  readonly note: string
+  /** Hashes in base64, from the leaf up. */
+  readonly proof: readonly string[]
+  /** 16 bytes, in hexadecimal. */
+  readonly salt: string
+  readonly sequence: number
+  /** Number of entries that the checkpoint covers. */
+  readonly size: number
 }
 export type LogStretch = {
   /** Absent on the last stretch of a walk. */

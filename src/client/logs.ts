@@ -4,8 +4,15 @@
  */
 import type { Ask } from './ask.ts'
 import type { Answer, CallOptions } from './call.ts'
-import type { LogEntityType, LogEntry, LogStretch, Transform } from './interface.ts'
-import { withQuery } from './paths.ts'
+import type {
+  LogCheckpoint,
+  LogEntityType,
+  LogEntry,
+  LogProof,
+  LogStretch,
+  Transform,
+} from './interface.ts'
+import { below, withQuery } from './paths.ts'
 import type { WalkChoice } from './token.ts'
 import { walkStretches } from './walk.ts'
 
@@ -22,7 +29,7 @@ export interface LogFilter {
   readonly operation?: string
   readonly actor_id?: string
   readonly key_id?: string
-  /** What was shown most of any token. */
+  /** The transform that showed most of any token. */
   readonly transform?: Transform
   /** Status of the answer. */
   readonly result?: number
@@ -53,6 +60,24 @@ export interface Logs {
    * const kinds = await manager.logs.entityTypes()
    */
   entityTypes(options?: CallOptions): Answer<readonly LogEntityType[]>
+
+  /**
+   * The newest signed checkpoint: keep it elsewhere, and it shows later what was cut off.
+   *
+   * @throws CofferError `forbidden`, `not_found` while nothing is signed
+   * @example
+   * const { note } = await manager.logs.checkpoint()
+   */
+  checkpoint(options?: CallOptions): Answer<LogCheckpoint>
+
+  /**
+   * The proof that an entry is in the log, by its sequence.
+   *
+   * @throws CofferError `forbidden`, `not_found`, also while it is not signed
+   * @example
+   * const { entry, salt, proof, note } = await manager.logs.proof('4711')
+   */
+  proof(id: string, options?: CallOptions): Answer<LogProof>
 }
 
 interface Stretch {
@@ -73,4 +98,8 @@ export const logOperations = (ask: Ask): Logs => ({
     }),
 
   entityTypes: options => ask.plain('GET', '/logs/entity-types', undefined, options),
+
+  checkpoint: options => ask.plain('GET', '/logs/checkpoint', undefined, options),
+
+  proof: (id, options) => ask.plain('GET', `${below('/logs', id)}/proof`, undefined, options),
 })

@@ -126,6 +126,14 @@ function wipe({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
   for (const key of [indexKey, fingerprintKey]) key.fill(0)
 }
 
+/** Wipes a record key in every scope. */
+function forget(scopes: ReadonlyMap<string, ScopeKeys>, number: number): void {
+  for (const { recordKeys } of scopes.values()) {
+    recordKeys.get(number)?.fill(0)
+    recordKeys.delete(number)
+  }
+}
+
 /**
  * There are only as many scopes as tenants: ids reach this only from opened records.
  * @param lookAgain may adopt another keyring
@@ -151,12 +159,6 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     const made = makeScope(keyring, name, keys, number => keyAgain(name, keys, number))
     scopes.set(name, made)
     return made
-  }
-  const forget = (number: number): void => {
-    for (const { recordKeys } of keysOf.values()) {
-      recordKeys.get(number)?.fill(0)
-      recordKeys.delete(number)
-    }
   }
   const wipeAll = (): void => {
     isWiped = true
@@ -199,7 +201,7 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
       scopes.clear()
       keyring = next
       scopeOf(installationName)
-      return () => gone.forEach(({ number }) => forget(number))
+      return () => gone.forEach(({ number }) => forget(keysOf, number))
     },
   }
 }

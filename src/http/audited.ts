@@ -48,9 +48,7 @@ function transformOf({ shown, request }: Exchange): Transform | undefined {
 
 function idsOf({ shown, params }: Exchange): readonly string[] {
   if (shown.ids.length > 0) return shown.ids
-  return [params['id'], params['keyId'], params['sequence']].flatMap(id =>
-    id === undefined ? [] : [keptId(id)],
-  )
+  return [params['id'], params['keyId']].flatMap(id => (id === undefined ? [] : [keptId(id)]))
 }
 
 type Ended = Pick<AuditEntry, 'result' | 'reason'> & { readonly ids?: readonly string[] }

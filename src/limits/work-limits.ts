@@ -55,6 +55,8 @@ export const checkpointTellMs = 60_000
 export const readBundlesMax = 500
 /** decision: bundles that one step of retention removes. */
 export const pruneBundlesMax = 1_000
+/** decision: interval at which whole slices of the log are indexed. */
+export const indexEveryMs = 1_000
 /** decision: interval at which old entries are looked for. */
 export const pruneEveryMs = 60_000
 /** decision: bundles that one checkpoint adds to the tree. */

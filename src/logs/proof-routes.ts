@@ -113,12 +113,12 @@ const proof = (deps: Deps) =>
   operation({
     name: 'getLogProof',
     method: 'GET',
-    path: '/logs/:sequence/proof',
+    path: '/logs/:id/proof',
     summary: 'Get the proof that an entry is in the audit log',
     permission: 'log:read',
     success: { status: 200, schema: proofSchema, examples: proofExamples },
     failures: [401, 403, 404],
-    run: ({ caller, params }) => tellProof(deps, caller, params.sequence),
+    run: ({ caller, params }) => tellProof(deps, caller, params.id),
   })
 
 export const logProofRoutes = (deps: Deps, pipeline: Pipeline) =>

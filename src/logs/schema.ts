@@ -26,7 +26,7 @@ export const listLogsQuery = Type.Object(
     transform: Type.Optional(
       Type.Union(
         transforms.map(name => Type.Literal(name)),
-        { description: 'What was shown most of any token.', examples: ['reveal'] },
+        { description: 'The transform that showed most of any token.', examples: ['reveal'] },
       ),
     ),
     result: Type.Optional(

@@ -5,7 +5,8 @@
  * @module
  */
 import { makeCheckpoints } from '../audit/checkpoints.ts'
-import { pruneLog } from '../audit/retention.ts'
+import { pruneIndex, pruneLog } from '../audit/retention.ts'
+import { indexNext } from '../audit/search-index.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
 import { singleFlight } from '../lib/serial.ts'
@@ -14,6 +15,7 @@ import { makeExpiryEntries } from './expiry-entries.ts'
 import {
   checkpointEveryMs,
   checkpointTellMs,
+  indexEveryMs,
   codeKeysLeftMax,
   codeKeysScrubMs,
   codeKeysScrubRest,
@@ -138,14 +140,15 @@ async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Pro
   for (;;) {
     const { logBytes } = await figures()
     const isTooLarge = logBytes > auditBytesMax
-    if ((await pruneLog({ ...deps, keptDays, isTooLarge }, signed())) === 0) return
+    if ((await pruneLog({ ...deps, keptDays, isTooLarge }, signed())) === 0) break
     await deps.turns.next(pagesOrdinal)
   }
+  while (await pruneIndex(deps)) await deps.turns.next(pagesOrdinal)
 }
 
 /**
- * Signs what lands in the audit log, and removes what is old, in one of the processes that share a
- * store.
+ * Signs and indexes what lands in the audit log, and removes what is old, in one of the processes
+ * that share a store.
  * @param isSigner true in that one
  * @returns a function that stops it
  */
@@ -164,10 +167,15 @@ export function startAuditUpkeep(
     toldMs = deps.elapsedMs()
     deps.log('audit_checkpoint', { note: signed.note })
   }
+  const index = async (): Promise<void> => {
+    while (isSigner() && (await indexNext(deps)));
+  }
+  const stopIndexing = repeat(index, indexEveryMs, 'audit_not_indexed', deps)
   const stopSigning = repeat(signNext, checkpointEveryMs, 'audit_not_signed', deps)
   const stopPruning = repeat(prune, pruneEveryMs, 'audit_not_pruned', deps)
   return () => {
     stopSigning()
+    stopIndexing()
     stopPruning()
   }
 }

@@ -81,7 +81,7 @@ async function append(store: Store, entries: readonly AuditEntry[], lengths: rea
   }
 }
 
-/** What an auditor would find who read all. */
+/** Entries that an auditor would find who read all. */
 const foundBySight = (entries: readonly AuditEntry[], filter: EntryFilter, from: number) =>
   entries
     .flatMap((entry, sequence) =>

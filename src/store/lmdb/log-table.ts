@@ -85,7 +85,7 @@ export function logPuts(environment: LmdbEnvironment, draft: GroupDraft['log']):
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function readBundles(
+function readBundles(
   environment: LmdbEnvironment,
   range: Parameters<Store['bundles']>[0],
   limit: number,
@@ -115,7 +115,7 @@ export const logReadsOf = (
   derived: async (from, to, limit) => read(() => readDerived(environment, from, to, limit)),
 })
 
-export const readDerived = (
+const readDerived = (
   { derived }: LmdbEnvironment,
   start: Uint8Array,
   end: Uint8Array,
