@@ -111,6 +111,32 @@ CREATE TABLE @another (n int PRIMARY KEY)`,
       'row_damaged',
     ],
     ['ordinals that begin anew', `SELECT setval('@ordinals', 1)`, 'meta_damaged'],
+    ['a log that ends early', 'UPDATE @log_range SET next_seq = next_seq + 1', 'log_damaged'],
+    ['a log without a range', 'DELETE FROM @log_range', 'log_damaged'],
+    [
+      'a log with two ranges',
+      `ALTER TABLE @log_range DROP CONSTRAINT log_range_one_check;
+INSERT INTO @log_range VALUES (false, 0, 0)`,
+      'log_damaged',
+    ],
+    [
+      'bytes of the log that are no bundle',
+      `INSERT INTO @log SELECT next_seq, '\\x0100' FROM @log_range;
+UPDATE @log_range SET next_seq = next_seq + 1`,
+      'log_damaged',
+    ],
+    [
+      'a log with a gap',
+      `INSERT INTO @log SELECT next_seq + 1, '\\x010001' || decode(repeat('ab', 32), 'hex')
+FROM @log_range;
+UPDATE @log_range SET next_seq = next_seq + 2`,
+      'log_damaged',
+    ],
+    [
+      'a bundle at a sequence that no number is',
+      `INSERT INTO @log VALUES (9223372036854775807, '\\x00')`,
+      'log_damaged',
+    ],
   ])('%s is named by verify', async (_, sql, kind) => {
     expect((await verify()).exitCode).toBe(0)
     await run(sql)

@@ -6,13 +6,17 @@ import { describe, expect, test } from 'bun:test'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { startProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
-import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
+import type { Change } from '../../../src/store/contract.ts'
+import { expectFault, inserted, insertOf, logOf, uniqueOf } from '../rows.ts'
 import { machine, makeTablesIn } from './subject.ts'
 import { until } from '../../support/until.ts'
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a vault whose tables are gone', () => {
-  test.each(['rows', 'uniques', 'recent', 'chunks', 'receipts', 'state'])(
+  const names = ['rows', 'uniques', 'recent', 'chunks', 'receipts', 'state']
+  const ofLog = ['log', 'derived', 'log_range']
+
+  test.each([...names, ...ofLog])(
     'without %s it is not ready, and what asks of it is refused as for a database that is gone',
     async table => {
       const address = (await sharedPostgres()).address(nextSchema())
@@ -25,8 +29,12 @@ describe.skipIf(!isPostgresThere)('a vault whose tables are gone', () => {
       if (table === 'rows' || table === 'uniques' || table === 'state') {
         await expectFault(Promise.resolve(store.find(uniqueOf(1))), 'unavailable')
       }
-      if (table !== 'chunks' && table !== 'state') {
+      if (table !== 'chunks' && table !== 'state' && !ofLog.includes(table)) {
         await expectFault(store.write([insertOf({ uniques: [2] })]), 'unavailable')
+      }
+      if (ofLog.includes(table)) {
+        const beside: Change = { derived: Uint8Array.of(1), value: undefined }
+        await expectFault(store.write([beside, logOf(1)]), 'unavailable')
       }
       await pool.query(`ALTER TABLE ${address.schema}.elsewhere RENAME TO ${table}`)
       await until(() => store.isReachable())

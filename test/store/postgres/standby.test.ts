@@ -17,7 +17,8 @@ import {
   startStandby,
   type TestServer,
 } from '../../support/postgres.ts'
-import { expectFault, insertOf, uniqueOf } from '../rows.ts'
+import type { Change } from '../../../src/store/contract.ts'
+import { expectFault, insertOf, logOf, uniqueOf } from '../rows.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
 /** Timeouts of a store that gives up soon. */
@@ -74,14 +75,22 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
     while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
   }
 
-  test.each(Object.entries(ends))(
-    'a create whose COMMIT is %s is not answered',
-    async (_, how) => {
+  const writes: readonly (readonly [string, Change])[] = [
+    ['a create', insertOf({ uniques: [3] })],
+    ['an entry of the log', logOf(3)],
+  ]
+  const given = writes.flatMap(write =>
+    Object.entries(ends).map(([end, how]) => [write[0], end, write[1], how] as const),
+  )
+
+  test.each(given)(
+    '%s whose COMMIT is %s is not answered',
+    async (_, _end, change, how) => {
       await cutOff()
       let ended = 0
       // A busy machine may give a write up before its COMMIT waits.
       while (ended === 0) {
-        const writing = store.write([insertOf({ uniques: [3] })])
+        const writing = store.write([change])
         const refused = expectFault(writing, 'unavailable')
         ended = await endWaits(how, writing)
         await refused
@@ -149,13 +158,16 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
   test('it is answered once none is asked for any more, and done once', async () => {
     await cutOff()
     const writing = steady.write([insertOf({ uniques: [3] })])
-    const ending = endWaits(ends.cancelled, writing)
+    const logging = steady.write([logOf(1), { bumpGeneration: true }])
+    const ending = endWaits(ends.cancelled, Promise.all([writing, logging]))
     await Bun.sleep(500)
     // Asynchronous from here on, which only the operator of the database may decide.
     await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)
     await primary.sql.unsafe('SELECT pg_reload_conf()')
     expect(await writing).toMatchObject({ ok: true })
+    expect(await logging).toMatchObject({ ok: true })
     await ending
+    expect(await steady.logRange()).toEqual({ from: 0, next: 1 })
     expect(await steady.integrity()).toEqual([])
   }, 300_000)
 })
