@@ -192,6 +192,16 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
       exitCode: 0,
     })
     expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+    // As an older coffer made them.
+    const ofLog = ['log', 'derived', 'log_range'].map(name => `${schema}.${name}`)
+    await server.sql.unsafe(`DROP TABLE ${ofLog.join(', ')}`)
+    const remedy = 'somebody who may is to run what coffer db setup --print-sql --upgrade prints'
+    expectRefused(await runCoffer(['keys', 'status', '--data', data]), remedy)
+    const told = await runCoffer(['doctor', '--data', data])
+    expect([told.exitCode, told.stdout]).toEqual([1, expect.stringContaining(remedy)])
+    const upgrade = await runCoffer([...words, '--upgrade'])
+    await server.sql.unsafe(upgrade.stdout)
+    expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
     await server.sql.unsafe(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
     expectRefused(await runCoffer(['keys', 'status', '--data', data]), 'refuses this user')
     expectRefused(await runCoffer(['db', 'setup', '--schema', 'a"b']), '--print-sql', 2)

@@ -8,7 +8,10 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 import { bufferOf, hexOf } from '../../src/lib/bytes.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { encodeBundle } from '../../src/store/core/bundle-format.ts'
+import { everyBundle } from '../../src/store/core/log-walk.ts'
 import { encodeRow } from '../../src/store/core/row-format.ts'
+import { logOf } from '../store/rows.ts'
 import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
@@ -22,7 +25,7 @@ import { addReader, ask, serve } from './served.ts'
 
 const slowMs = 300_000
 
-/** Ordinal and bytes of each row. */
+/** Ordinal and bytes of each row; or sequence and bytes of each bundle. */
 type Rows = readonly (readonly [ordinal: number, bytes: string])[]
 
 async function rowsOfFolder(data: string): Promise<Rows> {
@@ -30,6 +33,33 @@ async function rowsOfFolder(data: string): Promise<Rows> {
   const rows = [...store.everyRow()].map(row => [row.ordinal, hexOf(encodeRow(row))] as const)
   await store.close()
   return rows
+}
+
+/** Bundles of the log. */
+async function bundlesOfFolder(data: string): Promise<Rows> {
+  const store = await openLmdbStore({ path: join(data, 'store') })
+  const found: (readonly [number, string])[] = []
+  for await (const bundles of everyBundle(store)) {
+    found.push(...bundles.map(each => [each.first, hexOf(encodeBundle(each))] as const))
+  }
+  await store.close()
+  return found
+}
+
+async function bundlesOfSchema({ sql }: TestServer, schema: string): Promise<Rows> {
+  const text = `SELECT seq, value FROM ${schema}.log ORDER BY seq`
+  const found = (await sql.unsafe(text).values()) as (readonly [unknown, Uint8Array])[]
+  return found.map(([seq, value]) => [Number(seq), bufferOf(value).toString('hex')] as const)
+}
+
+/** Adds bundles to a log, and values beside it. */
+async function addBundles(data: string, count: number): Promise<void> {
+  const store = await openLmdbStore({ path: join(data, 'store') })
+  for (let number = 0; number < count; number += 1) {
+    const derived = Uint8Array.of(number >> 8, number)
+    await store.write([logOf(number % 256, 2), { derived, value: Uint8Array.of(number) }])
+  }
+  await store.close()
 }
 
 async function rowsOfSchema({ sql }: TestServer, schema: string): Promise<Rows> {
@@ -117,7 +147,10 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       const { data, socket, key } = await makeVault(root, 200)
       const schema = nextSchema()
       const url = server.url(schema)
+      await addBundles(data, 250)
+      const bundles = await bundlesOfFolder(data)
       expect(await runCoffer(['move', '--data', data, '--to', url])).toMatchObject({ exitCode: 0 })
+      expect(await bundlesOfSchema(server, schema)).toEqual(bundles)
       const there = await serve(data, socket)
       await addTokens(socket, key, 200, 900)
       await removeTokens(socket, key, [5, 6, 201, 899])
@@ -132,9 +165,10 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       while ((await ask(socket, key, '/tokens/brief')).status !== 404) await Bun.sleep(50)
       expect(await there.end('SIGTERM')).toBe(0)
       expect(await recent()).toBeGreaterThan(0)
-      const [kept, rows] = [
+      const [kept, rows, left] = [
         readFileSync(join(data, 'store', 'data.mdb.moved')),
         await rowsOfSchema(server, schema),
+        await bundlesOfSchema(server, schema),
       ]
       const joined = join(root, 'joined')
       const joining = ['--store', url, '--master-key-file', join(data, 'master.key')]
@@ -152,6 +186,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       ])
       expect(readFileSync(join(data, 'store', 'data.mdb.moved')).equals(kept)).toBe(true)
       expect(await rowsOfFolder(data)).toEqual(rows)
+      expect(await bundlesOfFolder(data)).toEqual(left)
       expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
       const markMs = await numberOf(server, `SELECT clock_ms FROM ${schema}.state`)
       expect(Number(readFileSync(join(data, 'clock'), 'latin1'))).toBeGreaterThanOrEqual(markMs)

@@ -16,10 +16,21 @@ import {
   sourceOf,
 } from '../../../src/store/postgres/move-out.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
+import { logStep } from '../../../src/store/core/limits.ts'
+import { everyBundle, everyDerived, type LogReads } from '../../../src/store/core/log-walk.ts'
 import { encodeRow } from '../../../src/store/core/row-format.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
-import { expectFault, inserted, insertOf, ordinalsOf, termOf, uniqueOf, written } from '../rows.ts'
+import {
+  expectFault,
+  inserted,
+  insertOf,
+  logOf,
+  ordinalsOf,
+  termOf,
+  uniqueOf,
+  written,
+} from '../rows.ts'
 import { openAt, tablesAt } from './subject.ts'
 
 const elapsedMs = () => performance.now()
@@ -30,6 +41,13 @@ async function leavingAt(folder: string, mover = 1) {
   const tables = tablesAt(folder)
   const pool = openPool((await sharedPostgres()).address(tables.schema), 1)
   return { pool, tables, mover: new Uint8Array(16).fill(mover) }
+}
+
+async function logIn(store: LogReads) {
+  const [bundles, values] = [[], []] as [unknown[], unknown[]]
+  for await (const some of everyBundle(store)) bundles.push(...some)
+  for await (const some of everyDerived(store)) values.push(...some)
+  return { range: await store.logRange(), bundles, values }
 }
 
 // .ci/run installs it.
@@ -124,6 +142,12 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
       )
     }
     await written(store, { remove: 65_510 }, { remove: 65_540 }, { bumpGeneration: true })
+    for (let number = 0; number < 2 * logStep + 1; number += 1) {
+      const derived = Uint8Array.of(number >> 8, number)
+      await written(store, logOf(number % 256, 2), { derived, value: Uint8Array.of(number) })
+    }
+    await written(store, { pruneLog: 6 })
+    const log = await logIn(store)
     const leaving = await leavingAt(folder)
     await beginMoveOut(leaving)
     await endMoveOut(leaving)
@@ -146,6 +170,9 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
       ...Array(24).fill(5_002),
     ])
     expect(await built.generation()).toBe(1)
+    expect(log).toMatchObject({ range: { from: 6, next: 4 * logStep + 2 } })
+    expect(log.values).toHaveLength(2 * logStep + 1)
+    expect(await logIn(built)).toEqual(log)
     expect(await inserted(built, { uniques: [5_000] })).toBe(65_600)
     await Promise.all([built.close(), pool.close(), store.close()])
   })
