@@ -1,12 +1,12 @@
 /**
- * Filters of the audit log, and the members of an entry that the index knows.
+ * Filters of the audit log, and the values by which its entries are indexed.
  * @module
  */
 import { writeAuditDigest, type Keys } from '../crypto/keyring.ts'
 import type { AuditEntry } from './entry.ts'
 import { digestAt, indexKey } from './index-format.ts'
 
-/** Members that entries are found by. Their numbers are in keys of the index: they never change. */
+/** Kinds of values that are indexed. Keys of the index hold their numbers, which never change. */
 const kinds = {
   entityId: { number: 1, valuesOf: ({ entityIds }: AuditEntry) => entityIds },
   keyId: { number: 2, valuesOf: ({ keyId }: AuditEntry) => given(keyId) },
@@ -23,7 +23,7 @@ type Kind = keyof typeof kinds
 
 const given = (value: string | undefined): readonly string[] => (value === undefined ? [] : [value])
 
-/** Kinds that rarely match come first. */
+/** In order: kinds that match few entries come first. */
 const kindNames = Object.keys(kinds) as readonly Kind[]
 
 type Asked = { readonly [K in Exclude<Kind, 'tenant'>]?: string | undefined }

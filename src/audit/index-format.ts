@@ -108,12 +108,12 @@ export function decodeSpan(value: Uint8Array): SliceSpan {
  * Places within a slice: on disk as said above, in memory as bitmaps, which the caller may change.
  */
 
-export type PlacesInSlice = Uint8Array
+export type SlicePlaces = Uint8Array
 
 const bitmapBytes = logSliceEntries / 8
 const listedMax = bitmapBytes / 2 - 1
 
-function addPlace(places: PlacesInSlice, place: number): void {
+function addPlace(places: SlicePlaces, place: number): void {
   const at = place >>> 3
   assertStored(at < bitmapBytes, 'a place within its slice of the log')
   places[at] = (places[at] ?? 0) | (1 << (place & 7))
@@ -132,7 +132,7 @@ export function encodePlaces(listed: readonly number[]): Uint8Array {
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function decodePlaces(value: Uint8Array): PlacesInSlice {
+export function decodePlaces(value: Uint8Array): SlicePlaces {
   if (value.length === bitmapBytes) return value
   assertStored(value.length > 0 && value.length % 2 === 0, 'places of a slice of the log')
   const places = new Uint8Array(bitmapBytes)
@@ -141,12 +141,12 @@ export function decodePlaces(value: Uint8Array): PlacesInSlice {
 }
 
 /** Leaves only what is in both. */
-export function keepBoth(places: PlacesInSlice, others: PlacesInSlice): void {
+export function keepBoth(places: SlicePlaces, others: SlicePlaces): void {
   for (let i = 0; i < bitmapBytes; i += 1) places[i] = (places[i] ?? 0) & (others[i] ?? 0)
 }
 
 /** Leaves only the places from one on and below another, which may lie outside the slice. */
-export function keepBetween(places: PlacesInSlice, from: number, below: number): void {
+export function keepBetween(places: SlicePlaces, from: number, below: number): void {
   if (from <= 0 && below >= logSliceEntries) return
   for (let i = 0; i < bitmapBytes; i += 1) {
     for (let place = 8 * i; place < 8 * i + 8; place += 1) {
@@ -161,14 +161,14 @@ const bitsOf = Uint8Array.from(
   (_, byte) => byte.toString(2).replaceAll('0', '').length,
 )
 
-export function countPlaces(places: PlacesInSlice): number {
+export function countPlaces(places: SlicePlaces): number {
   let count = 0
   for (let i = 0; i < bitmapBytes; i += 1) count += bitsOf[places[i] ?? 0] ?? 0
   return count
 }
 
 /** Greatest first. */
-export function newestPlaces(places: PlacesInSlice): readonly number[] {
+export function newestPlaces(places: SlicePlaces): readonly number[] {
   const newest: number[] = []
   for (let i = bitmapBytes - 1; i >= 0; i -= 1) {
     const byte = places[i] ?? 0

@@ -62,7 +62,7 @@ const textOf = (key: Uint8Array): string => bufferOf(key).toString('latin1')
 /** The places of a value, which are added where there are none yet. */
 function placesOf(slice: Slice, keys: LogIndexer['keys'], found: FoundBy): number[] {
   const { tenantId, kind, value } = found
-  // A table that is hashed without a seed has no key that a caller may choose.
+  // An id may be a caller's choice: never a key of a table that is hashed without a seed.
   const name = kind === 'entityId' ? undefined : `${kind} ${tenantId} ${value}`
   const known = name === undefined ? undefined : slice.named.get(name)
   if (known !== undefined) return known

@@ -135,7 +135,6 @@ export type LogEntityType = {
   readonly value: string
 }
 export type LogEntry = {
-  /** The application that asked. */
   readonly actor_id?: string
   /** Type of the key; `operator`, or `vault` for what it does by itself. */
   readonly actor_type?: string
@@ -148,11 +147,9 @@ export type LogEntry = {
   readonly entity_ids?: readonly string[]
   /** Kind of the things that were asked for. */
   readonly entity_type?: string
-  /** Client address. */
   readonly from?: string
   /** The sequence as a text. */
   readonly id: string
-  /** The key that asked. */
   readonly key_id?: string
   /** The same for people. */
   readonly message: string
@@ -160,16 +157,13 @@ export type LogEntry = {
   readonly operation: string
   /** Code of the error, or `replay` for an answer that repeats an earlier effect. */
   readonly reason?: string
-  /** Status of the answer. */
   readonly result: number
   /** What decided: `rule 0` by its place in order, a permission, or `none`. */
   readonly rule?: string
   /** Its place in the log of the installation, which all tenants share. */
   readonly sequence: number
-  /** The session that asked. */
   readonly session_id?: string
   readonly tenant_id: string
-  /** Trace id of the request. */
   readonly trace_id?: string
   readonly transform?: Transform
 }

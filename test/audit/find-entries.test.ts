@@ -81,7 +81,7 @@ async function append(store: Store, entries: readonly AuditEntry[], lengths: rea
   }
 }
 
-/** Entries that an auditor would find who read all. */
+/** Sequences that an auditor would find who read all entries. */
 const foundBySight = (entries: readonly AuditEntry[], filter: EntryFilter, from: number) =>
   entries
     .flatMap((entry, sequence) =>

@@ -66,7 +66,7 @@ const makeNonce = async (): Promise<string> =>
 
 const keyFor = ({ at, path }: Placed): string => {
   if (at === 'POST /sessions') return publicKey
-  return /^\/(?:applications|tenants|permissions|sessions$|sessions\/\{id\})/.test(path)
+  return /^\/(?:applications|tenants|permissions|logs|sessions$|sessions\/\{id\})/.test(path)
     ? vault.managementKey
     : privateKey
 }
