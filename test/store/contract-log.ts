@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bundleEntriesMax } from '../../src/limits/work-limits.ts'
 import type { Change, LogBundle, Store } from '../../src/store/contract.ts'
-import { rowOf, uniqueOf } from './rows.ts'
+import { insertOf, replaceOf, rowOf, uniqueOf, written } from './rows.ts'
 import type { Subject } from './subject.ts'
 
 const leafOf = (number: number): Uint8Array => new Uint8Array(32).fill(number)
@@ -29,7 +29,7 @@ const shapesOf = async (store: Store, range: Parameters<Store['bundles']>[0], li
 
 const key = (...bytes: readonly number[]): Uint8Array => Uint8Array.of(...bytes)
 
-export function describeLog({ store, reopen }: Subject): void {
+function describeEntries({ store, reopen }: Subject): void {
   describe('the log', () => {
     test('is empty at first', async () => {
       expect(await store().logRange()).toEqual({ from: 0, next: 0 })
@@ -97,6 +97,28 @@ export function describeLogChanges({ store, reopen }: Subject): void {
       expect((await store().find(uniqueOf(4)))?.version).toBe(1)
     })
 
+    test('has one entry of each write, of which some come with rows that change', async () => {
+      const [ordinal = 0] = await written(store(), insertOf({ uniques: [500] }))
+      let version = 1
+      for (let number = 0; number < 20; number += 1) {
+        const log: Change = { log: bundleOf(number) }
+        const changing = replaceOf(ordinal, { uniques: [500], version: version + 1 })
+        if (number % 3 === 0) await written(store(), changing, log)
+        else if (number % 3 === 1) await written(store(), log, insertOf({ uniques: [number] }))
+        else await written(store(), { require: ordinal, ifVersion: version }, log)
+        if (number % 3 === 0) version += 1
+        const [last] = await store().bundles({ before: number + 1 }, 1)
+        expect(last).toEqual({ first: number, ...bundleOf(number) })
+      }
+      const moved = await store().write([{ require: ordinal, ifVersion: 1 }, { log: bundleOf(99) }])
+      expect(moved).toEqual({ ok: false, at: 0, reason: 'version_moved' })
+      expect(await store().logRange()).toEqual({ from: 0, next: 20 })
+    })
+  })
+}
+
+function describeRest({ store, reopen }: Subject): void {
+  describe('the log', () => {
     test('loses whole bundles below a sequence, and no sequence is given again', async () => {
       await append(store(), bundleOf(1), bundleOf(2, 3), bundleOf(7), bundleOf(8, 2))
       await store().write([{ pruneLog: 3 }])
@@ -108,6 +130,21 @@ export function describeLogChanges({ store, reopen }: Subject): void {
       await store().write([{ pruneLog: 2 }])
       await append(store(), bundleOf(9))
       expect(await store().logRange()).toEqual({ from: 5, next: 8 })
+    })
+
+    test.each([8, 100])('loses all of it below %d, which is its end or beyond', async below => {
+      await append(store(), bundleOf(1), bundleOf(2, 7))
+      await store().write([{ pruneLog: 7 }])
+      expect(await store().logRange()).toEqual({ from: 1, next: 8 })
+      await store().write([{ log: bundleOf(3) }, { pruneLog: below }])
+      expect(await store().logRange()).toEqual({ from: 8, next: 9 })
+      expect(await shapesOf(store(), { from: 0 })).toEqual([[8, 1, 3]])
+      await store().write([{ pruneLog: 9 }])
+      const again = await reopen()
+      expect(await again.logRange()).toEqual({ from: 9, next: 9 })
+      expect(await again.bundles({ before: 9 }, 10)).toEqual([])
+      await append(again, bundleOf(4, 2))
+      expect(await again.logRange()).toEqual({ from: 9, next: 11 })
     })
 
     test('keeps values beside it, in the order of their keys', async () => {
@@ -152,4 +189,9 @@ export function describeLogRefusals({ store }: Subject): void {
       expect(await store().logRange()).toEqual({ from: 0, next: 0 })
     })
   })
+}
+
+export function describeLog(subject: Subject): void {
+  describeEntries(subject)
+  describeRest(subject)
 }

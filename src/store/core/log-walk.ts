@@ -5,7 +5,7 @@
 import type { DerivedValue, Store, StoredBundle } from '../contract.ts'
 import { derivedKeyBytesMax, logStep } from './limits.ts'
 
-/** Reads of a log, in any engine. */
+/** Reads of the log of a store, of any engine. */
 export type LogReads = Pick<Store, 'logRange' | 'bundles' | 'derived'>
 
 /** Bundles from the one that holds a sequence on, oldest first. */

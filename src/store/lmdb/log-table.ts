@@ -10,6 +10,7 @@ import { assertStored, invariant } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
 import { decodeBundle, encodeBundle } from '../core/bundle-format.ts'
 import type { GroupDraft } from '../core/decide-change.ts'
+import type { LogReads } from '../core/log-walk.ts'
 import type { LmdbEnvironment, LmdbTable, Put } from './environment.ts'
 import { decodeRowKey, encodeRowKey } from './layout.ts'
 
@@ -105,16 +106,6 @@ function readBundles(
   return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
 }
 
-/** The reads of the log that a store has. @param read runs one in the newest state */
-export const logReadsOf = (
-  environment: LmdbEnvironment,
-  read: <T>(work: () => T) => T,
-): Pick<Store, 'logRange' | 'bundles' | 'derived'> => ({
-  logRange: () => read(() => readLogRange(environment)),
-  bundles: async (range, limit) => read(() => readBundles(environment, range, limit)),
-  derived: async (from, to, limit) => read(() => readDerived(environment, from, to, limit)),
-})
-
 const readDerived = (
   { derived }: LmdbEnvironment,
   start: Uint8Array,
@@ -125,3 +116,13 @@ const readDerived = (
     key: Uint8Array.from(key),
     value: Uint8Array.from(value),
   }))
+
+/** Returns the reads of the log. @param read runs one in the newest state */
+export const logReadsOf = (
+  environment: LmdbEnvironment,
+  read: <T>(work: () => T) => T,
+): LogReads => ({
+  logRange: () => read(() => readLogRange(environment)),
+  bundles: async (range, limit) => read(() => readBundles(environment, range, limit)),
+  derived: async (from, to, limit) => read(() => readDerived(environment, from, to, limit)),
+})

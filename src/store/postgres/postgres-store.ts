@@ -20,6 +20,7 @@ import {
   writeConnections,
   writersPerVault,
 } from '../core/limits.ts'
+import type { LogReads } from '../core/log-walk.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../core/queries.ts'
 import type { DatabaseAddress } from './address.ts'
@@ -207,6 +208,22 @@ interface Parts extends Awaited<ReturnType<typeof prepare>> {
   readonly space: ReturnType<typeof watchSpace>
 }
 
+/** The reads of the log. */
+const logOf = (reads: LogReads, assertRight: () => void): LogReads => ({
+  async logRange() {
+    assertRight()
+    return reads.logRange()
+  },
+  async bundles(range, limit) {
+    assertRight()
+    return reads.bundles(range, limit)
+  },
+  async derived(from, to, limit) {
+    assertRight()
+    return reads.derived(from, to, limit)
+  },
+})
+
 /** The interface for features. */
 function storeOf(
   { pools, tables, clock, queue, space, firstOrdinal, bounds }: Parts,
@@ -223,12 +240,6 @@ function storeOf(
     if (clock.hasMovedOut()) throw new ApiError('unavailable', movedOutMessage)
     if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
   }
-  const whileRight =
-    <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) =>
-    async (...asked: A): Promise<R> => {
-      assertRight()
-      return read(...asked)
-    }
   const store: Omit<Store, 'close'> = {
     async find(unique) {
       checkUnique(unique)
@@ -269,9 +280,7 @@ function storeOf(
       assertRight()
       return lookups.generation(isPatient)
     },
-    logRange: whileRight(reads.logRange),
-    bundles: whileRight(reads.bundles),
-    derived: whileRight(reads.derived),
+    ...logOf(reads, assertRight),
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
   return store
