@@ -5,16 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import { bundleEntriesMax } from '../../src/limits/work-limits.ts'
 import type { Change, LogBundle, Store } from '../../src/store/contract.ts'
-import { insertOf, replaceOf, rowOf, uniqueOf, written } from './rows.ts'
+import { bundleOf, insertOf, replaceOf, rowOf, uniqueOf, written } from './rows.ts'
 import type { Subject } from './subject.ts'
-
-const leafOf = (number: number): Uint8Array => new Uint8Array(32).fill(number)
-
-/** A bundle whose entries and sealed text tell their number. */
-const bundleOf = (number: number, entries = 1): LogBundle => ({
-  leaves: Array.from({ length: entries }, (_, i) => leafOf(number + i)),
-  sealed: Uint8Array.of(number, 0, 255),
-})
 
 const append = (store: Store, ...bundles: readonly LogBundle[]) =>
   store.write(bundles.map(log => ({ log })))

@@ -8,7 +8,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { utf8 } from '../../src/lib/bytes.ts'
-import type { LogBundle } from '../../src/store/contract.ts'
 import { encodeBundle } from '../../src/store/core/bundle-format.ts'
 import { logStep } from '../../src/store/core/limits.ts'
 import { everyBundle, everyDerived } from '../../src/store/core/log-walk.ts'
@@ -21,13 +20,10 @@ import { applyPut } from '../../src/store/lmdb/environment.ts'
 import { copySnapshot, copyStore } from '../../src/store/lmdb/maintenance/compact-copy.ts'
 import type { StoreFinding } from '../../src/store/operated.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { expectFault, inserted } from './rows.ts'
+import { bundleOf, expectFault, inserted } from './rows.ts'
 import { tamper } from './tamper.ts'
 
-const bundleOf = (number: number, entries: number): LogBundle => ({
-  leaves: Array.from({ length: entries }, (_, i) => new Uint8Array(32).fill(number + i)),
-  sealed: new Uint8Array(3_000).fill(number),
-})
+const sealedBytes = 3_000
 
 /** Bundles of 2 entries each at 2, 4 and 6; the one at 0 is pruned. */
 async function makeLog(): Promise<string> {
@@ -35,7 +31,7 @@ async function makeLog(): Promise<string> {
   const store = await openLmdbStore({ path })
   for (const number of [1, 2, 3, 4]) {
     const derived = { derived: Uint8Array.of(number), value: Uint8Array.of(number, number) }
-    await store.write([{ log: bundleOf(number, 2) }, derived])
+    await store.write([{ log: bundleOf(number, 2, sealedBytes) }, derived])
   }
   await store.write([{ pruneLog: 2 }])
   await store.close()
@@ -171,7 +167,10 @@ test('a walk over a log takes every bundle and value once, in many steps', async
   for (let number = 0; number < count; number += 1) {
     const key = new Uint8Array(number % 2 === 0 ? 32 : 31).fill(255)
     key.set([number >> 8, number])
-    await store.write([{ log: bundleOf(number % 256, 1) }, { derived: key, value: key }])
+    await store.write([
+      { log: bundleOf(number % 256, 1, sealedBytes) },
+      { derived: key, value: key },
+    ])
   }
   await store.write([{ derived: new Uint8Array(32).fill(255), value: Uint8Array.of(1) }])
   const { bundles, values } = await contentsOf(store)
@@ -179,7 +178,7 @@ test('a walk over a log takes every bundle and value once, in many steps', async
     Array.from({ length: count }, (_, i) => i),
   )
   expect(values).toHaveLength(count + 1)
-  expect((await store.figures()).usedBytes).toBeGreaterThan(count * 3_000)
+  expect((await store.figures()).usedBytes).toBeGreaterThan(count * sealedBytes)
   await store.close()
 })
 

@@ -8,6 +8,7 @@ import { storedRow } from '../../src/store/core/row.ts'
 import type {
   Change,
   Digest,
+  LogBundle,
   NewRow,
   Query,
   Row,
@@ -48,6 +49,14 @@ export const rowOf = ({ uniques, terms = [], deadlineMs, version, parts }: RowSk
 })
 
 export const insertOf = (sketch: RowSketch): Change => ({ insert: rowOf(sketch) })
+
+/** A bundle of the log whose entries and sealed bytes begin with a number. */
+export const bundleOf = (number: number, entries = 1, sealedBytes = 3): LogBundle => ({
+  leaves: Array.from({ length: entries }, (_, i) => new Uint8Array(32).fill(number + i)),
+  sealed: new Uint8Array(sealedBytes).fill(number),
+})
+
+export const logOf = (number: number, entries = 1): Change => ({ log: bundleOf(number, entries) })
 
 /** Replaces a row that stands at the version before the sketch's. */
 export const replaceOf = (ordinal: number, sketch: RowSketch & { version: number }): Change => ({
