@@ -22,7 +22,7 @@ import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { inserted, insertOf, logOf, replaceOf, uniqueOf, written } from '../rows.ts'
-import { machine, makeTablesIn, openAt, patient } from './subject.ts'
+import { machine, makeTablesIn, openAt, patient, tablesAt } from './subject.ts'
 
 const msMax = 300_000
 const writer = new Uint8Array(16).fill(7)
@@ -233,6 +233,36 @@ FROM ${tables.rows}`)
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('two vaults over one log', () => {
+  test('take its range before a value beside it', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder, { bounds: patient })
+    const key = Uint8Array.of(1)
+    const change = (value: number): Change => ({ derived: key, value: Uint8Array.of(value) })
+    await written(store, change(1))
+    const tables = tablesAt(folder)
+    const pool = openPool((await sharedPostgres()).address(tables.schema), 2)
+    const isHeld = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const other = pool.hold(msMax, async ({ send }) => {
+      await send('BEGIN')
+      await send(`SELECT FROM ${tables.logRange} FOR UPDATE`)
+      isHeld.resolve()
+      await mayCommit.promise
+      await send(`SELECT FROM ${tables.derived} FOR UPDATE NOWAIT`)
+      await send('COMMIT')
+    })
+    await isHeld.promise
+    const writing = written(store, change(2), logOf(1))
+    await untilOneWaits(pool, tables.schema)
+    mayCommit.resolve()
+    await other
+    await writing
+    expect(await store.derived(key, Uint8Array.of(2), 9)).toEqual([
+      { key, value: Uint8Array.of(2) },
+    ])
+    await Promise.all([pool.close(), store.close()])
+  })
+
   test(
     'number their entries without gaps, and wait for each other without a deadlock',
     async () => {
