@@ -112,7 +112,14 @@ describe.skipIf(!hasGo)(`Go's module database, by seed ${seed}`, () => {
     }))
     const leaves = base64Of(log.all)
     verdict = await judge({
-      ...{ key: vkey, note, changed, secret: skey, leaves, inclusions, consistencies, tiles },
+      key: vkey,
+      note,
+      changed,
+      secret: skey,
+      leaves,
+      inclusions,
+      consistencies,
+      tiles,
     })
   }, goMsMax)
 

@@ -69,7 +69,7 @@ function describeEntries({ store, reopen }: Subject): void {
   })
 }
 
-export function describeLogChanges({ store, reopen }: Subject): void {
+export function describeLogChanges({ store }: Subject): void {
   describe('changes of the log', () => {
     test('has an entry with the rows of its write, and none of a refused one', async () => {
       const insert: Change = { insert: rowOf({ uniques: [1] }) }
