@@ -57,6 +57,7 @@ const sections: readonly Section[] = [
       docs('Operations', 'operations'),
       docs('Runbooks', 'runbooks'),
       docs('Command line', 'cli'),
+      docs('The audit log', 'audit'),
       { title: 'Security', file: 'SECURITY.md' },
       docs('Threats', 'threats'),
       docs('Performance', 'performance'),

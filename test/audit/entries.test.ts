@@ -3,6 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openBundle } from '../../src/audit/bundle.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { entriesOf } from '../support/audit-log.ts'
 import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
@@ -54,6 +55,7 @@ async function entriesBy(method: string, path: string, ask: Ask = {}) {
 }
 
 describe('a request of an operation', () => {
+  // proves S90
   test.each<[string, string, string, () => Ask, object]>([
     [
       'a reveal',
@@ -243,11 +245,27 @@ describe('a request of an operation', () => {
     expect(again.lines).toMatchObject([{ entity_id: 'once-1', result: 201, reason: 'replay' }])
   })
 
+  // proves S92
+  test('that writes has its entry with the write, and none of a write that is refused', async () => {
+    const { store, keys } = vault.deps
+    await vault.deps.audit.flush()
+    const { next } = await store.logRange()
+    const body = { id: 'landed-1', type: 'token', data: planted }
+    expect((await vault.ask('POST', '/tokens', { key: reader, body })).status).toBe(201)
+    const landed = (await store.bundles({ from: next }, 10)).flatMap(each => openBundle(keys, each))
+    expect(landed.map(({ entry }) => [entry.entityIds, entry.result])).toEqual([
+      [['landed-1'], 201],
+    ])
+    const { lines } = await entriesBy('POST', '/tokens', { key: reader, body })
+    expect(lines.map(({ result }) => result)).toEqual([409])
+  })
+
   test('no operation is what has no entry', async () => {
     expect((await entriesBy('GET', '/nowhere', { key: reader })).lines).toEqual([])
     expect((await entriesBy('OPTIONS', '/tokens')).lines).toEqual([])
   })
 
+  // proves S90
   test('no entry holds data, metadata, a name, a query or a key', async () => {
     await vault.ask('GET', '/tokens/pii-1', { key: ruled })
     await vault.ask('GET', `/tokens?metadata.m=${planted}`, { key: reader })
@@ -278,6 +296,7 @@ describe('a reveal', () => {
     return { app: buildApp({ ...deps, audit }), refused }
   }
 
+  // proves S91
   test('is not answered if its entry cannot be written; a masked read is', async () => {
     const { app } = withoutLog('storage_full')
     const ask = (path: string) => app.handle(requestOf('GET', path, { key: ruled }))
@@ -287,6 +306,7 @@ describe('a reveal', () => {
     expect((await ask('/tokens/card-1')).status).toBe(200)
   })
 
+  // proves S91
   test('is answered only once its entry is on disk', async () => {
     const { deps } = vault
     let isWritten = false

@@ -42,6 +42,7 @@ async function checkpointOf() {
   return checkpoint
 }
 
+// proves S95
 test('each entry of the tenant is proved by the newest checkpoint', async () => {
   for (let count = 0; count < 30; count += 1) {
     const body = { id: `proved-${count}`, type: 'token', data: 'value' }

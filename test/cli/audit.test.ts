@@ -106,6 +106,7 @@ describe('coffer audit verify', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no checkpoint')])
   })
 
+  // proves S93
   test.each<[string, Parameters<typeof copyWith>[1], string]>([
     [
       'a bundle that was removed',
@@ -165,6 +166,7 @@ describe('coffer audit verify', () => {
     expect(stderr).not.toContain('card-')
   })
 
+  // proves S94
   test('finds by a pinned checkpoint what was cut off together with its checkpoints', async () => {
     const copy = await copyWith('rolled-back', ({ log, derived }) => {
       const keys = [...log.getKeys()].map(key => Uint8Array.from(key))
@@ -178,6 +180,7 @@ describe('coffer audit verify', () => {
 })
 
 describe('coffer audit export', () => {
+  // proves S93
   test('proves itself as a file, and finds what was changed in it', async () => {
     const whole = await runCoffer(['audit', 'verify', '--file', exported, '--key', vkey])
     expect([whole.exitCode, whole.stderr]).toEqual([0, ''])
