@@ -4,6 +4,7 @@
  * @module
  */
 import { makeAuditLog, type AuditLog, type AuditLogParts } from '../../src/audit/audit-log.ts'
+import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import { openBundle, type LoggedEntry } from '../../src/audit/bundle.ts'
 import type { Deps } from '../../src/deps.ts'
 import { randomBytes } from '../../src/server/process/system.ts'
@@ -19,4 +20,15 @@ export async function entriesOf({ deps }: { readonly deps: Deps }): Promise<Logg
   await deps.audit.flush()
   const bundles = await deps.store.bundles({ from: 0 }, bundlesMax)
   return bundles.flatMap(bundle => openBundle(deps.keys, bundle))
+}
+
+/** Signs the log. @returns the sequence of an entry of the tenant that is signed */
+export async function signLog(vault: Readonly<{ deps: Deps; tenantId: string }>): Promise<number> {
+  const entries = await entriesOf(vault)
+  let kept: Uint8Array | undefined
+  const place = { read: () => kept, write: (bytes: Uint8Array) => void (kept = bytes) }
+  const checkpoints = makeCheckpoints({ ...vault.deps, place })
+  while ((await checkpoints.next()) !== undefined) await vault.deps.audit.flush()
+  const own = entries.findLast(({ entry }) => entry.tenantId === vault.tenantId)
+  return own?.sequence ?? -1
 }

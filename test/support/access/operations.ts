@@ -2,8 +2,7 @@
  * Every operation with a request that succeeds, on a target of its own.
  * @module
  */
-import { makeCheckpoints } from '../../../src/audit/checkpoints.ts'
-import { entriesOf } from '../audit-log.ts'
+import { signLog } from '../audit-log.ts'
 import type { Ask } from '../vault.ts'
 import type { AccessKit } from './credentials.ts'
 
@@ -63,17 +62,6 @@ async function storeApplication({ vault }: AccessKit): Promise<string> {
   const key = await vault.application({ type: 'private', permissions: ['token:read'] })
   const { body } = await vault.ask('GET', '/applications/key', { key })
   return String(body['id'])
-}
-
-/** Signs the log. @returns the sequence of an entry of the tenant that is signed */
-async function signLog({ vault }: AccessKit): Promise<number> {
-  const entries = await entriesOf(vault)
-  let kept: Uint8Array | undefined
-  const place = { read: () => kept, write: (bytes: Uint8Array) => void (kept = bytes) }
-  const checkpoints = makeCheckpoints({ ...vault.deps, place })
-  while ((await checkpoints.next()) !== undefined) await vault.deps.audit.flush()
-  const own = entries.findLast(({ entry }) => entry.tenantId === vault.tenantId)
-  return own?.sequence ?? -1
 }
 
 const onToken =
@@ -249,7 +237,7 @@ export const operations: readonly Operation[] = [
     success: 200,
     hasBody: false,
     prepare: async kit => {
-      await signLog(kit)
+      await signLog(kit.vault)
       return { request: { method: 'GET', path: '/logs/checkpoint' } }
     },
   },
@@ -258,7 +246,7 @@ export const operations: readonly Operation[] = [
     success: 200,
     hasBody: false,
     prepare: async kit => {
-      const sequence = await signLog(kit)
+      const sequence = await signLog(kit.vault)
       return { request: { method: 'GET', path: `/logs/${sequence}/proof` } }
     },
   },
