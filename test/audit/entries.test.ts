@@ -246,7 +246,7 @@ describe('a request of an operation', () => {
   })
 
   // proves S92
-  test('that writes has its entry with the write, and none of a write that is refused', async () => {
+  test('that writes has its entry with the write, and none if that is refused', async () => {
     const { store, keys } = vault.deps
     await vault.deps.audit.flush()
     const { next } = await store.logRange()

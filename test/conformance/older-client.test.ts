@@ -144,7 +144,7 @@ describe('@basis-theory/basis-theory-js 4.30.2', () => {
     expect((await visitor.tokens.retrieve(id)).data).toMatchObject({ number: masked })
   })
 
-  // proves C17.7, P37
+  // proves C17.7, P55
   test('reads the audit log by pages', async () => {
     const { id } = await page.tokens.create({ type: 'token', data: 'x' })
     const asked = { entityType: 'token', entityId: id }
