@@ -13,6 +13,7 @@ const separate = ['slow', 'package', 'browser', 'examples-abroad', 'audit-abroad
 /** Below `test`: files, and folders with everything in them. */
 const thorough: readonly string[] = [
   'attacks/attacks.test.ts',
+  'audit/find-entries.test.ts',
   'cli/answers-in-flight.test.ts',
   'cli/backup-list.test.ts',
   'cli/backup.test.ts',

@@ -114,6 +114,7 @@ async function spansOf(
   return spans
 }
 
+/** A slice that is still being written is above the range, and has nothing in it. */
 function pieceOf(
   first: number,
   places: SlicePlaces,
@@ -145,8 +146,7 @@ async function* indexedPieces(
     for (const slice of [...common.keys()].toSorted((a, b) => b - a)) {
       const places = common.get(slice)
       const lies = spans === undefined ? 'all' : spans.get(slice)
-      // A slice that is being written is above the range.
-      if (places === undefined || lies === undefined || slice >= range.next) continue
+      if (places === undefined || lies === undefined) continue
       yield pieceOf(slice, places, range, isByTerms(filter) && lies === 'all')
     }
   }

@@ -90,25 +90,25 @@ async function readSlice(
   first: number,
   below: number,
 ): Promise<Slice> {
-  const slice: Slice = {
-    first,
-    end: first,
-    earliestMs: Infinity,
-    latestMs: 0,
-    places: new Map(),
-    named: new Map(),
-  }
+  const instants = { earliestMs: Infinity, latestMs: 0 }
+  const slice: Slice = { first, end: first, ...instants, places: new Map(), named: new Map() }
   const pause = pauses(elapsedMs)
-  while (slice.end < below) {
-    for (const bundle of await store.bundles({ from: slice.end }, logBundlesRead)) {
+  let isRead = false
+  for (let from = first; from < below && !isRead;) {
+    const bundles = await store.bundles({ from }, logBundlesRead)
+    for (const bundle of bundles) {
       const isWanted = (sequence: number) => sequence >= slice.end && sequence < below
-      for (const logged of readBundle(keys, bundle, isWanted)) {
-        addEntry(slice, keys, logged)
+      for (const placed of readBundle(keys, bundle, isWanted)) {
+        addEntry(slice, keys, placed)
         if (slice.places.size >= logSliceTermsMax) return slice
       }
+      from = bundle.first + bundle.leaves.length
       await pause()
     }
+    isRead = bundles.length === 0
   }
+  // Entries that are missing at its start were removed before they were indexed.
+  slice.end = below
   return slice
 }
 
@@ -117,20 +117,17 @@ function* changesOf(slice: Slice): Generator<Change> {
     const value = encodePlaces(slice.places.get(text) ?? [])
     yield { derived: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
   }
-  yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
+  if (slice.earliestMs <= slice.latestMs) {
+    yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
+  }
   yield { derived: progressKey, value: encodeProgress(slice.end) }
 }
 
-/**
- * Indexes the next slice, if it is whole, of what is not pruned. One process calls it; if two did,
- * they would write the same.
- * @returns true if there may be another one
- * @throws ApiError `storage_full`, `unavailable`: then the slice is indexed by a later call
- */
-export async function indexNext(indexer: LogIndexer): Promise<boolean> {
+/** Indexes the next slice, if it is whole. @returns true if it was */
+async function indexSlice(indexer: LogIndexer, next: number): Promise<boolean> {
   const { store } = indexer
-  const { from, next } = await store.logRange()
-  const first = Math.max(from, await indexedBelow(store))
+  // Not from where the log begins now: a slice that was begun is written again, or counts twice.
+  const first = await indexedBelow(store)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
   if (next < below) return false
   const changes = [...changesOf(await readSlice(indexer, first, below))]
@@ -138,4 +135,24 @@ export async function indexNext(indexer: LogIndexer): Promise<boolean> {
     await store.write(changes.slice(at, at + logIndexPutsMax))
   }
   return true
+}
+
+/** Removes some values of chunks whose entries were all removed. @returns true if there were any */
+async function dropRemoved({ store }: LogIndexer, from: number): Promise<boolean> {
+  const end = atSlice(indexKey(0), chunkOf(from) * logChunkEntries)
+  const stale = await store.derived(indexKey(0), end, logIndexPutsMax)
+  if (stale.length === 0) return false
+  await store.write(stale.map(({ key }) => ({ derived: key, value: undefined })))
+  return true
+}
+
+/**
+ * Indexes the next slice, or forgets what was removed. One process calls it; if two did, they would
+ * write the same.
+ * @returns true if there may be more to do
+ * @throws ApiError `unavailable`: then a later call does it
+ */
+export async function indexNext(indexer: LogIndexer): Promise<boolean> {
+  const { from, next } = await indexer.store.logRange()
+  return (await indexSlice(indexer, next)) || (await dropRemoved(indexer, from))
 }

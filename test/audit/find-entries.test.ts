@@ -9,11 +9,14 @@ import { sealBundle } from '../../src/audit/bundle.ts'
 import type { AuditEntry } from '../../src/audit/entry.ts'
 import { matchesEntry, type EntryFilter } from '../../src/audit/entry-filter.ts'
 import { findBelow, findPage } from '../../src/audit/find-entries.ts'
+import { atSlice, indexKey } from '../../src/audit/index-format.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
 import { createKeyring } from '../../src/crypto/keyring-format.ts'
 import { makeKeys } from '../../src/crypto/keyring.ts'
 import {
   bundleEntriesMax,
+  leafBytes,
+  logChunkEntries,
   logEntriesOpenedMax,
   logSliceEntries,
 } from '../../src/limits/work-limits.ts'
@@ -81,14 +84,6 @@ async function append(store: Store, entries: readonly AuditEntry[], lengths: rea
   }
 }
 
-/** Sequences that an auditor would find who read all entries. */
-const foundBySight = (entries: readonly AuditEntry[], filter: EntryFilter, from: number) =>
-  entries
-    .flatMap((entry, sequence) =>
-      sequence >= from && matchesEntry(filter, entry) ? [sequence] : [],
-    )
-    .toReversed()
-
 async function pageOf(
   store: Store,
   filter: EntryFilter,
@@ -130,15 +125,41 @@ console.log(`seed of test/audit/find-entries.test.ts: ${seed}`)
 interface Log {
   readonly store: Store
   readonly entries: readonly AuditEntry[]
+  /** Sequence of the first of them; default: 0. */
+  readonly first?: number
 }
 
-/** Runs a test on a log of drawn entries. @param idsOf makes ids of the drawn ones and a number */
+const entryOf = (id: string): AuditEntry => ({
+  atMs: startMs,
+  tenantId: 'tenant-1',
+  operation: 'getToken',
+  entityIds: [id],
+  result: 200,
+})
+
+/** Has a log begin at a sequence, as if all before it had been removed. */
+async function beginAt(store: Store, sequence: number): Promise<void> {
+  const leaf = new Uint8Array(leafBytes)
+  for (let left = sequence; left > 0; left -= bundleEntriesMax) {
+    const leaves = Array.from({ length: Math.min(left, bundleEntriesMax) }, () => leaf)
+    await store.write([{ log: { leaves, sealed: Uint8Array.of(1) } }])
+  }
+  await store.write([{ pruneLog: sequence }])
+}
+
+/**
+ * Runs a test on a log of drawn entries.
+ * @param idsOf makes ids of the drawn ones and a number
+ * @param first sequence at which the log begins
+ */
 async function onLog(
   count: number,
   run: (log: Log) => Promise<void>,
   idsOf: (ids: readonly string[], i: number) => readonly string[] = ids => ids,
+  first = 0,
 ): Promise<void> {
   const store = await openLmdbStore({ path: temporaryFolder() })
+  if (first > 0) await beginAt(store, first)
   const drawn = fc.sample(fc.tuple(drawnEntry, fc.integer({ min: 1, max: 300 })), {
     seed,
     numRuns: count,
@@ -150,19 +171,26 @@ async function onLog(
   }))
   const lengths = drawn.map(([, length]) => length)
   await append(store, entries, lengths)
-  await run({ store, entries })
+  await run({ store, entries, first })
   await store.close()
 }
 
-/** Asks drawn questions. */
-const compare = ({ store, entries }: Log, from = 0) =>
+/** Sequences that an auditor would find who read all entries. */
+const foundBySight = ({ entries, first = 0 }: Log, filter: EntryFilter, from: number) =>
+  entries
+    .flatMap((entry, i) => (first + i >= from && matchesEntry(filter, entry) ? [first + i] : []))
+    .toReversed()
+
+/** Asks drawn questions. @param from the first sequence that was not removed */
+const compare = (log: Log, from = 0) =>
   fc.assert(
     fc.asyncProperty(
-      drawnFilter(startMs + 10 * entries.length),
+      drawnFilter(startMs + 10 * log.entries.length),
       fc.integer({ min: 1, max: 100 }),
       fc.nat(2_000),
       async (filter, size, offset) => {
-        const expected = foundBySight(entries, filter, from)
+        const { store } = log
+        const expected = foundBySight(log, filter, from)
         const page = await pageOf(store, filter, { offset, limit: size })
         expect(page).toEqual({
           total: expected.length,
@@ -212,14 +240,52 @@ describe('entries of a log are found as by sight', () => {
       (ids, i) => [...ids, `entity-${i}`],
     ))
 
-  test('but for those that were removed', () =>
-    onLog(logSliceEntries + 2_000, async log => {
+  test('but for those that were removed, also before they were indexed', () =>
+    onLog(2 * logSliceEntries + 2_000, async log => {
+      const remove = async (below: number) => {
+        await log.store.write([{ pruneLog: below }])
+        const { from } = await log.store.logRange()
+        expect(from).toBeGreaterThan(below - bundleEntriesMax)
+        return from
+      }
+      expect(await indexNext(reader(log.store))).toBe(true)
+      await compare(log, await remove(3_000))
+      const from = await remove(logSliceEntries + 2_000)
+      await compare(log, from)
       while (await indexNext(reader(log.store)));
-      await log.store.write([{ pruneLog: 3_000 }])
-      const { from } = await log.store.logRange()
-      expect(from).toBeGreaterThan(2_000)
       await compare(log, from)
     }))
+
+  test('on both sides of the border between two chunks', () =>
+    onLog(
+      2_000,
+      async log => {
+        while (await indexNext(reader(log.store)));
+        expect(await indexedBelow(log.store)).toBe(logChunkEntries)
+        await compare(log, log.first)
+      },
+      ids => ids,
+      logChunkEntries - 1_000,
+    ))
+})
+
+describe('the index of entries that were removed', () => {
+  test('is removed with their chunk', () =>
+    onLog(
+      2_000,
+      async ({ store, first = 0 }) => {
+        const chunk = [indexKey(0), atSlice(indexKey(0), logChunkEntries)] as const
+        while (await indexNext(reader(store)));
+        expect((await store.derived(...chunk, 1)).length).toBe(1)
+        await append(store, [entryOf('none'), entryOf('none')], [1])
+        await store.write([{ pruneLog: first + 2_001 }])
+        while (await indexNext(reader(store)));
+        expect(await store.derived(...chunk, 1)).toEqual([])
+        expect(await indexedBelow(store)).toBe(logChunkEntries)
+      },
+      ids => ids,
+      logChunkEntries - 1_000,
+    ))
 })
 
 describe('a question that the index cannot answer', () => {

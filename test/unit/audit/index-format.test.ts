@@ -1,0 +1,76 @@
+/**
+ * Keys and values of the index of the audit log.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import {
+  atSlice,
+  behindChunk,
+  countPlaces,
+  decodePlaces,
+  decodeProgress,
+  decodeSpan,
+  encodePlaces,
+  encodeProgress,
+  encodeSpan,
+  indexKey,
+  keepBetween,
+  keepBoth,
+  newestPlaces,
+  sliceOf,
+} from '../../../src/audit/index-format.ts'
+import { logChunkEntries, logSliceEntries } from '../../../src/limits/work-limits.ts'
+
+const upTo = (count: number, step = 1) => Array.from({ length: count }, (_, i) => i * step)
+
+describe('places of a slice', () => {
+  test.each([1, 2, 254, 255, 256, 257, 4_095, 4_096])('%d of them are written and read', count => {
+    const listed = upTo(count, Math.floor(logSliceEntries / count))
+    const value = encodePlaces(listed)
+    expect(value.length).toBe(count <= 255 ? 2 * count : 512)
+    const places = decodePlaces(value)
+    expect(countPlaces(places)).toBe(count)
+    expect(newestPlaces(places)).toEqual(listed.toReversed())
+  })
+
+  test('are joined, and cut at both ends', () => {
+    const places = decodePlaces(encodePlaces(upTo(1_000, 2)))
+    keepBoth(places, decodePlaces(encodePlaces(upTo(1_000, 3))))
+    keepBetween(places, 6, 25)
+    expect(newestPlaces(places)).toEqual([24, 18, 12, 6])
+    keepBetween(places, -5, 10_000)
+    expect(newestPlaces(places)).toEqual([24, 18, 12, 6])
+    keepBetween(places, -5, -1)
+    expect(countPlaces(places)).toBe(0)
+  })
+
+  test.each([0, 1, 513, 511])('of %d bytes are refused', length => {
+    expect(() => decodePlaces(new Uint8Array(length).fill(255))).toThrow('slice of the log')
+  })
+
+  test('beyond the slice are refused', () => {
+    expect(() => decodePlaces(Uint8Array.of(0x10, 0))).toThrow('within its slice')
+    expect(() => encodePlaces(upTo(257, 16))).toThrow('within its slice')
+  })
+})
+
+test('keys name a slice, in the order of chunks and slices', () => {
+  const key = indexKey(3)
+  for (const first of [0, 4_096, logChunkEntries - 1, logChunkEntries, 2 ** 41 + 5]) {
+    const sliced = atSlice(key, first)
+    expect(sliceOf(sliced)).toBe(first)
+    const chunk = Math.floor(first / logChunkEntries)
+    expect(Buffer.compare(sliced, atSlice(key, chunk * logChunkEntries))).toBeGreaterThanOrEqual(0)
+    expect(Buffer.compare(sliced, behindChunk(key, chunk))).toBe(-1)
+  }
+  expect(Buffer.compare(behindChunk(key, 0), atSlice(indexKey(4), 0))).toBe(-1)
+  expect(() => sliceOf(key.subarray(1))).toThrow('key of the index')
+})
+
+test('progress and instants are read as they were written', () => {
+  expect(decodeProgress(encodeProgress(2 ** 40 + 1))).toBe(2 ** 40 + 1)
+  const span = { earliestMs: 5, latestMs: Date.UTC(2030, 0, 1) }
+  expect(decodeSpan(encodeSpan(span))).toEqual(span)
+  expect(() => decodeProgress(new Uint8Array(5))).toThrow('expected of the store')
+  expect(() => decodeSpan(new Uint8Array(11))).toThrow('expected of the store')
+})
