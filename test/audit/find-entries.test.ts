@@ -129,6 +129,8 @@ interface Log {
   readonly first?: number
 }
 
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
+
 const entryOf = (id: string): AuditEntry => ({
   atMs: startMs,
   tenantId: 'tenant-1',
@@ -255,6 +257,26 @@ describe('entries of a log are found as by sight', () => {
       while (await indexNext(reader(log.store)));
       await compare(log, from)
     }))
+
+  test.each([
+    ['the last instant of a slice on', 4_095, undefined, [4_095]],
+    ['just behind it on', 4_096, undefined, []],
+    ['before its first instant', undefined, 0, []],
+    ['before the second one', undefined, 1, [0]],
+    ['the whole of it', 0, 4_096, upTo(logSliceEntries).toReversed()],
+    ['all but the last instant', 0, 4_095, upTo(logSliceEntries - 1).toReversed()],
+  ] as const)('from %s', async (_, from, before, expected) => {
+    const store = await openLmdbStore({ path: temporaryFolder() })
+    const entries = upTo(logSliceEntries).map(i => ({ ...entryOf('one'), atMs: startMs + i }))
+    await append(store, entries, [1_000])
+    expect(await indexNext(reader(store))).toBe(true)
+    const instantOf = (ms: number | undefined) => (ms === undefined ? undefined : startMs + ms)
+    const asked = { fromMs: instantOf(from), beforeMs: instantOf(before) }
+    const filter = { tenantId: 'tenant-1', entityId: 'one', ...asked }
+    const page = await pageOf(store, filter, { offset: 0, limit: logSliceEntries })
+    expect(page).toEqual({ total: expected.length, sequences: [...expected] })
+    await store.close()
+  })
 
   test('on both sides of the border between two chunks', () =>
     onLog(
