@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
-import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'
+import { bundleOf, expectFault, inserted, logOf, replaceOf, uniqueOf, written } from '../rows.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
 const bounds = { ...patient, abandonedMs: 1_000 }
@@ -20,7 +20,7 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
   })
   afterAll(() => proxy.stop())
 
-  test('keeps nobody from the rows that it had locked', async () => {
+  test('keeps nobody from the rows and the log that it had locked', async () => {
     const direct = (await sharedPostgres()).address(nextSchema())
     const pool = await makeTablesIn(direct)
     const gone = await openPostgresStore({
@@ -34,9 +34,10 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     await insertedSoon(gone, { uniques: [2] })
     proxy.arm('freeze')
     const lost = replaceOf(ordinal, { uniques: [1], version: 2 })
-    await expectFault(gone.write([lost]), 'unavailable')
-    await written(other, replaceOf(ordinal, { uniques: [1], version: 2 }))
+    await expectFault(gone.write([lost, logOf(1)]), 'unavailable')
+    await written(other, replaceOf(ordinal, { uniques: [1], version: 2 }), logOf(2))
     expect((await other.find(uniqueOf(1)))?.version).toBe(2)
+    expect(await other.bundles({ from: 0 }, 9)).toEqual([{ first: 0, ...bundleOf(2) }])
     expect(await other.integrity()).toEqual([])
     await Promise.all([gone.close(), other.close(), pool.close()])
   }, 300_000)
