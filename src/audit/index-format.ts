@@ -64,13 +64,6 @@ export function behindChunk(key: Uint8Array, chunk: number): Uint8Array {
   return end
 }
 
-/** Range of the keys of all chunks below the one of a sequence. */
-export function keysBelow(sequence: number): readonly [from: Uint8Array, to: Uint8Array] {
-  const to = Uint8Array.of(prefix, 0, 0, 0)
-  writeU24(to, chunkAt, chunkOf(sequence))
-  return [Uint8Array.of(prefix, 0), to]
-}
-
 export const progressKey: Uint8Array = Uint8Array.of(prefix)
 
 export function encodeProgress(sequence: number): Uint8Array {

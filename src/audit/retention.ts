@@ -3,12 +3,11 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
-import { logIndexPutsMax, pruneBundlesMax } from '../limits/work-limits.ts'
+import { pruneBundlesMax } from '../limits/work-limits.ts'
 import type { Store, StoredBundle } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
 import { openBundle } from './bundle.ts'
 import { prunedFrontierKey, readDerived } from './derived-keys.ts'
-import { keysBelow } from './index-format.ts'
 import { decodeFrontier, emptyFrontier, encodeFrontier, growTree } from './merkle-tree.ts'
 
 interface RetentionParts {
@@ -60,17 +59,4 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
     { pruneLog: below },
   ])
   return below - from
-}
-
-/**
- * Removes the index of chunks whose entries are all gone, a bounded number of keys at a time.
- * @returns true if there may be more
- */
-export async function pruneIndex({ store }: Pick<RetentionParts, 'store'>): Promise<boolean> {
-  const { from } = await store.logRange()
-  const [first, end] = keysBelow(from)
-  const old = await store.derived(first, end, logIndexPutsMax)
-  if (old.length === 0) return false
-  await store.write(old.map(({ key }) => ({ derived: key, value: undefined })))
-  return true
 }

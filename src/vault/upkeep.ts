@@ -5,7 +5,7 @@
  * @module
  */
 import { makeCheckpoints } from '../audit/checkpoints.ts'
-import { pruneIndex, pruneLog } from '../audit/retention.ts'
+import { pruneLog } from '../audit/retention.ts'
 import { indexNext } from '../audit/search-index.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
@@ -143,7 +143,6 @@ async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Pro
     if ((await pruneLog({ ...deps, keptDays, isTooLarge }, signed())) === 0) break
     await deps.turns.next(pagesOrdinal)
   }
-  while (await pruneIndex(deps)) await deps.turns.next(pagesOrdinal)
 }
 
 /**
