@@ -25,7 +25,7 @@ export function printCheckpoint({ origin, size, root }: Checkpoint): string {
 export function readCheckpoint(text: string): Checkpoint | undefined {
   const lines = text.split('\n')
   const [origin = '', digits = '', encoded = ''] = lines
-  if (lines.pop() !== '' || lines.length < 3 || lines.includes('')) return undefined
+  if (lines.pop() !== '' || lines.includes('')) return undefined
   const [size, root] = [Number(digits), bytesOfBase64(encoded)]
   if (!/^(?:0|[1-9][0-9]{0,15})$/.test(digits) || !isTreeSize(size)) return undefined
   return root?.length === hashBytes ? { origin, size, root } : undefined

@@ -5,11 +5,10 @@
  * @module
  */
 import { utf8 } from '../lib/bytes.ts'
-import { ApiError } from '../lib/errors.ts'
 import {
+  parseVerifierKey,
   printSignature,
   printVerifierKey,
-  readVerifierKey,
   type NoteKey,
   type NoteSigner,
 } from './note-keys.ts'
@@ -38,11 +37,7 @@ export function readAnnouncement(
   const text = announcedText(vkey)
   const opened = openNote(`${text}\n\u2014 ${before.name} ${signature}\n`, [before])
   if (opened.fault !== undefined || opened.text !== text) return undefined
-  try {
-    const next = readVerifierKey(vkey)
-    return next.name === before.name && next.kind === before.kind ? next : undefined
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === 'invalid_request') return undefined
-    throw error
-  }
+  const next = parseVerifierKey(vkey)
+  if (typeof next === 'string') return undefined
+  return next.name === before.name && next.kind === before.kind ? next : undefined
 }

@@ -73,7 +73,6 @@ export function encodeFrontier({ size, hashes }: Frontier): Uint8Array {
 
 /** @throws ApiError `storage_corrupt` if they are not the bytes of a frontier */
 export function decodeFrontier(bytes: Uint8Array): Frontier {
-  assertStored(bytes.length >= u48Bytes, 'a frontier of the audit log begins with its size')
   const size = readU48(bytes, 0)
   const length = u48Bytes + levelsOf(size).length * hashBytes
   assertStored(bytes.length === length, 'a frontier of the audit log has a hash for each subtree')

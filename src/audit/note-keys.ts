@@ -79,21 +79,27 @@ export function bytesOfBase64(text: string): Uint8Array | undefined {
   }
 }
 
-/** @throws ApiError `invalid_request` that says what is wrong with the key */
-export function readVerifierKey(text: string): NoteKey {
+/** @returns the key, or what its text must be like */
+export function parseVerifierKey(text: string): NoteKey | string {
   const [, name = '', id = '', encoded = ''] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/su.exec(text) ?? []
   const tagged = bytesOfBase64(encoded)
   if (!isKeyName(name) || tagged === undefined) {
-    throw invalid('key', 'expected a verifier key: its name, 8 hex digits and base64, joined by +')
+    return 'expected a verifier key: its name, 8 hex digits and base64, joined by +'
   }
   const kind = tagged[0] === typeOf.log ? 'log' : 'witness'
   if (tagged[0] !== typeOf[kind] || tagged.length !== 1 + publicKeyBytes) {
-    throw invalid('key', 'expected a key of Ed25519: base64 of the byte 1 or 4 and of 32 bytes')
+    return 'expected a key of Ed25519: base64 of the byte 1 or 4 and of 32 bytes'
   }
   const key = keyOf(name, kind, tagged.subarray(1))
-  if (key.id !== id) {
-    throw invalid('key', 'the 8 hex digits are not those of this name and key: copy it as a whole')
-  }
+  return key.id === id
+    ? key
+    : 'expected the 8 hex digits that follow from name and key: copy the verifier key as a whole'
+}
+
+/** @throws ApiError `invalid_request` that says what is wrong with the key */
+export function readVerifierKey(text: string): NoteKey {
+  const key = parseVerifierKey(text)
+  if (typeof key === 'string') throw invalid('key', key)
   return key
 }
 

@@ -50,8 +50,7 @@ export interface LogVerdict extends TreeHead {
 
 /** Heads that a growing tree is compared with, as it reaches their sizes. */
 function makeComparison(pruned: Frontier, heads: readonly LogHead[]) {
-  const first = heads.findIndex(({ size }) => size >= pruned.size)
-  let next = first < 0 ? heads.length : first
+  let next = heads.filter(({ size }) => size < pruned.size).length
   let [agreed, agreedSize] = [0, pruned.size]
   return {
     next: () => heads[next],

@@ -73,9 +73,13 @@ export function memoryLog(): MemoryLog {
   const tiles = new Map<string, Uint8Array>()
   let frontier = emptyFrontier
   let leavesRead = 0
-  const derived = (key: Uint8Array) => tiles.get(key.toHex())
+  const derived = (key: Uint8Array) => {
+    if (key[1] === 0) throw new Error('a tile of leaves was asked for, which is not stored')
+    return tiles.get(key.toHex())
+  }
   const leavesFrom = (oldest: number) => (first: number, count: number) => {
     if (first < oldest) throw new Error(`leaf ${first} was asked for, and is pruned`)
+    if (count > 256) throw new Error(`${count} leaves were asked for at once`)
     leavesRead += count
     return Promise.resolve(all.slice(first, first + count))
   }

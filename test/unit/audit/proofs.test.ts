@@ -3,6 +3,7 @@
  * fail once anything about it is changed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { hashPair } from '../../../src/audit/merkle-tree.ts'
 import {
   isConsistent,
   isIncluded,
@@ -113,9 +114,13 @@ describe('inclusion', () => {
 
   test('in a log of an impossible size is refused, not worked out', () => {
     const root = new Uint8Array(32)
-    for (const size of [2 ** 48, 2 ** 60, Infinity, NaN, -1, 1.5]) {
+    for (const size of [2 ** 60, Infinity, NaN, -1, 1.5]) {
       expect(isIncluded(leafAt(0), 0, { size, root }, [])).toBe(false)
     }
+    const proof = leavesOf(48)
+    const top = proof.reduce((left, right) => hashPair(left, right), leafAt(0))
+    expect(isIncluded(leafAt(0), 0, { size: 2 ** 48 - 1, root: top }, proof)).toBe(true)
+    expect(isIncluded(leafAt(0), 0, { size: 2 ** 48, root: top }, proof)).toBe(false)
   })
 })
 
@@ -149,6 +154,18 @@ describe('consistency', () => {
 
   test('two roots of one size are a fork', () => {
     expect(isConsistent(headOf(7), { size: 7, root: headOf(8).root }, [])).toBe(false)
+    expect(isConsistent(headOf(0), { size: 0, root: headOf(8).root }, [])).toBe(false)
+  })
+
+  test('with a log of an impossible size is refused, not worked out', () => {
+    const { root } = headOf(7)
+    for (const size of [2 ** 47, 2 ** 48, Infinity, NaN]) {
+      expect(isConsistent({ size, root }, headOf(7), [root])).toBe(false)
+    }
+    for (const size of [2 ** 48, 2 ** 60, Infinity, NaN, 7.5]) {
+      expect(isConsistent(headOf(7), { size, root }, [root])).toBe(false)
+      expect(isConsistent(headOf(0), { size, root }, [])).toBe(false)
+    }
   })
 
   test.each([

@@ -82,9 +82,19 @@ describe('a verifier key', () => {
     [`${peterVkey}\n`, 'base64'],
     ['PeterNeumann+cc469956+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWBADKEY==', 'base64'],
     ['PeterNeumann+173116ae+ZRpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW', 'key of Ed25519'],
-    ['PeterNeumann+c74f20a3+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop', 'not those of this'],
+    [
+      'PeterNeumann+c74f20a3+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop',
+      'copy the verifier key as a whole',
+    ],
   ])('%p is refused, with the reason', (vkey, reason) => {
     expect(() => readVerifierKey(vkey)).toThrow(reason)
+  })
+
+  test.each([31, 33])('with %d bytes of a public key is refused', length => {
+    const tagged = Uint8Array.of(1, ...new Uint8Array(length))
+    const hashed = new Bun.CryptoHasher('sha256').update('a\n').update(tagged).digest('hex')
+    const vkey = `a+${hashed.slice(0, 8)}+${tagged.toBase64()}`
+    expect(() => readVerifierKey(vkey)).toThrow('key of Ed25519')
   })
 
   test('with a name that no note can have is not made', () => {
@@ -168,6 +178,7 @@ describe('a note', () => {
     ['empty', ''],
     ['no signatures', text],
     ['a blank line, and no signature', `${text}\n`],
+    ['no text', `x${peterLine}`],
     ['no end of its last line', note.slice(0, -1)],
     ['a control character', `\u0001${note}`],
     ['a tab', `a\tb\n\n${peterLine}`],
@@ -189,6 +200,11 @@ describe('a note', () => {
     ['a million characters', `${'a'.repeat(1_000_000)}\n\n${peterLine}`],
   ])('is malformed with %s', (_, malformed) => {
     expect(openNote(malformed, [peter.key, enoch])).toEqual({ fault: 'malformed' })
+  })
+
+  test('may have a text of a blank line', () => {
+    expect(namesOf(openNote(`\n\n${peterLine}`, [peter.key]))).toBe('wrong_signature')
+    expect(namesOf(openNote(signNote('\n', [peter]), [peter.key]))).toEqual(['PeterNeumann'])
   })
 
   test('may have 100 signatures', () => {
@@ -250,9 +266,15 @@ describe('a cosignature', () => {
       bytes.subarray(12),
       Buffer.concat([Buffer.alloc(8, 255), bytes.subarray(12)]),
       bytes.subarray(4, 12),
+      bytes.subarray(4, 8),
     ]) {
       expect(namesOf(openNote(withTime(time), [witness.key]))).toBe('wrong_signature')
     }
+  })
+
+  test('does not hold with a time beyond all clocks, though it is signed', () => {
+    const beyond = cosignatureLine(checkpoint, witness, 2 ** 60)
+    expect(namesOf(openNote(`${checkpoint}\n${beyond}`, [witness.key]))).toBe('wrong_signature')
   })
 
   test('is made by a witness only, and a signature without time by a log only', () => {
@@ -287,6 +309,7 @@ describe('the text of a checkpoint', () => {
     ['two lines', `o\n5\n`],
     ['no origin', `\n5\n${encoded}\n`],
     ['no line feed at its end', `o\n5\n${encoded}`],
+    ['no line feed at the end of a further line', `o\n5\n${encoded}\nmore`],
     ['a blank line', `o\n5\n${encoded}\n\nmore\n`],
     ['a leading zero', `o\n05\n${encoded}\n`],
     ['a sign', `o\n+5\n${encoded}\n`],

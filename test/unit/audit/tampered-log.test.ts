@@ -21,6 +21,11 @@ const size = honest.states.length - 1
 const [dayTwo = 0, dayThree = 0] = honest.announced.map(({ sequence }) => sequence)
 const sizes = honest.checkpoints.map(note => Number(note.split('\n')[1]))
 
+const foreign = signNote(
+  printCheckpoint({ origin: 'coffer/else', size: sizes[4] ?? 0, root: new Uint8Array(32) }),
+  [daySigner(0, 'coffer/else')],
+)
+
 describe('entries that were tampered with', () => {
   const leafIn = (at: number) => honest.bundles[at]?.first ?? 0
   /** Sizes of the checkpoints around an entry. */
@@ -154,10 +159,6 @@ describe('checkpoints that were tampered with', () => {
   }
   const head = (of: History, at: number, ...days: readonly number[]) => of.noteAt(at, ...days)
   const other = writeHistory(3, 20, 'other')
-  const foreign = signNote(
-    printCheckpoint({ origin: 'coffer/else', size: sizes[4] ?? 0, root: new Uint8Array(32) }),
-    [daySigner(0, 'coffer/else')],
-  )
   const misnamed = signNote(
     printCheckpoint({ origin: 'coffer/else', size: sizes[4] ?? 0, root: new Uint8Array(32) }),
     [daySigner(0)],
@@ -217,6 +218,13 @@ describe('checkpoints that were tampered with', () => {
     expect(verdict.fault).toMatchObject({ fault: 'not_handed_over', note: between })
   })
 
+  test('a fork of the first size leaves nothing that is agreed', async () => {
+    const verdict = await verifyChanged(honest, ({ checkpoints }) => {
+      checkpoints.splice(1, 0, head(other, sizes[0] ?? 0, 0))
+    })
+    expect(verdict.fault).toMatchObject({ fault: 'fork', sequence: 0, below: sizes[0] })
+  })
+
   test('a fork names the entries in which the two histories part', async () => {
     const verdict = await verifyChanged(honest, ({ checkpoints }) => {
       checkpoints.splice(at + 1, 0, head(other, sizeAt, 0))
@@ -243,6 +251,41 @@ describe('checkpoints that were tampered with', () => {
 })
 
 describe('a chain of keys that was tampered with', () => {
+  test('the entry of an announcement changed', async () => {
+    const verdict = await verifyChanged(honest, ({ announced }) => {
+      const [first, last] = announced
+      if (first !== undefined && last !== undefined) {
+        announced[1] = { ...last, leaf: flipped(first.leaf) }
+      }
+    })
+    expect(verdict.fault).toMatchObject({ fault: 'announcement_differs', sequence: dayThree })
+  })
+
+  const fromSecond = ([second, ...later]: History['announced']) => ({
+    trusted: { key: daySigner(1).key, sequence: second?.sequence ?? 0 },
+    announced: later,
+  })
+
+  test.each([
+    ['malformed', 'no note before the trusted key', 0, 'x'],
+    ['other_log', 'a note of another log before it', 0, foreign],
+    ['announced_later', 'the trusted key before its day', 0, honest.noteAt(sizes[0] ?? 0, 1)],
+    ['unsigned', 'a stranger after the trusted key', 8, honest.noteAt(sizes[8] ?? 0, 9)],
+  ])('%s: %s', async (fault, _, at, note) => {
+    const verdict = await verifyChanged(honest, ({ checkpoints, announced }) => {
+      checkpoints[at] = note
+      return fromSecond(announced)
+    })
+    expect(verdict.fault).toMatchObject({ fault, note: at })
+  })
+
+  test('a stranger before the first key of the log is not passed over', async () => {
+    const verdict = await verifyChanged(honest, ({ checkpoints }) => {
+      checkpoints[0] = honest.noteAt(sizes[0] ?? 0, 9)
+    })
+    expect(verdict.fault).toMatchObject({ fault: 'unsigned', note: 0 })
+  })
+
   test('an announcement removed: the keys after it do not follow', async () => {
     const verdict = await verifyChanged(honest, ({ announced }) => {
       announced.shift()

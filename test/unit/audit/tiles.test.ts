@@ -161,9 +161,9 @@ describe('a damaged store is told', () => {
 
   test.each([
     ['is missing', []],
-    ['is shorter than a hash', [new Uint8Array(31)]],
+    ['is shorter than a hash', [leafAt(2), new Uint8Array(31)]],
   ])('a leaf %s', async (_, read) => {
     const leafless = { ...log, leaves: () => read }
-    await expect(proveInclusion(leafless, 1, 2)).rejects.toMatchObject(isCorrupt)
+    await expect(proveInclusion(leafless, 1, 4)).rejects.toMatchObject(isCorrupt)
   })
 })
