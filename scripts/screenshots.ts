@@ -51,7 +51,7 @@ async function pay(page: Page): Promise<void> {
 
 async function fill(page: Page, typed: readonly string[]): Promise<void> {
   const frame = page.frames().find(each => each.url().endsWith('/elements/card'))
-  await frame?.focus('#number')
+  await frame?.focus('[name=number]')
   for (const text of typed) {
     await page.keyboard.type(text)
     await page.keyboard.press('Tab')

@@ -27,6 +27,7 @@ export interface Happening {
 }
 
 export interface PageNode extends Events {
+  id: string
   textContent: string | null
   hidden: boolean
   readonly style: Style

@@ -38,6 +38,8 @@ export const retryWaitMsMax = 5_000
 export const retriesMax = 3
 /** decision: 128 bits, about as many as a UUID has. */
 export const idempotencyKeyBytes = 16
+/** decision: as hard to guess as an idempotency key. */
+export const fieldIdBytes = 16
 
 // Size of the frame in the shop's page
 /** Room around the fields for the focus ring (`#main` in `card.css`); it overlaps the page. */

@@ -119,7 +119,7 @@ describe.each(browserNames)('in %s', name => {
     expect((await errors())[0]).toBe('חסר מספר')
     const root = await frame.$eval('html', html => [html.lang, html.dir])
     expect(root).toEqual(['he', 'rtl'])
-    expect(await frame.$eval('#number', input => input.getAttribute('dir'))).toBe('ltr')
+    expect(await frame.$eval('[name=number]', input => input.getAttribute('dir'))).toBe('ltr')
     expect(await findingsIn(page)).toEqual([])
   })
 
@@ -129,12 +129,12 @@ describe.each(browserNames)('in %s', name => {
     await fill('5555555555554444', '', '')
     const [brand, numberEnd] = await frame.evaluate(() => {
       const { document, getComputedStyle } = globalThis as unknown as {
-        document: { getElementById(id: string): Boxed }
+        document: { querySelector(selector: string): Boxed }
         getComputedStyle(element: Boxed): { readonly paddingRight: string }
       }
-      const input = document.getElementById('number')
+      const input = document.querySelector('[name=number]')
       const padding = Number.parseFloat(getComputedStyle(input).paddingRight)
-      const boxes = [document.getElementById('brand'), input].map(each =>
+      const boxes = [document.querySelector('#brand'), input].map(each =>
         each.getBoundingClientRect(),
       )
       return [boxes[0]?.left ?? 0, (boxes[1]?.right ?? 0) - padding] as const

@@ -154,7 +154,7 @@ describe.each(browserNames)('in %s', name => {
       return host.mount({ address, key })
     }, vault.address)
     const fields = frameOf(page, vault)
-    await fields.focus('#number')
+    await fields.focus('[name=number]')
     for (const text of [number, '1131', cvc]) {
       await page.keyboard.type(text)
       await page.keyboard.press('Tab')

@@ -84,7 +84,7 @@ const digitTests = (name: BrowserName) => {
     await settled()
     const before = [await told('change'), await heightOf(checkout)]
     await page.keyboard.type('4000 0566 5566 5556')
-    await frame.$eval('#name', input => {
+    await frame.$eval('[name=name]', input => {
       const field = input as unknown as { value: string; dispatchEvent(event: Event): void }
       field.value += '٤٢ ４２ Ⅳ ² 4242'
       field.dispatchEvent(new Event('input', { bubbles: true }))
@@ -127,7 +127,7 @@ const digitTests = (name: BrowserName) => {
   test('a letter in its middle leaves the caret behind it', async () => {
     const checkout = await openNamed(name)
     const { page, frame } = checkout
-    await frame.focus('#name')
+    await frame.focus('[name=name]')
     await page.keyboard.type('Aa')
     for (const key of ['ArrowLeft', '5', 'd'] as const) await page.keyboard.press(key)
     await page.keyboard.type('7b')

@@ -56,7 +56,7 @@ describe.each(browserNames)('a shop in %s', name => {
     const page = await openPage(name)
     await page.goto(address)
     await page.waitForSelector('#pay:not([disabled])')
-    await frameOf(page, vault).focus('#number')
+    await frameOf(page, vault).focus('[name=number]')
     for (const text of ['4000056655665556', '1131', '739', 'Ada Lovelace']) {
       await page.keyboard.type(text)
       await page.keyboard.press('Tab')

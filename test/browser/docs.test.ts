@@ -127,13 +127,13 @@ async function visitExample(name: BrowserName, example: string): Promise<Page> {
   await visit.goto(`${shop}/${example}`)
   const { origin } = new URL(vault.address)
   const frame = await visit.waitForFrame(each => each.url().startsWith(origin))
-  await frame.waitForSelector('#number', { visible: true })
+  await frame.waitForSelector('[name=number]', { visible: true })
   await visit.waitForSelector('iframe', { visible: true })
   return visit
 }
 
 async function fill(visit: Page): Promise<void> {
-  await frameOf(visit, vault).focus('#number')
+  await frameOf(visit, vault).focus('[name=number]')
   for (const text of ['4242424242424242', '1131', '123']) {
     await visit.keyboard.type(text)
     await visit.keyboard.press('Tab')
@@ -171,8 +171,8 @@ describe.each(browserNames)('in %s', name => {
     visit.on('console', message => void printed.push(message.text()))
     await visit.goto(shop)
     await visit.waitForSelector('iframe', { visible: true })
-    await frameOf(visit, vault).waitForSelector('#number', { visible: true })
-    await frameOf(visit, vault).focus('#number')
+    await frameOf(visit, vault).waitForSelector('[name=number]', { visible: true })
+    await frameOf(visit, vault).focus('[name=number]')
     const before = orders.length
     for (const text of ['4242424242424242', '1131', '123']) {
       await visit.keyboard.type(text)

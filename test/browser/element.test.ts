@@ -72,7 +72,7 @@ async function fill(page: Page): Promise<void> {
     document.querySelector('coffer-card').focus()
   })
   const frame = frameOf(page, vault)
-  await frame.focus('#number')
+  await frame.focus('[name=number]')
   for (const text of ['4242424242424242', '1131', '123']) {
     await page.keyboard.type(text)
     await page.keyboard.press('Tab')

@@ -148,10 +148,10 @@ const styleTests = (open: () => Page) => {
       invalid: { color: 'rgb(7 8 9)' },
     }
     const { frame, tokenize } = await checkoutIn(open(), vault, { styles })
-    expect(await colourOf(frame, '#number')).toBe('rgb(1, 2, 3)')
+    expect(await colourOf(frame, '[name=number]')).toBe('rgb(1, 2, 3)')
     expect(await colourOf(frame, 'label')).toBe('rgb(4, 5, 6)')
     await tokenize()
-    expect(await colourOf(frame, '#number')).toBe('rgb(7, 8, 9)')
+    expect(await colourOf(frame, '[name=number]')).toBe('rgb(7, 8, 9)')
   })
 
   // proves E17.6, S85
@@ -218,10 +218,12 @@ const frameTests = (open: () => Page) => {
     const page = open()
     await page.goto(raw.origin)
     const frame = await page.waitForFrame(each => each.url().startsWith(vault.address))
-    await frame.$eval('#number', input => Object.assign(input, { value: '4242' }))
+    await frame.$eval('[name=number]', input => Object.assign(input, { value: '4242' }))
     const [ready] = await greetByHand(page, greeting, { answers: 1 })
     expect(ready?.type).toBe('ready')
-    expect(await frame.$eval('#number', input => (input as { value?: string }).value)).toBe('')
+    expect(await frame.$eval('[name=number]', input => (input as { value?: string }).value)).toBe(
+      '',
+    )
   })
 
   test('fields that the page moves are empty, and begin anew', async () => {

@@ -162,14 +162,14 @@ const changeTests = (name: BrowserName) => {
     await fill('4242424242424242', '1131', '12')
     await update({ styles: { input: { color: 'rgb(1, 2, 3)' } }, colorScheme: 'dark' })
     await untilScheme(checkout, 'dark')
-    expect(await colourOf(frame, '#cvc')).toBe('rgb(1, 2, 3)')
+    expect(await colourOf(frame, '[name=cvc]')).toBe('rgb(1, 2, 3)')
     await update({ styles: { label: { fontSize: '18px' } } })
     for (let waits = 0; waits < 100; waits += 1) {
       if ((await colourOf(frame, 'label', 'fontSize')) === '18px') break
       await Bun.sleep(50)
     }
     // A style that the shop does not repeat falls back to its default.
-    expect(await colourOf(frame, '#cvc')).toBe('rgb(249, 250, 251)')
+    expect(await colourOf(frame, '[name=cvc]')).toBe('rgb(249, 250, 251)')
     await page.keyboard.type('3')
     expect(await values()).toEqual(['4242 4242 4242 4242', '11 / 31', '123'])
     expect(await update({ colorScheme: 'black' })).toStartWith('mountCard: colorScheme: expected')

@@ -33,7 +33,7 @@ const hasFields = (frame: Frame) =>
       const { document } = globalThis as unknown as {
         document: { querySelector(selector: string): unknown }
       }
-      return document.querySelector('#number') !== null
+      return document.querySelector('[name=number]') !== null
     }),
     // A page of the browser itself runs no script.
     Bun.sleep(2_000).then(() => false),

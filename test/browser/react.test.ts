@@ -65,7 +65,7 @@ async function start(name: BrowserName, address: string, props = {}): Promise<Pa
 }
 
 async function fill(page: Page): Promise<void> {
-  await frameOf(page, vault).focus('#number')
+  await frameOf(page, vault).focus('[name=number]')
   for (const text of ['4242424242424242', '1131', '123']) {
     await page.keyboard.type(text)
     await page.keyboard.press('Tab')

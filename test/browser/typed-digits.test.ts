@@ -37,6 +37,22 @@ const hostFocus = ({ page }: Checkout, steal = false) =>
 const heightOf = ({ page }: Checkout) =>
   page.$eval('iframe', each => (each as unknown as { style: { height: string } }).style.height)
 
+/** Names a field in the address of the frame, to which a browser moves the caret. */
+const aimAt =
+  (field: string) =>
+  ({ page }: Checkout) =>
+    page.$eval(
+      'iframe',
+      (each, id) => {
+        const { src, contentWindow } = each as unknown as {
+          readonly src: string
+          readonly contentWindow: { readonly location: { replace(address: string): void } }
+        }
+        contentWindow.location.replace(`${src}#${id}`)
+      },
+      field,
+    )
+
 /** Returns the extent of the frame's contents: beyond its own size there would be scroll bars. */
 const sizesIn = ({ frame }: Checkout) =>
   frame.$eval('html', each => {
@@ -60,7 +76,7 @@ const typingTests = (open: () => Checkout) => {
       const { page, frame, told, state, tokenize } = checkout
       const before = await count()
       await checkout.fill('', '1131', '123')
-      await frame.focus('#number')
+      await frame.focus('[name=number]')
       await settled()
       const messages = (await told('change')).length
       await page.keyboard.type(beginning)
@@ -85,7 +101,7 @@ const typingTests = (open: () => Checkout) => {
     await checkout.fill('4222222222222007', '1131', '123')
     await settled()
     expect((await state()).errors).toEqual({ number: 'invalid' })
-    await frame.focus('#number')
+    await frame.focus('[name=number]')
     await page.keyboard.press('End')
     await page.keyboard.press('Backspace')
     await settled()
@@ -125,7 +141,7 @@ const brandTests = (open: () => Checkout) => {
       await page.reload()
       await page.waitForSelector('html[data-begun]')
       const checkout = await checkoutIn(page, vault, { styles, labels: { language } })
-      await checkout.frame.focus('#number')
+      await checkout.frame.focus('[name=number]')
       await settled()
       const before = [await sizesIn(checkout), await heightOf(checkout)]
       await page.keyboard.type('4')
@@ -143,6 +159,7 @@ const focusTests = (open: () => Checkout) => {
   test.each([
     ['by focus()', (checkout: Checkout) => hostFocus(checkout)],
     ['by an order for a token', (checkout: Checkout) => checkout.tokenize()],
+    ['by the address of the number', aimAt('number')],
   ])('a page does not move the caret from the code to the number: %s', async (_, move) => {
     const checkout = open()
     const { page, fill, values } = checkout
@@ -172,7 +189,7 @@ const focusTests = (open: () => Checkout) => {
         document: { querySelector(name: string): EventTarget & { blur(): void } }
         window: EventTarget
       }
-      const number = document.querySelector('#number')
+      const number = document.querySelector('[name=number]')
       const lose = () => {
         number.blur()
         window.dispatchEvent(new Event('focus'))
@@ -205,7 +222,7 @@ const fillingTests = (open: () => Checkout) => {
     expect(await tokenize()).toEqual(made)
     expect(await tokenize({ metadata: { a: 'b' } })).toMatchObject({ code: 'invalid_request' })
     expect(await count()).toBe(before + 1)
-    await frame.focus('#number')
+    await frame.focus('[name=number]')
     await page.keyboard.press('End')
     await page.keyboard.type('182')
     await page.keyboard.press('Tab')
@@ -219,7 +236,7 @@ const fillingTests = (open: () => Checkout) => {
     const { page, frame, fill, values, tokenize } = open()
     await fill(number, '1131', '123')
     await tokenize()
-    await frame.focus('#number')
+    await frame.focus('[name=number]')
     await page.keyboard.press('End')
     await page.keyboard.press('Backspace')
     expect((await values())[0]).toBe('')

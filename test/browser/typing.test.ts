@@ -37,14 +37,17 @@ const press = async ({ page }: Checkout, ...keys: readonly KeyInput[]) => {
 }
 
 const caret = ({ frame }: Checkout) =>
-  frame.$eval('#number', input => (input as unknown as { selectionStart: number }).selectionStart)
+  frame.$eval(
+    '[name=number]',
+    input => (input as unknown as { selectionStart: number }).selectionStart,
+  )
 
 const caretTests = (open: () => Checkout) => {
   // proves F9
   test('a digit that is put in the middle leaves the caret behind it', async () => {
     const checkout = open()
     await checkout.fill('42424242', '', '')
-    await checkout.frame.focus('#number')
+    await checkout.frame.focus('[name=number]')
     await press(checkout, 'Home', 'ArrowRight', 'ArrowRight', '9')
     expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4294 2424 2', 3])
     await press(checkout, 'Backspace')
@@ -54,7 +57,7 @@ const caretTests = (open: () => Checkout) => {
   test('a key that deletes a space deletes the digit beside it', async () => {
     const checkout = open()
     await checkout.fill('42424142', '', '')
-    await checkout.frame.focus('#number')
+    await checkout.frame.focus('[name=number]')
     await press(checkout, 'Home', ...Array<KeyInput>(5).fill('ArrowRight'), 'Backspace')
     expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4244 142', 3])
     await press(checkout, 'ArrowRight', 'Delete')
@@ -65,7 +68,7 @@ const caretTests = (open: () => Checkout) => {
     const checkout = open()
     await checkout.fill('', '831', '')
     expect((await checkout.values())[1]).toBe('08 / 31')
-    await checkout.frame.focus('#expiry')
+    await checkout.frame.focus('[name=expiry]')
     await press(checkout, 'End', 'Backspace', 'Backspace')
     expect((await checkout.values())[1]).toBe('08')
     await press(checkout, 'Backspace', 'Backspace')
@@ -75,10 +78,10 @@ const caretTests = (open: () => Checkout) => {
 
 const pasteTests = (open: () => Checkout, name: BrowserName) => {
   test.each([
-    ['4242-4242-4242-4242', '#number', '4242 4242 4242 4242'],
-    [' 3782 822463 10005\n', '#number', '3782 822463 10005'],
-    ['3/2031', '#expiry', '03 / 2031'],
-    ['12/31', '#expiry', '12 / 31'],
+    ['4242-4242-4242-4242', '[name=number]', '4242 4242 4242 4242'],
+    [' 3782 822463 10005\n', '[name=number]', '3782 822463 10005'],
+    ['3/2031', '[name=expiry]', '03 / 2031'],
+    ['12/31', '[name=expiry]', '12 / 31'],
   ])(`%j is pasted into %s of ${name}`, async (text, field, shown) => {
     const { page, frame, values } = open()
     await copy(page, text)
@@ -155,9 +158,9 @@ const errorTests = (open: () => Checkout) => {
       [wrong, '', ''],
       { number: 'invalid' },
     ])
-    const invalid = () => frame.$eval('#number', each => each.getAttribute('aria-invalid'))
+    const invalid = () => frame.$eval('[name=number]', each => each.getAttribute('aria-invalid'))
     expect(await invalid()).toBe('true')
-    await frame.focus('#number')
+    await frame.focus('[name=number]')
     for (const key of ['End', 'Backspace', '2'] as const) await page.keyboard.press(key)
     expect([await errors(), await invalid()]).toEqual([['', '', ''], 'false'])
   })

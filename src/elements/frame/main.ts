@@ -7,6 +7,7 @@ import type { Happening, PageDocument, Receiver } from '../dom.ts'
 import { messageMsMax } from '../limits.ts'
 import type { Failure, ToPage } from '../protocol.ts'
 import { elementOf } from './field.ts'
+import { hideIds } from './field-ids.ts'
 import { makeForm, type Form } from './form.ts'
 import { labelsOf } from './labels.ts'
 import { elapsedMs, random, randomHex, sleep, today } from './platform.ts'
@@ -77,6 +78,7 @@ function begin(port: MessagePort, greeting: object): Failure | undefined {
     changed: state => say({ type: 'change', state }),
     entered: () => say({ type: 'submit' }),
   })
+  hideIds(document, randomHex)
   const focus = makeFocus(form)
   const tokens = makeTokens(form, means)
   const tokenize = async (message: object): Promise<void> => {

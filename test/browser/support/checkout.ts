@@ -77,7 +77,7 @@ export function frameOf(page: Page, vault: DevVault): Frame {
 }
 
 async function fieldOf(frame: Frame, name: string): Promise<ElementHandle> {
-  const found = await frame.$(`#${name}`)
+  const found = await frame.$(`[name=${name}]`)
   if (found === null) throw new Error(`no field ${name}`)
   return found
 }

@@ -8,18 +8,21 @@ import type { Frame, Page } from 'puppeteer-core'
 
 type Place = Pick<Page, 'evaluate'>
 
-/** Returns the id of the focused element. */
+/** Returns the name of the focused field, or the id of another element. */
 export const focused = (where: Place) =>
   where.evaluate(() => {
-    const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }
-    return document.activeElement.id
+    const { document } = globalThis as unknown as {
+      document: { activeElement: { readonly id: string; readonly name?: string } }
+    }
+    const { id, name } = document.activeElement
+    return name || id
   })
 
 /** Waits until that element has the focus. */
-export async function untilFocused(where: Place, id: string): Promise<void> {
-  for (let waits = 0; waits < 5_000 && (await focused(where)) !== id; waits += 1)
+export async function untilFocused(where: Place, name: string): Promise<void> {
+  for (let waits = 0; waits < 5_000 && (await focused(where)) !== name; waits += 1)
     await Bun.sleep(20)
-  expect(await focused(where)).toBe(id)
+  expect(await focused(where)).toBe(name)
 }
 
 type Heard = Record<'focus' | 'blur', number>
