@@ -28,6 +28,7 @@ import { pathsOf } from '../server/folder/folder-stamp.ts'
 import { assertRegular } from '../server/folder/regular-files.ts'
 import { elapsedMs, sayNow, stderrNow } from '../server/process/system.ts'
 import type { Store } from '../store/contract.ts'
+import { movedOrdinalMax } from '../store/core/limits.ts'
 import { buildStoreFrom } from '../store/lmdb/maintenance/bulk-build.ts'
 import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
 import { ensureLogTables } from '../store/postgres/log-setup.ts'
@@ -78,6 +79,15 @@ async function writeRows(
   }
 }
 
+/** An administrator of the database can leave the new store no number for a further row. */
+function assertRoomBehind({ nextOrdinal }: MovedState, { tables }: MoveOut): void {
+  if (nextOrdinal <= movedOrdinalMax) return
+  const expected = `expected a last value of at most ${movedOrdinalMax}`
+  throw new CommandFailure(
+    `${tables.ordinals}: ${expected}: no vault counts that far, so set it to its highest ordinal`,
+  )
+}
+
 /** @returns the number of rows */
 async function takeRows(
   folder: LockedFolder,
@@ -87,6 +97,7 @@ async function takeRows(
 ): Promise<number> {
   await shutOut(moveOut, progress)
   const moved = await readMovedState(moveOut)
+  assertRoomBehind(moved, moveOut)
   // Rows that have expired there stay expired, even if the clock of this machine is behind.
   if (moved.markMs > 0) keepMarkMs(folder.clock, moved.markMs)
   let rows = 0

@@ -251,6 +251,26 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
     slowMs,
   )
 
+  // proves E24.11
+  test(
+    'back is refused where the database has left no ordinals, which its new store needs',
+    async () => {
+      const data = join(temporaryFolder(), 'vault')
+      await runCoffer(['init', '--data', data])
+      const schema = nextSchema()
+      const there = ['move', '--data', data, '--to', server.url(schema)]
+      expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
+      const last = await numberOf(server, `SELECT last_value FROM ${schema}.ordinals`)
+      const count = (to: number) => numberOf(server, `SELECT setval('${schema}.ordinals', ${to})`)
+      await count(2 ** 48 - 2)
+      expectRefused(await runCoffer(back(data)), `${schema}.ordinals: expected a last value`)
+      expect(await formatOf(server, schema)).toBe(1)
+      await count(last)
+      expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
+    },
+    slowMs,
+  )
+
   test('back is refused for a folder that has its own store', async () => {
     const data = join(temporaryFolder(), 'own')
     await runCoffer(['init', '--data', data])

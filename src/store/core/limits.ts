@@ -42,6 +42,8 @@ export const derivedKeyBytesMax = 32
 /** decision: larger than nearly every row and chunk of ordinals. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1
+/** decision: no vault counts as far in a database, and as many again remain in its new place. */
+export const movedOrdinalMax = 2 ** 47
 export const rowVersionMax = 2 ** 32 - 1
 export const rowUniquesMax = 64
 export const rowTermsMax = 512
