@@ -4,10 +4,12 @@ import {
   byteAt,
   makeScratch,
   makeSlabs,
+  readU16,
   readU32,
   readU48,
   utf8Text,
   uuidOf,
+  writeU16,
   writeU32,
   writeU48,
   readHex,
@@ -68,11 +70,18 @@ describe('whole numbers', () => {
     expect(readU48(bytes, 0)).toBe(number)
   })
 
+  test('of 16 bits come back', () => {
+    const bytes = new Uint8Array(3)
+    writeU16(bytes, 1, 0xfedc)
+    expect([...bytes, readU16(bytes, 1)]).toEqual([0, 0xfe, 0xdc, 0xfedc])
+  })
+
   test('have zeros where bytes are missing', () => {
     const one = Uint8Array.of(1)
     expect([byteAt(one, 0), byteAt(one, 1)]).toEqual([1, 0])
     expect([readU32(one, 0), readU32(one, 1)]).toEqual([2 ** 24, 0])
     expect([readU48(one, 0), readU48(one, 1)]).toEqual([2 ** 40, 0])
+    expect([readU16(one, 0), readU16(one, 1)]).toEqual([256, 0])
   })
 })
 

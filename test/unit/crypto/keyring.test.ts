@@ -6,6 +6,7 @@ import {
   termDigest,
   uniqueDigest,
   makeKeys,
+  writeAuditDigest,
 } from '../../../src/crypto/keyring.ts'
 import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
@@ -244,8 +245,8 @@ describe('keys that are wiped', () => {
     const recordKey = scope.recordKey(1)
     const { indexKey, fingerprintKey, cursorKey } = scope
     const zeros = new Uint8Array(32)
-    const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros } = keys
-    const audit = [logKey, auditKey, auditIndexKey]
+    const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros, eventSeed = zeros } = keys
+    const audit = [logKey, auditKey, auditIndexKey, eventSeed]
     const all = [recordKey, indexKey, fingerprintKey, cursorKey, ...audit]
     const own = [
       keyring.indexKey,
@@ -261,5 +262,20 @@ describe('keys that are wiped', () => {
     expect(logDigest(keys, 'an id')).toBeUndefined()
     expect(keys.auditKey).toBeUndefined()
     expect(keys.auditIndexKey).toBeUndefined()
+    expect(keys.eventSeed).toBeUndefined()
+    expect(() => writeAuditDigest(keys, new Uint8Array(6), 0, 'kind')).toThrow('sealed')
+  })
+
+  test('gave digests of the audit log before, of kind and fields', () => {
+    const keys = makeKeys(keyringOf(3))
+    const digestOf = (kind: string, ...fields: readonly string[]) => {
+      const target = new Uint8Array(8)
+      writeAuditDigest(keys, target, 1, kind, ...fields)
+      return Buffer.from(target).toString('hex')
+    }
+    expect(digestOf('a', 'b')).toMatch(/^00[0-9a-f]{12}00$/)
+    expect(digestOf('a', 'b')).toBe(digestOf('a', 'b'))
+    expect(digestOf('a', 'b')).not.toBe(digestOf('b', 'a'))
+    expect(digestOf('a', 'b', 'c')).not.toBe(digestOf('a', 'bc'))
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   atMostMask,
   covers,
+  decidedBy,
   decideTransform,
   holdsAnywhere,
   lesserOf,
@@ -74,6 +75,20 @@ describe('a rule with conditions', () => {
 
   test('a rule with neither covers nothing', () => {
     expect(covers(ruleWith({}), place)).toBe(false)
+  })
+})
+
+describe('the name of what decides', () => {
+  const rules = [
+    ruleWith({ container: '/elsewhere/' }),
+    ruleWith({ container: '/pci/', permissions: ['token:read'] }),
+  ]
+
+  test('is that of the rule, of the plain permission, or none', () => {
+    const grants = { permissions: ['token:use'] as const, rules }
+    expect(decidedBy(grants, 'token:read', place)).toBe('rule 1')
+    expect(decidedBy(grants, 'token:use', place)).toBe('token:use')
+    expect(decidedBy(grants, 'token:delete', place)).toBe('none')
   })
 })
 

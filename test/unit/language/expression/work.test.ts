@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bindTemplate } from '../../../../src/language/expression/compile.ts'
 import { parseTemplate } from '../../../../src/language/expression/parse-expression.ts'
-import { assertAffordable, startRun } from '../../../../src/language/expression/run.ts'
+import { assertAffordable, printPaid, startRun } from '../../../../src/language/expression/run.ts'
 import type { StepMeter } from '../../../../src/lib/work.ts'
 import type { Json } from '../../../../src/lib/json/json.ts'
 import { evaluationStepsMax } from '../../../../src/limits/limits.ts'
@@ -41,6 +41,46 @@ describe('the work of all evaluations of a request', () => {
     const meter = { stepsSpent: 0, stepsMax: once - 1 }
     expect(() => stepsOf(meter)).toThrow('less work together')
     expect(() => assertAffordable(meter)).toThrow('less work together')
+  })
+
+  const stringify = bindTemplate(parseTemplate('{{ data | json_stringify | size }}', at, 'mask'))
+  const nested: () => Json = () => new Map<string, Json>([['a', [1, [2], new Map([['b', 'c']])]]])
+  const unbound = () => ({ stepsSpent: 0, stepsMax: Number.MAX_SAFE_INTEGER })
+
+  test('has what printing a value takes, once where its text is kept', () => {
+    const spentOn = (data: Json) => {
+      const meter = unbound()
+      stringify.evaluate(startRun({ at, data, meter }))
+      return meter.stepsSpent
+    }
+    const long = () => Array.from({ length: 1_000 }, nested)
+    const data = long()
+    const first = spentOn(data)
+    expect(spentOn(long())).toBe(first)
+    expect(spentOn(data)).toBeLessThan(first)
+    const sizeOf = (value: Json) => stringify.evaluate(startRun({ at, data: value }))
+    expect(sizeOf(long())).toBe(sizeOf(data))
+  })
+
+  test('has what an answer is printed for', () => {
+    const printedFor = (value: Json, meter: StepMeter | undefined) =>
+      printPaid(value, startRun({ at, data: null, ...(meter === undefined ? {} : { meter }) }))
+    const meter = unbound()
+    const text = printedFor(nested(), meter)
+    expect([text, meter.stepsSpent > 250]).toEqual(['{"a":[1,[2],{"b":"c"}]}', true])
+    expect(printedFor(nested(), undefined)).toBe(text)
+    const scalar = unbound()
+    expect([printedFor('text', scalar), scalar.stepsSpent]).toEqual(['"text"', 0])
+    expect(() => printedFor(nested(), { stepsSpent: 0, stepsMax: 1 })).toThrow('less work together')
+  })
+
+  test('has what an evaluation could not pay for its work that was done', () => {
+    const meter = unbound()
+    const run = startRun({ at, data: 'ß'.repeat(100), meter })
+    const cost = costOf('upcase', 'ß'.repeat(100))
+    run.stepsLeft = cost - 1
+    expect(() => upcase.evaluate(run)).toThrow('too much work')
+    expect(meter.stepsSpent).toBe(cost)
   })
 
   test('may be without a bound, or not yet at it', () => {
