@@ -73,7 +73,7 @@ const ownManifest = './package.json'
 const client: Package = {
   name: '@coffer/client',
   description: 'The typed client of a tokenization vault, for every JavaScript platform.',
-  bytesMax: 60_000,
+  bytesMax: 66_000,
   // As ES modules only: a second copy of the program would be too large.
   bundles: clientBundles.filter(({ format }) => format !== 'cjs'),
   types: clientTypes,
@@ -133,7 +133,7 @@ const needsBun = './needs-bun.js'
 const coffer: Package = {
   name: manifest.name,
   description: manifest.description,
-  bytesMax: 6_000_000,
+  bytesMax: 6_400_000,
   bundles: [
     ...clientBundles,
     ...elementsBundles,

@@ -173,7 +173,7 @@ function expectCleanLog(vault: LeakVault, logged: string): void {
   const shapes = new Set(requests.flatMap(line => [String(line['event']), ...Object.keys(line)]))
   expect([...shapes].filter(name => ![...loggedMembers, 'request'].includes(name))).toEqual([])
   const routes = new Set(requests.map(({ route }) => String(route)))
-  expect([...routes].filter(route => !/^(?:null|(?:\/:?[a-zA-Z0-9.]+)+)$/.test(route))).toEqual([])
+  expect([...routes].filter(route => !/^(?:null|(?:\/:?[a-zA-Z0-9.-]+)+)$/.test(route))).toEqual([])
   expect(findLeaks([['the log', Buffer.from(logged)]], needlesOf(vault))).toEqual([])
 }
 

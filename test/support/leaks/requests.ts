@@ -128,6 +128,15 @@ const newApplication = (type: string) => ({
   expires_at: tomorrow(),
 })
 
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** Every filter of the log. */
+const logFilters = [
+  'entity_type=token&entity_id=some-id&operation=getToken&transform=mask&result=200',
+  'start_date=2026-01-01T00:00:00Z&end_date=2126-01-01T00:00:00Z',
+  `actor_id=${nobody}&key_id=${nobody}&trace_id=some-trace&from=127.0.0.1`,
+].join('&')
+
 const plain = (method: string, target: string, as: Credential): Operation => ({
   success: method === 'POST' ? 201 : 200,
   prepare: () => Promise.resolve([{ method, target, as }]),
@@ -223,7 +232,19 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
     },
   },
-  listLogs: plain('GET', '/logs?entity_type=token&start=&size=10', 'management'),
+  getLogCheckpoint: plain('GET', '/logs/checkpoint', 'management'),
+  getLogProof: plain('GET', '/logs/0/proof', 'management'),
+  listLogs: {
+    success: 200,
+    prepare: () =>
+      Promise.resolve(
+        ['page=1', 'start='].map(part => ({
+          method: 'GET',
+          target: `/logs?${logFilters}&${part}&size=10`,
+          as: 'management',
+        })),
+      ),
+  },
   listLogEntityTypes: plain('GET', '/logs/entity-types', 'management'),
   listSessions: plain('GET', '/sessions?start=&size=10', 'management'),
   deleteSession: {
