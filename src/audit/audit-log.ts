@@ -6,6 +6,7 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
+import { ApiError } from '../lib/errors.ts'
 import {
   auditDelayMs,
   auditWaitingMax,
@@ -48,6 +49,9 @@ interface Waiting {
   readonly reject?: (error: unknown) => void
 }
 
+const isOfClosedStore = (error: unknown): boolean =>
+  error instanceof ApiError && error.message === 'the store is closed'
+
 /** Bytes of the texts of an entry, at most. */
 const textBytesOf = ({ entityIds }: AuditEntry): number =>
   entityIds.reduce((bytes, id) => bytes + 3 * id.length, 0)
@@ -85,6 +89,8 @@ function makeQueue({ store, keys, randomBytes, now, log }: AuditLogParts) {
     const kept = [...group.filter(({ reject }) => reject === undefined), ...waiting]
     dropped += Math.max(0, kept.length - auditWaitingMax)
     waiting = kept.slice(-auditWaitingMax)
+    // A server that has ended its store has nothing more to write it to.
+    if (isOfClosedStore(error)) return
     if (!isTold) log('audit_not_written', { waiting: waiting.length })
     isTold = true
   }
