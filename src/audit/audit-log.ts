@@ -119,7 +119,7 @@ function makeQueue({ store, keys, randomBytes, now, log }: AuditLogParts) {
 }
 
 export function makeAuditLog(parts: AuditLogParts): AuditLog {
-  const { keys, randomBytes, log } = parts
+  const { keys, randomBytes } = parts
   const queue = makeQueue(parts)
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -161,7 +161,6 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
       logins.end()
       await writing
       if (queue.size() > 0) await start()
-      if (queue.size() > 0) log('audit_not_written', { waiting: queue.size() })
     },
   }
 }
