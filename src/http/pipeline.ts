@@ -78,7 +78,7 @@ export function beginExchange(
     operation,
     route,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
-    clientAddress: operation && clientAddress(request, server.origins),
+    clientAddress: clientAddress(request, server.origins),
     shown: nothingShown(),
     rowsTested: { count: 0 },
     params: {},
