@@ -10,12 +10,13 @@ import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backupStartBytes, readStart, type BackupStart } from '../server/backup/backup-file.ts'
+import type { DatedFile } from '../server/backup/backup-place.ts'
 import { keyPlacesOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { isSourceGiven, obtainMasterKey } from '../server/keys/key-source.ts'
 import { derivationBeside } from '../server/keys/passphrase.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { keptBackupsIn, type KeptBackup, type KeptBackups } from './kept-backups.ts'
+import { keptBackupsIn, type KeptBackups } from './kept-backups.ts'
 import { counted, printTable, shown, tableOf } from './table.ts'
 import { takesVault } from './vault-options.ts'
 
@@ -51,7 +52,7 @@ function keyFor(options: BackupListOptions, { place, backups }: KeptBackups) {
 /** @returns `undefined` for a file that was removed after the place was listed */
 async function startOf(
   { place }: KeptBackups,
-  { name, bytes }: KeptBackup,
+  { name, bytes }: DatedFile,
   masterKey: Uint8Array,
 ): Promise<(Pick<ListedBackup, 'state'> & Pick<BackupStart, 'manifest'>) | undefined> {
   try {

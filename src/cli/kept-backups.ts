@@ -7,23 +7,20 @@ import { basename } from 'node:path'
 import { backupNameMsMax } from '../limits/operation-limits.ts'
 import {
   backupInstantOf,
+  datedFilesOf,
   openPlace,
   type BackupPlace,
+  type DatedFile,
   type KeptFile,
 } from '../server/backup/backup-place.ts'
 import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
 import { derivationBeside } from '../server/keys/passphrase.ts'
 import { wallMs } from '../server/process/system.ts'
 
-export interface KeptBackup extends KeptFile {
-  /** Time of its beginning, from its name. Unix time. */
-  readonly instantMs: number
-}
-
 export interface KeptBackups {
   readonly place: BackupPlace
   /** Newest first. */
-  readonly backups: readonly KeptBackup[]
+  readonly backups: readonly DatedFile[]
   /** Names of the other files, in order. */
   readonly ignored: readonly string[]
 }
@@ -44,17 +41,13 @@ async function listIn(where: string, place: BackupPlace): Promise<readonly KeptF
  */
 export async function keptBackupsIn(where: string, data: string): Promise<KeptBackups> {
   const place = openPlace(where, data)
-  const backups: KeptBackup[] = []
-  const others: string[] = []
-  for (const file of await listIn(where, place)) {
-    const instantMs = backupInstantOf(file.name)
-    if (instantMs === undefined) others.push(file.name)
-    else backups.push({ ...file, instantMs })
-  }
+  const files = await listIn(where, place)
+  const backups = datedFilesOf(files)
+  const others = files.map(({ name }) => name).filter(each => backupInstantOf(each) === undefined)
   // The parameters of a passphrase belong to the backup beside them.
   const beside = new Set(backups.map(({ name }) => derivationBeside(name)))
   const ignored = others.filter(name => !beside.has(name)).toSorted()
-  return { place, backups: backups.toSorted((a, b) => b.instantMs - a.instantMs), ignored }
+  return { place, backups, ignored }
 }
 
 /**
@@ -75,6 +68,11 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
   throw new CommandFailure(`${future}: set the clock, or name the backup that you mean`)
 }
 
+/** @param createdAt from the sealed beginning of that backup */
+export const isNamedByInstant = (path: string, createdAt: string): boolean =>
+  Math.abs(Date.parse(createdAt) - (backupInstantOf(basename(path)) ?? Number.NaN)) <=
+  backupNameMsMax
+
 /**
  * Names are not sealed, but the instant inside is: a user who can write to the place without having
  * the key could pass off an old backup as the newest.
@@ -82,8 +80,7 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
  * @throws CommandFailure if the two contradict each other
  */
 export function assertNamedByInstant(path: string, createdAt: string): void {
-  const namedMs = backupInstantOf(basename(path)) ?? Number.NaN
-  if (Math.abs(Date.parse(createdAt) - namedMs) <= backupNameMsMax) return
+  if (isNamedByInstant(path, createdAt)) return
   const contradicted = `${path} is of ${createdAt}, and not of when its name says`
   throw new CommandFailure(`${contradicted}: name the backup that you mean`)
 }

@@ -9,18 +9,14 @@
 import type { Command } from 'commander'
 import { constants, setPriority } from 'node:os'
 import { noProgress } from '../lib/progress.ts'
-import {
-  backupNameOf,
-  newestInstantOf,
-  surplusOf,
-  openPlace,
-  type BackupPlace,
-} from '../server/backup/backup-place.ts'
+import { backupNameOf, openPlace, type BackupPlace } from '../server/backup/backup-place.ts'
 import type { BackupOrder, BackupTurn } from '../server/backup/schedule.ts'
+import { checkFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { sayJson, wallMs } from '../server/process/system.ts'
 import { endWithParent } from '../server/process/worker.ts'
 import { makeBackup } from './backup.ts'
+import { newestOwnMs, surplusIn } from './own-backups.ts'
 
 async function readOrder(): Promise<BackupOrder> {
   try {
@@ -45,20 +41,24 @@ function failureOf(error: unknown): NonNullable<BackupTurn['failed']> {
   return { code: systemCodeOf(error.cause) ?? 'refused', reason: error.message }
 }
 
-const namesIn = async (place: BackupPlace): Promise<readonly string[]> =>
-  (await place.list()).map(({ name }) => name)
-
-async function removeSurplus(place: BackupPlace, keep: number): Promise<number> {
-  const surplus = surplusOf(await namesIn(place), keep, wallMs())
+async function removeSurplus(
+  place: BackupPlace,
+  keep: number,
+  masterKey: Uint8Array,
+): Promise<number> {
+  const surplus = await surplusIn({ place, masterKey, nowMs: wallMs() }, keep)
   for (const name of surplus) await place.remove(name)
   return surplus.length
 }
 
-async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
+async function takeTurnWith(
+  masterKey: Uint8Array,
+  { folder, plan }: BackupOrder,
+): Promise<BackupTurn> {
   const place = openPlace(plan.to, folder.data)
   place.clear()
   const startedMs = wallMs()
-  const newestMs = newestInstantOf(await namesIn(place), startedMs)
+  const newestMs = await newestOwnMs({ place, masterKey, nowMs: startedMs })
   if (newestMs !== undefined && startedMs < newestMs + plan.everyMs) return { newestMs }
   const known = newestMs === undefined ? {} : { newestMs }
   const name = backupNameOf(startedMs)
@@ -66,12 +66,22 @@ async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
     const { bytes } = await makeBackup(folder, place, name, noProgress)
     const turn = { newestMs: startedMs, made: { name, bytes, removed: 0 } }
     try {
-      return { ...turn, made: { ...turn.made, removed: await removeSurplus(place, plan.keep) } }
+      const removed = await removeSurplus(place, plan.keep, masterKey)
+      return { ...turn, made: { ...turn.made, removed } }
     } catch (error) {
       return { ...turn, failed: failureOf(error) }
     }
   } catch (error) {
     return { ...known, failed: failureOf(error) }
+  }
+}
+
+async function takeTurn(order: BackupOrder): Promise<BackupTurn> {
+  const masterKey = checkFolder(order.folder)
+  try {
+    return await takeTurnWith(masterKey, order)
+  } finally {
+    masterKey.fill(0)
   }
 }
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { uploadPartBytes } from '../../src/limits/operation-limits.ts'
-import { backupNameOf } from '../../src/server/backup/backup-place.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { writeDatedBackup } from '../support/dated-backup.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { hasMoto, motoMissing, startMoto, type Moto } from '../support/moto.ts'
 import { until } from '../support/until.ts'
@@ -208,9 +208,11 @@ describe.skipIf(!hasMoto)('a server that puts its backups into a bucket', () => 
   test('makes one, and takes the oldest beyond those to keep and nothing else', async () => {
     const hour = 3_600_000
     const client = clientOf()
-    const old = [70, 80].map(hours => backupNameOf(Date.now() - hours * hour))
+    const made = temporaryFolder()
+    const old = [70, 80].map(hours => writeDatedBackup(made, masterKey, Date.now() - hours * hour))
     const foreign = ['auto/mine', 'auto/deeper/coffer-20200101T000000Z.backup']
-    for (const key of [...old.map(name => `auto/${name}`), ...foreign]) await client.write(key, key)
+    for (const key of foreign) await client.write(key, key)
+    for (const name of old) await client.write(`auto/${name}`, Bun.file(join(made, name)))
     const where = ['--backup-to', `s3://${bucket}/auto`, '--backup-keep', '2']
     const words = ['serve', ...folderWords, '--port', '0', ...where]
     const server = await startCoffer(words, { env: environmentOf(moto.url) })

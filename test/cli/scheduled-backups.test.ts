@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { backupNameOf } from '../../src/server/backup/backup-place.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { writeDatedBackup } from '../support/dated-backup.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 
@@ -61,6 +62,9 @@ const serve = (to: string, ...more: string[]): Promise<Running> =>
   serveFolder(data, '--backup-to', to, ...more)
 
 const agoOf = (ms: number): string => backupNameOf(Date.now() - ms)
+/** Writes a backup of the vault, made so many hours ago. */
+const ownIn = (folder: string, hours: number): string =>
+  writeDatedBackup(folder, masterKey, Date.now() - hours * hour)
 const backupsIn = (folder: string): string[] =>
   readdirSync(folder).filter(name => name.endsWith('.backup'))
 
@@ -95,8 +99,7 @@ async function expectRestorable(file: string): Promise<void> {
 describe('a server that makes backups of itself', () => {
   test('makes one at once where there is none, and the oldest leave', async () => {
     const folder = temporaryFolder()
-    const old = [agoOf(90 * hour), agoOf(80 * hour), agoOf(70 * hour)]
-    for (const name of old) writeFileSync(join(folder, name), name)
+    const old = [90, 80, 70].map(hours => ownIn(folder, hours))
     const foreign = ['mine', 'coffer.backup', `${agoOf(99 * hour)}.txt`]
     for (const name of foreign) writeFileSync(join(folder, name), name)
     // The first is of a process that was killed before it marked it, the second of somebody else.
@@ -117,8 +120,7 @@ describe('a server that makes backups of itself', () => {
 
   test('makes none while the newest is young, however often it starts', async () => {
     const folder = temporaryFolder()
-    const name = agoOf(2 * hour)
-    writeFileSync(join(folder, name), '')
+    const name = ownIn(folder, 2)
     for (let start = 0; start < 2; start += 1) {
       const server = await serve(folder, '--backup-every', '3h')
       await until(async () => (await ageOf(server)) !== undefined)
@@ -130,6 +132,31 @@ describe('a server that makes backups of itself', () => {
     await until(async () => (await madeBy(server)) === 1)
     await end(server)
     expect(backupsIn(folder)).toHaveLength(2)
+  }, 300_000)
+
+  // proves E28.2
+  test('counts none that its master key does not open, or that was given another name', async () => {
+    const folder = temporaryFolder()
+    const own = ownIn(folder, 30)
+    // By programs that may add files and remove none, or by another vault.
+    const planted = [20, 10, 1].map(hours => agoOf(hours * hour))
+    for (const name of planted) writeFileSync(join(folder, name), name)
+    cpSync(join(folder, own), join(folder, agoOf(5 * hour)))
+    const server = await serve(folder, '--backup-every', '3h', '--backup-keep', '2')
+    await until(async () => (await madeBy(server)) === 1)
+    const [made] = (await end(server)).filter(({ event }) => event === 'backup_made')
+    expect(made).toMatchObject({ removed: 0 })
+    expect(readdirSync(folder)).toContain(own)
+  }, 300_000)
+
+  test('removes what lies behind the last one to keep, whoever put it there', async () => {
+    const folder = temporaryFolder()
+    ownIn(folder, 30)
+    writeFileSync(join(folder, agoOf(40 * hour)), '')
+    const server = await serve(folder, '--backup-keep', '1')
+    await until(async () => (await madeBy(server)) === 1)
+    await end(server)
+    expect(backupsIn(folder)).toHaveLength(1)
   }, 300_000)
 
   test('of several workers makes one', async () => {

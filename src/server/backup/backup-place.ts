@@ -195,34 +195,16 @@ export function backupInstantOf(name: string): number | undefined {
   return Number.isNaN(instantMs) ? undefined : instantMs
 }
 
-interface DatedName {
-  readonly name: string
+export interface DatedFile extends KeptFile {
+  /** Unix time, from its name. */
   readonly instantMs: number
 }
 
-const datedNamesOf = (names: readonly string[]): readonly DatedName[] =>
-  names.flatMap(name => {
-    const instantMs = backupInstantOf(name)
-    return instantMs === undefined ? [] : [{ name, instantMs }]
-  })
-
-/**
- * Returns the time of the newest backup, Unix time in milliseconds. One dated in the future was
- * made with a wrong clock, so its real time is unknown.
- */
-export function newestInstantOf(names: readonly string[], nowMs: number): number | undefined {
-  const past = datedNamesOf(names).filter(({ instantMs }) => instantMs <= nowMs)
-  return past.length === 0 ? undefined : Math.max(...past.map(({ instantMs }) => instantMs))
-}
-
-/** Returns the names beyond `keep`: those dated in the future first, then the oldest. */
-export function surplusOf(
-  names: readonly string[],
-  keep: number,
-  nowMs: number,
-): readonly string[] {
-  const ageOf = ({ instantMs }: DatedName): number =>
-    instantMs > nowMs ? Infinity : nowMs - instantMs
-  const named = [...datedNamesOf(names)].sort((a, b) => ageOf(a) - ageOf(b) || 0)
-  return named.slice(keep).map(({ name }) => name)
-}
+/** Returns the files that are named as backups, newest first. */
+export const datedFilesOf = (files: readonly KeptFile[]): readonly DatedFile[] =>
+  files
+    .flatMap(file => {
+      const instantMs = backupInstantOf(file.name)
+      return instantMs === undefined ? [] : [{ ...file, instantMs }]
+    })
+    .toSorted((a, b) => b.instantMs - a.instantMs)

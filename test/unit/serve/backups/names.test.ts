@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   backupInstantOf,
   backupNameOf,
-  newestInstantOf,
-  surplusOf,
+  datedFilesOf,
 } from '../../../../src/server/backup/backup-place.ts'
 
 const instant = Date.UTC(2026, 10, 24, 21, 55, 3)
@@ -29,17 +28,10 @@ describe('names of backups', () => {
     expect(backupInstantOf(name)).toBeUndefined()
   })
 
-  test('tell the newest, of which the future knows nothing', () => {
-    expect(newestInstantOf([], instant)).toBeUndefined()
-    expect(newestInstantOf(['mine', nameOf(1)], instant)).toBeUndefined()
-    expect(newestInstantOf([nameOf(-9), nameOf(0), nameOf(-3), nameOf(1)], instant)).toBe(instant)
-  })
-
-  test('are taken away beyond those that stay: of the future first, then the oldest', () => {
-    const names = [nameOf(-9), nameOf(0), 'mine', nameOf(5), nameOf(-3), nameOf(-1)]
-    expect(surplusOf(names, 5, instant)).toEqual([])
-    expect(surplusOf(names, 4, instant)).toEqual([nameOf(5)])
-    expect(surplusOf(names, 2, instant)).toEqual([nameOf(-3), nameOf(-9), nameOf(5)])
-    expect(surplusOf(names, 1, instant)).not.toContain(nameOf(0))
+  test('give the order of files, the newest first, and leave out all others', () => {
+    const names = [nameOf(-9), nameOf(0), 'mine', nameOf(5), nameOf(-3)]
+    const dated = datedFilesOf(names.map(name => ({ name, bytes: 1 })))
+    expect(dated.map(({ name }) => name)).toEqual([5, 0, -3, -9].map(nameOf))
+    expect(dated[1]).toEqual({ name: nameOf(0), bytes: 1, instantMs: instant })
   })
 })
