@@ -8,7 +8,6 @@
  */
 import { backupStartBytes, readStart } from '../server/backup/backup-file.ts'
 import { datedFilesOf, type BackupPlace, type DatedFile } from '../server/backup/backup-place.ts'
-import { CommandFailure, systemCodeOf } from '../server/process/failure.ts'
 import { isNamedByInstant } from './kept-backups.ts'
 
 export interface OwnBackups {
@@ -18,7 +17,6 @@ export interface OwnBackups {
   readonly nowMs: number
 }
 
-/** @throws CommandFailure if the place fails */
 async function isOwn(
   { place, masterKey }: OwnBackups,
   { name, bytes }: DatedFile,
@@ -28,11 +26,9 @@ async function isOwn(
     const { state, manifest } = readStart(start, bytes, masterKey)
     const madeAt = state === 'complete' ? manifest?.created_at : undefined
     return madeAt !== undefined && isNamedByInstant(name, madeAt)
-  } catch (error) {
-    // It was removed meanwhile, or cannot be read.
-    if (!(error instanceof CommandFailure) || systemCodeOf(error.cause) === 'NoSuchKey')
-      return false
-    throw error
+  } catch {
+    // Removed meanwhile, or not to be read, as in a bucket that archives: it proves nothing.
+    return false
   }
 }
 
