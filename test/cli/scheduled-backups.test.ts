@@ -135,7 +135,7 @@ describe('a server that makes backups of itself', () => {
   }, 300_000)
 
   // proves E28.2
-  test('counts none that its master key does not open, or that was given another name', async () => {
+  test('counts none that its master key does not open, or that has another name', async () => {
     const folder = temporaryFolder()
     const own = ownIn(folder, 30)
     // By programs that may add files and remove none, or by another vault.
