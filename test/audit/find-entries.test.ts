@@ -184,7 +184,9 @@ const foundBySight = ({ entries, first = 0 }: Log, filter: EntryFilter, from: nu
     .flatMap((entry, i) => (first + i >= from && matchesEntry(filter, entry) ? [first + i] : []))
     .toReversed()
 
-/** Asks drawn questions. @param from the first sequence that was not removed */
+let compared = 0
+
+/** Asks drawn questions, others each time. @param from the first sequence that was not removed */
 const compare = (log: Log, from = 0) =>
   fc.assert(
     fc.asyncProperty(
@@ -203,7 +205,7 @@ const compare = (log: Log, from = 0) =>
         expect(await walkOf(store, filter, limit)).toEqual(expected)
       },
     ),
-    { seed, numRuns: cases(60, 8) },
+    { seed: seed + (compared += 1), numRuns: cases(60, 8) },
   )
 
 describe('entries of a log are found as by sight', () => {
