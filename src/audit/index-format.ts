@@ -5,8 +5,8 @@
  * `logChunkEntries`. For each value that an entry of a slice can be found by, there is one key:
  * 2 · chunk u24 · kind u8 · digest 6 · first sequence of the slice within its chunk u24. So a
  * look-up is one range of keys for each chunk, and what is written together lies together. Its
- * value is the places of the entries within the slice: up to 255 as u16, ascending, or else a
- * bitmap of 512 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
+ * value is the places of the entries within the slice: up to 63 as u16, ascending, or else a
+ * bitmap of 128 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
  * earliest and the latest instant of the slice, u48 each. The key 2 alone has the sequence of the
  * first entry that is not indexed, u48.
  * @module

@@ -73,12 +73,15 @@ export const entityIdCharsMax = 800
 // Finding entries of the audit log
 /** Two of a million values share a digest with a chance of one in 500. */
 export const auditDigestBytes = 6
-/** decision: entries that are indexed together; up to as many newest ones are read one by one. */
-export const logSliceEntries = 4_096
+/**
+ * decision: entries that are indexed together; nearly as many newest ones may be opened one by one,
+ * which takes 10 to 30 ms where each was written alone.
+ */
+export const logSliceEntries = 1_024
 /** decision: digests of a slice, which then has fewer entries; they are sorted in memory. */
 export const logSliceTermsMax = 65_536
 /** decision: entries whose digests lie together: a look-up asks once for each chunk of them. */
-export const logChunkEntries = 262_144
+export const logChunkEntries = 65_536
 /** decision: index values of one transaction, so that others wait for it no longer than needed. */
 export const logIndexPutsMax = 500
 /** decision: index values read at once. */

@@ -232,7 +232,7 @@ describe('entries of a log are found as by sight', () => {
         let writes = 0
         const write: Store['write'] = async changes => {
           writes += 1
-          if (writes === 3) throw new Error('the process ends here')
+          if (writes === 2) throw new Error('the process ends here')
           return log.store.write(changes)
         }
         const ending = { ...reader(log.store), store: { ...log.store, write } }
@@ -246,7 +246,7 @@ describe('entries of a log are found as by sight', () => {
     ))
 
   test('but for those that were removed, also before they were indexed', () =>
-    onLog(2 * logSliceEntries + 2_000, async log => {
+    onLog(5 * logSliceEntries, async log => {
       const remove = async (below: number) => {
         await log.store.write([{ pruneLog: below }])
         const { from } = await log.store.logRange()
@@ -254,20 +254,22 @@ describe('entries of a log are found as by sight', () => {
         return from
       }
       expect(await indexNext(reader(log.store))).toBe(true)
-      await compare(log, await remove(3_000))
-      const from = await remove(logSliceEntries + 2_000)
+      await compare(log, await remove(logSliceEntries - 200))
+      const from = await remove(3 * logSliceEntries + 100)
       await compare(log, from)
       while (await indexNext(reader(log.store)));
       await compare(log, from)
     }))
 
+  const lastPlace = logSliceEntries - 1
+
   test.each([
-    ['the last instant of a slice on', 4_095, undefined, [4_095]],
-    ['just behind it on', 4_096, undefined, []],
+    ['the last instant of a slice on', lastPlace, undefined, [lastPlace]],
+    ['just behind it on', logSliceEntries, undefined, []],
     ['before its first instant', undefined, 0, []],
     ['before the second one', undefined, 1, [0]],
-    ['the whole of it', 0, 4_096, upTo(logSliceEntries).toReversed()],
-    ['all but the last instant', 0, 4_095, upTo(logSliceEntries - 1).toReversed()],
+    ['the whole of it', 0, logSliceEntries, upTo(logSliceEntries).toReversed()],
+    ['all but the last instant', 0, lastPlace, upTo(logSliceEntries - 1).toReversed()],
   ] as const)('from %s', async (_, from, before, expected) => {
     const store = await openLmdbStore({ path: temporaryFolder() })
     const entries = upTo(logSliceEntries).map(i => ({ ...entryOf('one'), atMs: startMs + i }))
