@@ -93,19 +93,22 @@ async function readSlice(
   const instants = { earliestMs: Infinity, latestMs: 0 }
   const slice: Slice = { first, end: first, ...instants, places: new Map(), named: new Map() }
   const pause = pauses(elapsedMs)
-  let isRead = false
-  for (let from = first; from < below && !isRead;) {
-    const bundles = await store.bundles({ from }, logBundlesRead)
+  // As many as are needed if all are as long as the one before.
+  let wanted = 1
+  for (let from = first; from < below;) {
+    const bundles = await store.bundles({ from }, wanted)
+    if (bundles.length === 0) break
     for (const bundle of bundles) {
       const isWanted = (sequence: number) => sequence >= slice.end && sequence < below
+      from = bundle.first + bundle.leaves.length
+      wanted = Math.min(logBundlesRead, Math.ceil((below - from) / bundle.leaves.length))
+      if (bundle.first >= below) break
       for (const placed of readBundle(keys, bundle, isWanted)) {
         addEntry(slice, keys, placed)
         if (slice.places.size >= logSliceTermsMax) return slice
       }
-      from = bundle.first + bundle.leaves.length
       await pause()
     }
-    isRead = bundles.length === 0
   }
   // Entries that are missing at its start were removed before they were indexed.
   slice.end = below
