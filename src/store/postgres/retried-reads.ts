@@ -43,15 +43,18 @@ ORDER BY deadline_ms, ordinal LIMIT $2::int`
   // never get past it.
   const fromText = `SELECT ordinal, value FROM ${rows}
 WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
+  // Damage, which `inspectTables` names, must not end the command that is to name it.
+  const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
   const figuresText = `SELECT
 (SELECT last_value FROM ${ordinals}),
 (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relkind = 'r'),
 (SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few),
-(SELECT (r.next_seq - r.from_seq) * coalesce(n.bytes / n.entries, 0) FROM ${logRange} r, (
-  SELECT sum(octet_length(value)) bytes, sum(get_byte(value, 1) * 256 + get_byte(value, 2)) entries
-  FROM (SELECT value FROM ${log} ORDER BY seq DESC LIMIT ${sampledBundlesMax}) newest) n)`
+(SELECT (SELECT max(next_seq) - min(from_seq) FROM ${logRange}) *
+  coalesce(sum(octet_length(value)) / nullif(sum(${entriesIn}), 0), 0)
+  FROM (SELECT value FROM ${log} ORDER BY seq DESC LIMIT ${sampledBundlesMax}) newest
+  WHERE octet_length(value) > 2)`
   return {
     lookup,
     async due(nowMs: number, limit: number) {
