@@ -35,6 +35,20 @@ const finding = shape({
   text: Type.String(),
 })
 
+const logFault = shape({
+  fault: Type.String({ description: 'kind' }),
+  reason: Type.String(),
+  sequence: Type.Optional(
+    Type.Integer({ description: 'of the first wrong entry; with below, it is in this range' }),
+  ),
+  below: Type.Optional(Type.Integer()),
+  note: Type.Optional(
+    Type.Union([Type.Integer(), Type.Literal('pinned')], {
+      description: 'the checkpoint, by its number from 0 on',
+    }),
+  ),
+})
+
 const sealed = shape({
   sealed: Type.Boolean(),
   shares: Type.Integer({ description: 'that came so far' }),
@@ -121,6 +135,22 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'app list': shape({ applications: Type.Array(application) }),
   'app regenerate': shape(newKey),
   'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
+  'audit verify': shape({
+    size: Type.Integer({ description: 'number of entries' }),
+    root: Type.String({ description: 'of the tree over them, base64' }),
+    agreed: Type.Integer({ description: 'checkpoints that the entries agree with' }),
+    fault: orNull(logFault, 'the first one; null if all is as it was signed'),
+    unknown: Type.Array(
+      shape({
+        unknown: Type.String({ description: 'what cannot be known' }),
+        reason: Type.String(),
+        from: Type.Integer({ description: 'the entry from which on it is not known' }),
+      }),
+    ),
+  }),
+  'audit key': shape({
+    keys: Type.Array(Type.String(), { description: 'the newest; with --all from the first on' }),
+  }),
   'log digest': shape({
     digests: Type.Array(Type.String(), { description: 'one of each id, in their order' }),
   }),

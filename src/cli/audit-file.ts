@@ -36,12 +36,17 @@ export interface ExportedLog extends PublicLog {
 
 /** Only a line feed ends a line: an id may hold what others count as the end of one. */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  let rest = ''
+  const begun: string[] = []
   for await (const piece of createReadStream(file, 'utf8')) {
-    const lines = (rest + String(piece)).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+    const [end = '', ...more] = String(piece).split('\n')
+    begun.push(end)
+    const rest = more.pop()
+    if (rest === undefined) continue
+    yield begun.join('')
+    yield* more
+    begun.splice(0, begun.length, rest)
   }
+  const rest = begun.join('')
   if (rest !== '') yield rest
 }
 

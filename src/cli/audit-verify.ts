@@ -12,7 +12,7 @@ import { pinnedNoteBytesMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
-import { withPublicLog } from './opened-log.ts'
+import { assertSigned, withPublicLog } from './opened-log.ts'
 import { openExport } from './audit-file.ts'
 import { takesVault } from './vault-options.ts'
 
@@ -67,6 +67,7 @@ async function auditVerify(options: VerifyOptions): Promise<void> {
     file === undefined
       ? await withPublicLog(options, async store => {
           const log = await readPublicLog(store)
+          assertSigned(log)
           return verify(log, bundlesFrom(store, log.pruned.size), options)
         })
       : await openExport(file).then(log => verify(log, log.bundles(), options))

@@ -10,11 +10,10 @@ import { readPublicLog } from '../audit/public-log.ts'
 import { entriesBefore, entriesFrom } from '../audit/read-log.ts'
 import { auditFollowMs, auditTailMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
-import { withLog, withPublicLog } from './opened-log.ts'
+import { assertSigned, withLog, withPublicLog } from './opened-log.ts'
 import { addAuditVerify } from './audit-verify.ts'
 import { takesVault } from './vault-options.ts'
 
@@ -117,13 +116,10 @@ interface KeyOptions extends FolderOptions {
 }
 
 async function auditKey(options: KeyOptions): Promise<void> {
-  const { announcements } = await withPublicLog(options, readPublicLog)
-  const keys = announcements.map(({ vkey }) => vkey)
-  const last = keys.at(-1)
-  if (last === undefined) {
-    throw new CommandFailure('nothing is signed yet: a server signs once it has started')
-  }
-  const told = options.all === true ? keys : [last]
+  const log = await withPublicLog(options, readPublicLog)
+  assertSigned(log)
+  const keys = log.announcements.map(({ vkey }) => vkey)
+  const told = options.all === true ? keys : keys.slice(-1)
   if (options.json === true) return sayJson({ keys: told })
   for (const key of told) sayNow(key)
 }

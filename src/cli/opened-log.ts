@@ -2,6 +2,7 @@
  * The audit log of a data folder or a database, opened for reading beside whatever serves it.
  * @module
  */
+import type { PublicLog } from '../audit/public-log.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import {
@@ -14,6 +15,7 @@ import {
 } from '../server/folder/data-folder.ts'
 import { checkStamp } from '../server/folder/folder-stamp.ts'
 import { lockHolder } from '../server/folder/instance-lock.ts'
+import { CommandFailure } from '../server/process/failure.ts'
 
 /** A server writes beside this reader, so that pages are not checked before. */
 const besideServer = 2
@@ -24,6 +26,12 @@ const useOf = ({ data, storePasswordFile }: FolderOptions) => ({
   passwordFile: storePasswordFile,
   processes: lockHolder(lockOf(data)) === undefined ? 1 : besideServer,
 })
+
+/** @throws CommandFailure for a vault that no server has started yet */
+export function assertSigned({ announcements }: PublicLog): void {
+  if (announcements.length > 0) return
+  throw new CommandFailure('nothing is signed yet: a server signs once it has started')
+}
 
 /** Reads what needs no key. @throws CommandFailure as `openStoreOf` */
 export async function withPublicLog<T>(

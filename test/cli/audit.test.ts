@@ -96,6 +96,13 @@ describe('coffer audit verify', () => {
     expect((await audit('export', copy)).exitCode).not.toBe(0)
   })
 
+  test('says of a vault that was never served that nothing is signed yet', async () => {
+    const fresh = join(root, 'fresh')
+    await runCoffer(['init', '--data', fresh])
+    const { exitCode, stderr } = await audit('verify', fresh)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('nothing is signed yet')])
+  })
+
   test('refuses a key that the log does not name, and a file that is no checkpoint', async () => {
     const other = `${vkey.slice(0, -4)}AAA=`
     expect((await audit('verify', data, '--key', other)).exitCode).not.toBe(0)

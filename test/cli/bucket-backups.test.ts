@@ -118,7 +118,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     expect(file).toBe(`s3://${bucket}/here/one.backup`)
     expect(bytes).toBeGreaterThan(uploadPartBytes)
     expect((await clientOf().file('here/one.backup').stat()).size).toBe(bytes)
-    expect(readdirSync(data).sort()).toEqual(['clock', 'format', 'lock', 'store'])
+    expect(readdirSync(data).sort()).toEqual(['audit.key', 'clock', 'format', 'lock', 'store'])
     const folder = temporaryFolder()
     const restored = join(folder, 'restored')
     const words = ['restore', file, '--data', restored, '--master-key-file', masterKey]

@@ -100,6 +100,8 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   },
   verify: () => runCoffer(['verify', '--data', data, '--json']),
   'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),
+  'audit verify': () => beside(() => runCoffer(['audit', 'verify', '--data', data, '--json'])),
+  'audit key': () => beside(() => runCoffer(['audit', 'key', '--data', data, '--json'])),
   'log digest': () => runCoffer(['log', 'digest', 'order-17', '--data', data, '--json']),
   async 'app regenerate'() {
     return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])
@@ -222,7 +224,7 @@ describe('the JSON output', () => {
     const database = join(damaged, 'store', 'data.mdb')
     const bytes = readFileSync(database)
     // The first two pages say which commit is the newest; what follows is of rows and indexes.
-    bytes.fill(0xff, 3 * 4_096, 4 * 4_096)
+    bytes.fill(0xff, 2 * 4_096)
     writeFileSync(database, bytes)
     const { exitCode, stdout } = await runCoffer(['verify', '--data', damaged, '--json'])
     const { verify } = shapes
