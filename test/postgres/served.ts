@@ -6,7 +6,6 @@ import { startCoffer, type Running } from '../support/coffer-process.ts'
 import { askOnce } from '../support/connection.ts'
 
 const permissions = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete']
-const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
 
 interface Asked {
   readonly status: number
@@ -27,8 +26,13 @@ export async function ask(
 export const serve = (data: string, socket: string, ...words: string[]): Promise<Running> =>
   startCoffer(['serve', '--data', data, '--socket', socket, ...words])
 
-/** @returns the key of an application that may do all with tokens */
-export async function addReader(socket: string, managementKey: string): Promise<string> {
+/** @returns the key of an application that may do all with tokens, as far as they are shown */
+export async function addReader(
+  socket: string,
+  managementKey: string,
+  transform: 'reveal' | 'redact' = 'reveal',
+): Promise<string> {
+  const rules = [{ priority: 1, container: '/', transform, permissions }]
   const body = { name: 'reader', type: 'private', permissions, rules }
   const { body: made } = await ask(socket, managementKey, '/applications', body)
   return String(made['key'])

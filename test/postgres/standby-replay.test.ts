@@ -10,6 +10,9 @@ import { temporaryFolder } from '../support/folders.ts'
 import { isPostgresThere, nextSchema, startPostgres, startStandby } from '../support/postgres.ts'
 import { addReader, ask, serve } from './served.ts'
 
+const logOf = (schema: string) =>
+  `SELECT next_seq::text || md5(coalesce(string_agg(value, '' ORDER BY key), '')) AS state
+FROM ${schema}.log_range, ${schema}.derived GROUP BY next_seq`
 const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
 const cancelWaits = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 WHERE wait_event = 'SyncRep'`
@@ -25,12 +28,15 @@ test.skipIf(!isPostgresThere)(
       await primary.sql.unsafe('SELECT pg_reload_conf()')
     }
     const data = join(temporaryFolder(), 'v')
-    const url = primary.url(nextSchema())
+    const schema = nextSchema()
+    const url = primary.url(schema)
     const made = await runCoffer(['init', '--data', data, '--store', url, '--json'])
     const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
     const socket = join(data, 'api.sock')
     const vault = await serve(data, socket)
     const key = await addReader(socket, managementKey)
+    // What reveals would wait for a standby, since its entry in the audit log does.
+    const redacted = await addReader(socket, managementKey, 'redact')
     const create = async () => {
       const headers = {
         'SVC-API-KEY': key,
@@ -47,10 +53,17 @@ test.skipIf(!isPostgresThere)(
       return { status: answer.status, body: (await answer.json()) as { id?: string } }
     }
     const found = async () => {
-      const { body } = await ask(socket, key, '/tokens')
+      const { body } = await ask(socket, redacted, '/tokens')
       return (body['data'] as { id: string }[]).map(({ id }) => id)
     }
-    await set('*')
+    /** A checkpoint that waits for a standby would keep a create from being sent. */
+    const untilSigned = async () => {
+      const states: unknown[] = []
+      while (states.length < 4 || new Set(states.slice(-4)).size > 1) {
+        states.push((await primary.sql.unsafe(logOf(schema)))[0]?.state)
+        await Bun.sleep(500)
+      }
+    }
     await standby.stop()
     while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
 
@@ -67,6 +80,9 @@ test.skipIf(!isPostgresThere)(
     let ids: readonly string[] = []
     // A busy machine may give a create up before it has made its row.
     while (ids.length === 0) {
+      await set('')
+      await untilSigned()
+      await set('*')
       expect((await cancelled(create())).status).toBe(503)
       ids = await found()
     }
