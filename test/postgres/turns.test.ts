@@ -18,7 +18,6 @@ import {
 } from '../support/postgres.ts'
 
 const permissions = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete']
-const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
 
 interface Served {
   readonly running: Running
@@ -26,7 +25,7 @@ interface Served {
   readonly schema: string
   readonly one: string
   readonly other: string
-  /** A token that the other one may read. */
+  /** A token that the other one may read, redacted: so its reads do not wait for a commit. */
   readonly id: string
 }
 
@@ -56,11 +55,12 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
         string,
         string
       >
-    const application = { name: 'app', type: 'private', permissions, rules }
-    const [one, other] = [
-      await made('/applications', key, application),
-      await made('/applications', key, application),
-    ].map(app => String(app['key'])) as [string, string]
+    const addApplication = async (transform: string): Promise<string> => {
+      const rules = [{ priority: 1, container: '/', transform, permissions }]
+      const application = { name: 'app', type: 'private', permissions, rules }
+      return String((await made('/applications', key, application))['key'])
+    }
+    const [one, other] = [await addApplication('reveal'), await addApplication('redact')]
     const { id = '' } = await made('/tokens', other, token)
     vaults.set(name, { running, target, schema, one, other, id })
   }
