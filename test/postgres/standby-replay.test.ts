@@ -7,7 +7,13 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { isPostgresThere, nextSchema, startPostgres, startStandby } from '../support/postgres.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  startPostgres,
+  startStandby,
+  type TestServer,
+} from '../support/postgres.ts'
 import { addReader, ask, serve } from './served.ts'
 
 const logOf = (schema: string) =>
@@ -16,6 +22,15 @@ FROM ${schema}.log_range, ${schema}.derived GROUP BY next_seq`
 const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
 const cancelWaits = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 WHERE wait_event = 'SyncRep'`
+
+/** Waits until no checkpoint is due: one that waits would keep a create from being sent. */
+async function untilSigned({ sql }: TestServer, schema: string): Promise<void> {
+  const states: unknown[] = []
+  while (states.length < 4 || new Set(states.slice(-4)).size > 1) {
+    states.push((await sql.unsafe(logOf(schema)))[0]?.state)
+    await Bun.sleep(500)
+  }
+}
 
 // .ci/run installs it.
 test.skipIf(!isPostgresThere)(
@@ -35,7 +50,7 @@ test.skipIf(!isPostgresThere)(
     const socket = join(data, 'api.sock')
     const vault = await serve(data, socket)
     const key = await addReader(socket, managementKey)
-    // What reveals would wait for a standby, since its entry in the audit log does.
+    // A reading that reveals would wait for a standby, since its entry in the audit log does.
     const redacted = await addReader(socket, managementKey, 'redact')
     const create = async () => {
       const headers = {
@@ -56,14 +71,6 @@ test.skipIf(!isPostgresThere)(
       const { body } = await ask(socket, redacted, '/tokens')
       return (body['data'] as { id: string }[]).map(({ id }) => id)
     }
-    /** A checkpoint that waits for a standby would keep a create from being sent. */
-    const untilSigned = async () => {
-      const states: unknown[] = []
-      while (states.length < 4 || new Set(states.slice(-4)).size > 1) {
-        states.push((await primary.sql.unsafe(logOf(schema)))[0]?.state)
-        await Bun.sleep(500)
-      }
-    }
     await standby.stop()
     while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
 
@@ -81,7 +88,7 @@ test.skipIf(!isPostgresThere)(
     // A busy machine may give a create up before it has made its row.
     while (ids.length === 0) {
       await set('')
-      await untilSigned()
+      await untilSigned(primary, schema)
       await set('*')
       expect((await cancelled(create())).status).toBe(503)
       ids = await found()
