@@ -36,6 +36,8 @@ const well: DatabaseFacts = {
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     jit: 'off',
+    standard_conforming_strings: 'on',
+    bytea_output: 'hex',
     idle_in_transaction_session_timeout: '15000',
     search_path: 'pg_catalog',
   },

@@ -18,6 +18,9 @@ const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> =
   enable_mergejoin: 'off',
   // Compiling a plan takes longer than running any of ours.
   jit: 'off',
+  // A database of long ago, or a role in it, may keep the older forms, which nothing here reads.
+  standard_conforming_strings: 'on',
+  bytea_output: 'hex',
   // A vault's machine may vanish or be cut off during a transaction that holds locks.
   idle_in_transaction_session_timeout: String(abandonedMs),
   tcp_user_timeout: String(abandonedMs),

@@ -36,6 +36,8 @@ const settingNames = [
   'enable_hashjoin',
   'enable_mergejoin',
   'jit',
+  'standard_conforming_strings',
+  'bytea_output',
   'idle_in_transaction_session_timeout',
   'search_path',
 ] as const

@@ -43,6 +43,9 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
 
   test('its sessions have the settings that a role was given', async () => {
     const server = await sharedPostgres()
+    for (const older of ['standard_conforming_strings = off', 'bytea_output = escape']) {
+      await server.sql.unsafe(`ALTER ROLE CURRENT_USER SET ${older}`)
+    }
     await openAt(temporaryFolder())
     const fresh = await startPgbouncer(server)
     const pool = openPool(fresh.through(server.address('public')), 1)
@@ -50,6 +53,8 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
       ['enable_seqscan', 'off'],
       ['enable_hashjoin', 'off'],
       ['enable_mergejoin', 'off'],
+      ['standard_conforming_strings', 'on'],
+      ['bytea_output', 'hex'],
       ['idle_in_transaction_session_timeout', '15s'],
     ]) {
       const [row = []] = await pool.query(`SHOW ${name}`)
