@@ -23,20 +23,24 @@ const send = async (vault: Vault, method: string, path: string, key: string, bod
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** Creates tokens until one is not answered with 201; returns the ids of the others. */
-async function fill(vault: Vault, key: string): Promise<{ ids: string[]; last: number }> {
+/**
+ * Creates tokens until one is not answered with 201.
+ * @returns the ids of the others, and the last status; `undefined` if the server was gone, since
+ * the commit that failed was one of its own, of the audit log
+ */
+async function fill(vault: Vault, key: string) {
   const ids: string[] = []
   for (;;) {
     const id = `token-${ids.length}`
     const body = { id, type: 'token', data: 'x'.repeat(50_000) }
-    const { status } = await send(vault, 'POST', '/tokens', key, body)
-    if (status !== 201) return { ids, last: status }
+    const answer = await send(vault, 'POST', '/tokens', key, body).catch(() => undefined)
+    if (answer?.status !== 201) return { ids, last: answer?.status }
     ids.push(id)
   }
 }
 
-// proves S68
-test('a failed commit is answered 503 and ends the process; nothing answered is lost', async () => {
+/** @returns the status of the create whose commit failed, as `fill` */
+async function failOnce(): Promise<number | undefined> {
   const folder = temporaryFolder()
   const vault = { data: join(folder, 'data'), socket: join(folder, 'vault.sock') }
   const made = await runCoffer(['init', '--data', vault.data, '--json'])
@@ -49,7 +53,6 @@ test('a failed commit is answered 503 and ends the process; nothing answered is 
   const key = String((await send(vault, 'POST', '/applications', manager, application)).body['key'])
   const { ids, last } = await fill(vault, key)
   expect(ids.length).toBeGreaterThan(2)
-  expect(last).toBe(503)
   expect(await failing.exited).not.toBe(0)
   expect(await failing.stderr).toContain('"event":"store_failed"')
 
@@ -59,4 +62,12 @@ test('a failed commit is answered 503 and ends the process; nothing answered is 
   }
   expect((await send(vault, 'POST', '/tokens', key, { type: 'token', data: 1 })).status).toBe(201)
   expect(await again.end('SIGTERM')).toBe(0)
+  return last
+}
+
+// proves S68
+test('a failed commit is answered 503 and ends the process; nothing answered is lost', async () => {
+  let last = await failOnce()
+  while (last === undefined) last = await failOnce()
+  expect(last).toBe(503)
 }, 300_000)
