@@ -30,6 +30,16 @@ function activityOf(operation: string): readonly [number, string] {
 const classId = 6_003
 const isFailed = ({ result }: AuditEntry): boolean => result >= 400
 
+/** The schema asks for an actor and for an endpoint with at least one attribute each. */
+function actorOf({ actorId, actorType, keyId, sessionId }: AuditEntry): object {
+  return {
+    app_uid: actorId,
+    app_name: actorType ?? 'unknown',
+    session: sessionId === undefined ? undefined : { uid: sessionId },
+    user: keyId && { uid: actorId ?? keyId, credential_uid: keyId, type_id: 99, type: 'API key' },
+  }
+}
+
 function ocsfOf({ entry, sequence }: LoggedEntry): object {
   const [activity, name] = activityOf(entry.operation)
   const failed = isFailed(entry)
@@ -52,21 +62,16 @@ function ocsfOf({ entry, sequence }: LoggedEntry): object {
       product: { name: 'Coffer', vendor_name: 'Coffer', version },
       sequence,
       correlation_uid: entry.traceId,
+      tenant_uid: entry.tenantId,
     },
-    actor: {
-      app_uid: entry.actorId,
-      app_name: entry.actorType,
-      session: entry.sessionId === undefined ? undefined : { uid: entry.sessionId },
-      user: entry.keyId === undefined ? undefined : { uid: entry.keyId, type: 'key' },
-    },
+    actor: actorOf(entry),
     api: { operation: entry.operation, response: { code: entry.result, error: entry.reason } },
-    src_endpoint: { ip: entry.from },
+    src_endpoint: entry.from === undefined ? { name: 'local' } : { ip: entry.from },
     resources: entry.entityIds.map(uid => ({
       uid,
       type: entry.entityType,
       data: { transform: entry.transform, rule: entry.rule },
     })),
-    unmapped: { tenant_id: entry.tenantId },
   }
 }
 

@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openTables, type LmdbTable } from '../../src/store/lmdb/environment.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { faultsIn } from '../support/ocsf/validate.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
 import { until } from '../support/until.ts'
@@ -207,6 +208,14 @@ describe('coffer audit export', () => {
     const cut = join(root, 'cut.jsonl')
     writeFileSync(cut, lines.slice(0, 8).join('\n'))
     expect((await runCoffer(['audit', 'verify', '--file', cut])).exitCode).toBe(1)
+  })
+
+  test('prints events that the published class of OCSF takes', async () => {
+    const { stdout } = await audit('export', data, '--format', 'ocsf')
+    const events = stdout.trim().split('\n')
+    expect(events.length).toBeGreaterThan(8)
+    const told = events.map(line => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    expect(told.flatMap(faultsIn)).toEqual([])
   })
 
   test('prints no data, no name and no key, in any format', async () => {
