@@ -1,5 +1,5 @@
 /**
- * Whether an event is of a class of OCSF, by what its published schema asks: required attributes,
+ * The check of an event by the published schema of its class of OCSF: required attributes,
  * types, enumerations, constraints, and no attribute that the schema does not have.
  * @module
  */
