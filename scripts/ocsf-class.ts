@@ -2,8 +2,8 @@
  * Writes what the published schema of OCSF asks of an event of class 6003, API Activity, and of the
  * objects in it that an export of the audit log uses: `test/support/ocsf/api-activity.json`.
  *
- * Run it over a checkout of the schema at its release: `bun scripts/ocsf-class.ts FOLDER`. It leaves
- * out attributes of profiles, since no event names one. Source: ocsf/ocsf-schema, v1.3.0.
+ * Run it over a checkout of the schema at its release: `bun scripts/ocsf-class.ts FOLDER`. It
+ * leaves out attributes of profiles, since no event names one. Source: ocsf/ocsf-schema, v1.3.0.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs'
