@@ -6,27 +6,15 @@
  * whatever stands left of it the caller may have written. From others the header means nothing.
  * @module
  */
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { tooManyRequests } from '../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { networkOf, type Network } from '../lib/ip.ts'
+import { makeIsWithin, networkOf, type Network } from '../lib/ip.ts'
 import type { Settings } from '../settings/settings.ts'
 import { makeRateLimit } from './rate-limit.ts'
 import type { Origins } from './keep-alive.ts'
 
 type IsTrusted = (address: string) => boolean
-
-const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
-
-function trustOf(networks: readonly string[]): IsTrusted {
-  const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    if (bits === undefined) list.addAddress(address, familyOf(address))
-    else list.addSubnet(address, Number(bits), familyOf(address))
-  }
-  return address => list.check(address, familyOf(address))
-}
 
 /** With a port, as some proxies write it, or without: `192.0.2.1:80`, `[2001:db8::1]:80`. */
 function addressIn(hop: string): string | undefined {
@@ -68,7 +56,7 @@ export function callerBehind(peer: string, forwarded: string | null, isTrusted: 
 export type ClientAddress = (request: Request, origins: Origins | undefined) => string | undefined
 
 export function makeClientAddress({ trustedProxies }: Settings): ClientAddress {
-  const isTrusted = trustOf(trustedProxies)
+  const isTrusted = makeIsWithin(trustedProxies)
   return (request, origins) => {
     const peer = origins?.requestIP(request)
     if (peer === undefined || peer === null) return undefined

@@ -81,6 +81,20 @@ export const preflightSecondsMax = 600
 /** decision: headers of a client, or under a prefix, that one preflight may allow. */
 export const agentHeadersMax = 4
 
+// Requests of the vault to others
+/** decision: an address that callers give; longer ones are cut by servers and logs. */
+export const destinationCharsMax = 2_048
+/** Labels and the dots between them. Source: RFC 1035 section 2.3.4, without the root. */
+export const hostNameCharsMax = 253
+/** decision: wait for the addresses of a name. */
+export const resolveMsMax = 5_000
+/** decision: from the look-up of the name to the last byte of the answer. */
+export const sendMsMax = 20_000
+/** decision: the answer is discarded, so a longer one is only a burden. */
+export const sentAnswerBytesMax = 64 * 1024
+/** decision: longest wait that a receiver may ask for. */
+export const retryAfterSecondsMax = 24 * 60 * 60
+
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200
 export const idempotencyKeptMs = 24 * 60 * 60 * 1_000

@@ -164,6 +164,13 @@ export const sweepLateBatchRows = 50
 export const sweepOverdueMs = 50_000
 export const sweepOverdueBatchRows = 400
 
+// Requests of the vault to others
+/** decision: addresses of one name that are tried before a request has failed. */
+export const triedAddressesMax = 4
+/** decision: connections that wait for the next request; many servers close theirs after 5 s. */
+export const idleConnectionsMax = 64
+export const idleConnectionSeconds = 8
+
 // Keys of security codes
 /** decision: codes that expire within it share a key, which expires at most that much later. */
 export const codeKeySpanMs = 5_000

@@ -30,6 +30,14 @@ export function selfSigned(
   return files
 }
 
+/** Makes a self-signed certificate for a server of that DNS name. */
+export function selfSignedFor(folder: string, host: string): CertificateFiles {
+  const files = { cert: join(folder, `${host}.pem`), key: join(folder, `${host}.key`) }
+  const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${host}`]
+  openssl('req', '-x509', ...newKey, ...out, '-addext', `subjectAltName=DNS:${host}`)
+  return files
+}
+
 /** Like `selfSigned`, with an RSA key of that many bits. */
 export function selfSignedRsa(folder: string, name: string, bits: number): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
@@ -48,12 +56,44 @@ export function selfSignedRsa(folder: string, name: string, bits: number): Certi
   return files
 }
 
-/** Makes a client certificate, signed by another one. */
-export function signedBy(signer: CertificateFiles, folder: string, name: string): CertificateFiles {
+/** Makes a certificate signed by another one: for a client, unless `more` names a server. */
+export function signedBy(
+  signer: CertificateFiles,
+  folder: string,
+  name: string,
+  ...more: readonly string[]
+): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   const by = ['-CA', signer.cert, '-CAkey', signer.key]
   const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${name}`]
-  openssl('req', '-x509', ...newKey, ...out, ...by)
+  openssl('req', '-x509', ...newKey, ...out, ...by, ...more)
+  return files
+}
+
+/** Makes the certificate of a server that expired a day ago. @param host its DNS name */
+export function expiredFor(
+  signer: CertificateFiles,
+  folder: string,
+  host: string,
+): CertificateFiles {
+  const [request, names] = [join(folder, 'expired.csr'), join(folder, 'expired.ext')]
+  const files = { cert: join(folder, 'expired.pem'), key: join(folder, 'expired.key') }
+  openssl('req', ...newKey, '-keyout', files.key, '-out', request, '-subj', '/CN=expired')
+  writeFileSync(names, `subjectAltName=DNS:${host}\n`)
+  const by = ['-CA', signer.cert, '-CAkey', signer.key, '-CAcreateserial']
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    request,
+    '-out',
+    files.cert,
+    ...by,
+    '-days',
+    '-1',
+    '-extfile',
+    names,
+  )
   return files
 }
 

@@ -1,0 +1,151 @@
+/**
+ * Receivers of what a vault sends: servers with TLS on a loopback address that a test allows, and a
+ * canary on all others, which nothing may reach.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { createServer as listenPlain, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type TlsOptions, type TLSSocket } from 'node:tls'
+import { parseDestination } from '../../src/egress/destination.ts'
+import { makeMayReach } from '../../src/egress/public-address.ts'
+import { makeSend, type EgressDeps, type Send, type Sent } from '../../src/egress/send.ts'
+import { systemEgress } from '../../src/egress/system-egress.ts'
+import {
+  expiredFor,
+  selfSigned,
+  selfSignedFor,
+  signedBy,
+  type CertificateFiles,
+} from './certificates.ts'
+import { temporaryFolder } from './folders.ts'
+
+/** In 127.0.0.0/8, where nothing else listens. */
+export const receiverAddress = '127.1.0.1'
+export const receiverName = 'hooks.example'
+
+const folder = temporaryFolder()
+export const authority = selfSigned(folder, 'authority')
+const named = (name: string, names: string): CertificateFiles =>
+  signedBy(authority, folder, name, '-addext', `subjectAltName=${names}`)
+
+export const certificates = {
+  right: named('right', `DNS:${receiverName},IP:${receiverAddress}`),
+  otherName: named('other', 'DNS:other.example'),
+  otherAuthority: signedBy(
+    selfSigned(folder, 'stranger'),
+    folder,
+    'strange',
+    '-addext',
+    `subjectAltName=DNS:${receiverName}`,
+  ),
+  expired: expiredFor(authority, folder, receiverName),
+  selfSigned: selfSignedFor(folder, receiverName),
+}
+
+const listenOn = (server: Server, address: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, address, () => resolve((server.address() as AddressInfo).port))
+  })
+
+export interface Receiver {
+  readonly port: number
+  /** Decrypted bytes of all connections. */
+  readonly received: () => string
+  readonly handshakes: () => number
+  /** Resolves when the other side has closed a connection. */
+  readonly closed: Promise<void>
+  readonly [Symbol.dispose]: () => void
+}
+
+/** @param answer called once for each request of a connection, when its head has come */
+export async function startReceiver(
+  answer: (socket: TLSSocket) => void,
+  { cert, key }: CertificateFiles = certificates.right,
+  more: TlsOptions = {},
+): Promise<Receiver> {
+  const sockets = new Set<TLSSocket>()
+  const closing = Promise.withResolvers<void>()
+  let received = ''
+  let handshakes = 0
+  const options = { cert: readFileSync(cert), key: readFileSync(key), ...more }
+  const server = createServer(options, socket => {
+    handshakes += 1
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => closing.resolve())
+    socket.on('data', chunk => {
+      received += chunk.toString('latin1')
+      if (chunk.includes('\r\n\r\n')) answer(socket)
+    })
+  })
+  server.on('tlsClientError', () => {})
+  const port = await listenOn(server, receiverAddress)
+  const end = () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+  const seen = { received: () => received, handshakes: () => handshakes }
+  return { port, ...seen, closed: closing.promise, [Symbol.dispose]: end }
+}
+
+export interface Canary {
+  readonly port: number
+  readonly connections: () => number
+  readonly [Symbol.dispose]: () => void
+}
+
+/** Listens on every address of the machine, IPv4 and IPv6, and closes what comes. */
+export async function startCanary(): Promise<Canary> {
+  let connections = 0
+  const server = listenPlain((socket: Socket) => {
+    connections += 1
+    socket.on('error', () => {})
+    socket.destroy()
+  })
+  const port = await listenOn(server, '::')
+  return { port, connections: () => connections, [Symbol.dispose]: () => server.close() }
+}
+
+/** A timer that runs out when the test says so. */
+export interface TestTimer {
+  readonly startTimer: EgressDeps['startTimer']
+  /** Ends all that run, of that length. */
+  readonly runOut: (ms: number) => void
+  readonly running: () => number
+}
+
+export function makeTestTimer(): TestTimer {
+  const running = new Map<() => void, number>()
+  return {
+    startTimer(ms, end) {
+      running.set(end, ms)
+      return () => running.delete(end)
+    },
+    runOut(wanted) {
+      for (const [end, ms] of running) if (ms === wanted) end()
+    },
+    running: () => running.size,
+  }
+}
+
+/** Sends as a vault does whose operator allows the receivers' address, and whose names lead there. */
+export const makeTestSend = (more: Partial<EgressDeps> = {}): Send =>
+  makeSend({
+    ...systemEgress,
+    resolve: async () => [receiverAddress],
+    mayReach: makeMayReach([receiverAddress]),
+    now: () => 0,
+    authorities: readFileSync(authority.cert, 'utf8'),
+    ...more,
+  })
+
+export const receiverUrl = ({ port }: { readonly port: number }, path = '/'): string =>
+  `https://${receiverName}:${port}${path}`
+
+/** Does what a delivery does with the text of an endpoint's address. */
+export async function deliver(url: string, send: Send = makeTestSend()): Promise<Sent> {
+  const destination = parseDestination(url)
+  if ('failure' in destination) return { failure: destination.failure }
+  return send({ destination, headers: { 'webhook-id': 'msg_1' }, body: Buffer.from('{"a":1}') })
+}
