@@ -95,6 +95,13 @@ export const sentAnswerBytesMax = 64 * 1024
 /** decision: longest wait that a receiver may ask for. */
 export const retryAfterSecondsMax = 24 * 60 * 60
 
+// Webhooks
+/** Source: Standard Webhooks 1.0.0, "Signature scheme". */
+export const webhookSecretBytesMin = 24
+export const webhookSecretBytesMax = 64
+/** decision: a secret that is made here. */
+export const webhookSecretBytes = 32
+
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200
 export const idempotencyKeptMs = 24 * 60 * 60 * 1_000

@@ -9,7 +9,6 @@ import { createServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { parseDestination } from '../../src/egress/destination.ts'
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import { makeSend, type EgressDeps, type Send, type Sent } from '../../src/egress/send.ts'
-import { systemEgress } from '../../src/egress/system-egress.ts'
 import {
   expiredFor,
   selfSigned,
@@ -129,13 +128,16 @@ export function makeTestTimer(): TestTimer {
   }
 }
 
-/** Sends as a vault does whose operator allows the receivers' address, and whose names lead there. */
+/**
+ * Sends as a vault does whose operator allows the receivers' address, and whose names lead there. No
+ * time runs out.
+ */
 export const makeTestSend = (more: Partial<EgressDeps> = {}): Send =>
   makeSend({
-    ...systemEgress,
     resolve: async () => [receiverAddress],
     mayReach: makeMayReach([receiverAddress]),
     now: () => 0,
+    startTimer: makeTestTimer().startTimer,
     authorities: readFileSync(authority.cert, 'utf8'),
     ...more,
   })
