@@ -54,7 +54,7 @@ export function isPublicAddress(address: string): boolean {
 /** True for an address that may be connected to. */
 export type MayReach = (address: string) => boolean
 
-/** @param allowed the operator's list of addresses and networks, which alone widens what is public */
+/** @param allowed addresses and networks of the operator, the only ones beside public addresses */
 export function makeMayReach(allowed: readonly string[]): MayReach {
   const isAllowed = makeIsWithin(allowed)
   return address => {

@@ -14,7 +14,7 @@ import {
   triedAddressesMax,
 } from '../limits/work-limits.ts'
 import { authorityOf, type Destination } from './destination.ts'
-import { failureOf, isUnconnected, type SendFailure } from './failure.ts'
+import { failureOf, isUnconnected, type SendFailure } from './send-failure.ts'
 import type { MayReach } from './public-address.ts'
 import { readRetryAfter } from './retry-after.ts'
 
@@ -75,7 +75,7 @@ async function addressesOf(
   return [...four, ...six].slice(0, triedAddressesMax)
 }
 
-/** Reads the body to its end. @returns false if it is too long, and then its connection is closed */
+/** Reads the body to its end. @returns false if it is too long; its connection is then closed */
 async function discard({ headers, body }: Response): Promise<boolean> {
   const said = Number(headers.get('content-length') ?? 0)
   let read = 0

@@ -33,7 +33,7 @@ export function webhookPublicKeyText(key: KeyObject): string {
 }
 
 export interface WebhookSigners {
-  /** Of the endpoint, newest first: two while a replaced one still counts. */
+  /** Secrets of the endpoint, newest first: two while a replaced one still counts. */
   readonly secrets: readonly Uint8Array[]
   /** Private Ed25519 key of the installation. */
   readonly eventKey: KeyObject

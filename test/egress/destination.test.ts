@@ -1,5 +1,5 @@
 /**
- * Which texts are addresses to send to, and what is read in them.
+ * Texts that are addresses to send to, what is read in them, and texts that are refused.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { TlsOptions, TLSSocket } from 'node:tls'
-import type { SendFailure } from '../../src/egress/failure.ts'
+import type { SendFailure } from '../../src/egress/send-failure.ts'
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import { sendMsMax } from '../../src/limits/limits.ts'
 import {

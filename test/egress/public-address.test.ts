@@ -1,5 +1,5 @@
 /**
- * Which addresses are public, at the edges of each network.
+ * Public addresses and others, at the edges of each network.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

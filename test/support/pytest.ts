@@ -7,7 +7,10 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-const program = join(cache, 'coffer/clients-7.4.0-3.0.0/bin/pytest')
+const programs = join(cache, 'coffer/clients-7.4.0-3.0.0-1.1.0/bin')
+const program = join(programs, 'pytest')
+/** Python with the same packages. */
+export const pythonAbroad = join(programs, 'python')
 const root = resolve(import.meta.dir, '../..')
 
 /** Binary under test, for tests in other languages. */

@@ -129,8 +129,8 @@ export function makeTestTimer(): TestTimer {
 }
 
 /**
- * Sends as a vault does whose operator allows the receivers' address, and whose names lead there. No
- * time runs out.
+ * Sends as a vault does whose operator allows the receivers' address. Names lead there, and no time
+ * runs out.
  */
 export const makeTestSend = (more: Partial<EgressDeps> = {}): Send =>
   makeSend({

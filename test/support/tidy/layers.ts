@@ -33,7 +33,7 @@ const layers: readonly Layer[] = [
   {
     name: 'server',
     paths: ['src/server'],
-    imports: ['app', 'http', 'features', 'deps', ...core, 'version'],
+    imports: ['app', 'http', 'features', 'egress', 'deps', ...core, 'version'],
   },
   {
     name: 'app',
@@ -56,6 +56,8 @@ const layers: readonly Layer[] = [
     imports: [],
   },
   { name: 'http', paths: ['src/http'], imports: ['deps', ...core] },
+  // Requests of the vault to others, whatever they carry.
+  { name: 'egress', paths: ['src/egress'], imports: ['leaves'] },
   // deps.ts holds only types of what a service is given, so it is below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
   {
@@ -80,6 +82,7 @@ const layers: readonly Layer[] = [
 const featureImports = [
   'deps',
   'audit',
+  'egress',
   'records',
   'src/store/contract.ts',
   'crypto',
