@@ -80,6 +80,28 @@ describe('a request', () => {
     expect(receiver.handshakes()).toBe(1)
   })
 
+  test('tries IPv4 before IPv6', async () => {
+    using receiver = await startReceiver(socket => socket.write(ok))
+    using canary = await startCanary({ port: receiver.port, address: '::1' })
+    const send = makeTestSend({
+      resolve: async () => ['::1', receiverAddress],
+      mayReach: makeMayReach([receiverAddress, '::1']),
+    })
+    expect(await deliver(receiverUrl(receiver), send)).toEqual(sent(200))
+    expect(canary.connections()).toBe(0)
+  })
+
+  test('tries four addresses and no more', async () => {
+    using receiver = await startReceiver(socket => socket.write(ok))
+    const others = [2, 3, 4, 5].map(last => `127.1.0.${last}`)
+    const mayReach = makeMayReach(['127.1.0.0/16'])
+    const fifth = makeTestSend({ resolve: async () => [...others, receiverAddress], mayReach })
+    expect(await deliver(receiverUrl(receiver), fifth)).toEqual({ failure: 'connection' })
+    const [, ...three] = others
+    const fourth = makeTestSend({ resolve: async () => [...three, receiverAddress], mayReach })
+    expect(await deliver(receiverUrl(receiver), fourth)).toEqual(sent(200))
+  })
+
   test('goes to no other address once one has taken it', async () => {
     using receiver = await startReceiver(socket => socket.destroy())
     const send = makeTestSend({

@@ -41,10 +41,10 @@ export const certificates = {
   selfSigned: selfSignedFor(folder, receiverName),
 }
 
-const listenOn = (server: Server, address: string): Promise<number> =>
+const listenOn = (server: Server, address: string, port = 0): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, address, () => resolve((server.address() as AddressInfo).port))
+    server.listen(port, address, () => resolve((server.address() as AddressInfo).port))
   })
 
 export interface Receiver {
@@ -94,16 +94,16 @@ export interface Canary {
   readonly [Symbol.dispose]: () => void
 }
 
-/** Listens on every address of the machine, IPv4 and IPv6, and closes what comes. */
-export async function startCanary(): Promise<Canary> {
+/** Closes what comes. By default on every address of the machine, IPv4 and IPv6. */
+export async function startCanary({ address = '::', port = 0 } = {}): Promise<Canary> {
   let connections = 0
   const server = listenPlain((socket: Socket) => {
     connections += 1
     socket.on('error', () => {})
     socket.destroy()
   })
-  const port = await listenOn(server, '::')
-  return { port, connections: () => connections, [Symbol.dispose]: () => server.close() }
+  const listening = await listenOn(server, address, port)
+  return { port: listening, connections: () => connections, [Symbol.dispose]: () => server.close() }
 }
 
 /** A timer that runs out when the test says so. */

@@ -1,6 +1,6 @@
 /**
- * Signatures of webhooks, by the published vectors and by the official verifier for JavaScript.
- * Those for Python and Go are in `test/examples-abroad`.
+ * Signatures of webhooks, by the published vectors and by the official verifier for JavaScript. The
+ * verifiers for Python and Go are in `test/examples-abroad`.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
