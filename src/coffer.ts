@@ -37,6 +37,9 @@ import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startWritingKeyUses } from './vault/upkeep.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
+import { feedRoutes } from './webhooks/feed-routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** Chooses the feature that knows a key by the key's prefix. */
 function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authenticate'] {
@@ -91,6 +94,9 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(permissionRoutes(pipeline))
     .use(logProofRoutes(deps, pipeline))
     .use(logRoutes(deps, pipeline))
+    .use(webhookRoutes(deps, pipeline))
+    .use(deliveryRoutes(deps, pipeline))
+    .use(feedRoutes(deps, pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   const elements = elementRoutes(pipeline)

@@ -12,7 +12,7 @@ import { endAfterFailure, logToStderr } from './server/process/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits/operation-limits.ts'
 import { defaultSettings, type Settings } from './settings/settings.ts'
-import { startAuditUpkeep, startSweeping } from './vault/upkeep.ts'
+import { startAuditUpkeep, startDelivering, startSweeping } from './vault/upkeep.ts'
 
 export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>
@@ -60,6 +60,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
   const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
   const { signing: place, store } = opened
   const stopAuditUpkeep = startAuditUpkeep(deps, { place, figures: store.figures })
+  const stopDelivering = startDelivering(deps)
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
@@ -68,6 +69,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
       stopAuditUpkeep()
       stopWatching()
       try {
+        await stopDelivering()
         await erasures?.end()
         await deps.audit.flush()
         await deps.store.close()

@@ -3,7 +3,7 @@
  * theirs (`tiles.ts`), the search index 0x02 (`search-index.ts`).
  * @module
  */
-import { u48Bytes, writeU32, writeU48 } from '../lib/bytes.ts'
+import { u48Bytes, uuidBytesOf, writeU32, writeU48 } from '../lib/bytes.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import { andThen } from '../lib/waiting.ts'
 import type { Store } from '../store/contract.ts'
@@ -13,6 +13,7 @@ const frontierKind = 0x04
 const announcementKind = 0x05
 const prunedKind = 0x06
 const signingKind = 0x07
+const deliveriesKind = 0x08
 
 /** Newest checkpoint: a note, as text. */
 export const newestCheckpointKey = Uint8Array.of(checkpointKind)
@@ -39,6 +40,10 @@ export function announcementKey(number: number): Uint8Array {
   writeU32(key, 1, number)
   return key
 }
+
+/** Key of what is delivered to a webhook. @param id its UUID */
+export const deliveriesKey = (id: string): Uint8Array =>
+  Uint8Array.of(deliveriesKind, ...uuidBytesOf(id))
 
 /** Ranges of all kept checkpoints, and of all announcements. */
 export const checkpointRange = [checkpointKey(0), frontierKey] as const

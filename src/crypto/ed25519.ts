@@ -22,11 +22,17 @@ interface Ed25519Key {
 }
 
 /** @param seed the private key: 32 random bytes, copied; the caller wipes its own */
-export function signingKeyOf(seed: Uint8Array): Ed25519Key {
+export function privateKeyOf(seed: Uint8Array): KeyObject {
   invariant(seed.length === seedBytes, 'a seed of Ed25519 has 32 bytes')
   const encoded = Buffer.concat([privateHeader, seed])
   const key = createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })
   encoded.fill(0)
+  return key
+}
+
+/** @param seed as of `privateKeyOf` */
+export function signingKeyOf(seed: Uint8Array): SigningKey {
+  const key = privateKeyOf(seed)
   const exported = createPublicKey(key).export({ format: 'der', type: 'spki' })
   return {
     publicKey: Uint8Array.from(exported.subarray(publicHeader.length)),

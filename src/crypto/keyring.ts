@@ -24,6 +24,7 @@ type Purpose =
   | 'log'
   | 'audit'
   | 'audit-index'
+  | 'events'
   | 'backup'
   | 'backup-check'
   | 'master-proof'
@@ -66,6 +67,8 @@ export interface Keys {
   readonly auditKey: Uint8Array | undefined
   /** Digests what entries of the audit log are found by; `undefined` once wiped. */
   readonly auditIndexKey: Uint8Array | undefined
+  /** Seed of the Ed25519 key that signs events, and nothing else; `undefined` once wiped. */
+  readonly eventSeed: Uint8Array | undefined
   /**
    * From now on seals under the current key of another keyring of the same installation. Scopes are
    * made anew: do not hold one across other work, since values sealed under an old scope are
@@ -171,6 +174,7 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     logKey.fill(0)
     auditKey.fill(0)
     auditIndexKey.fill(0)
+    eventSeed.fill(0)
     scopes.clear()
     wipe(keyring)
   }
@@ -178,6 +182,7 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
   const logKey = derive(first.indexKey, 'log', installationName)
   const auditKey = derive(first.indexKey, 'audit', installationName)
   const auditIndexKey = derive(auditKey, 'audit-index', installationName)
+  const eventSeed = derive(first.indexKey, 'events', installationName)
   return {
     wipe: wipeAll,
     get logKey() {
@@ -188,6 +193,9 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     },
     get auditIndexKey() {
       return isWiped ? undefined : auditIndexKey
+    },
+    get eventSeed() {
+      return isWiped ? undefined : eventSeed
     },
     get installation() {
       return scopeOf(installationName)
@@ -248,6 +256,10 @@ export type DigestLabel =
   | 'token-modified-by'
   | 'token-modified-day'
   | 'token-modified-span'
+  | 'webhook'
+  | 'webhook-id'
+  | 'webhook-place'
+  | 'webhook-tenant'
 
 function hasherOf(key: Uint8Array, label: string, fields: readonly string[]): Bun.CryptoHasher {
   let input = label + '\0'

@@ -96,11 +96,12 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
   }
 
   return {
-    reply(exchange, { status, json: text, madeId, aboutId, isReplay }) {
+    reply(exchange, { status, json: text, isLines, madeId, aboutId, isReplay }) {
       exchange.aboutId = madeId ?? aboutId
       const headers = text === undefined ? bareHeaders : jsonHeaders
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
       const response = new Response(bodyOf(exchange, text, keepAlive), { status, headers })
+      if (isLines === true) response.headers.set('content-type', 'application/x-ndjson')
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
         response.headers.set('svc-idempotent-replay', 'true')

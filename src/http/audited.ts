@@ -27,6 +27,8 @@ const entityTypes = {
   tenants: 'tenant',
   permissions: 'permission',
   logs: 'log',
+  events: 'event',
+  webhooks: 'webhook',
 } as const
 
 /** The kinds of things that entries are about. */

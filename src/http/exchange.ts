@@ -35,6 +35,8 @@ export interface Exchange {
   /** The tokens that its answer shows. */
   readonly shown: Shown
   readonly rowsTested: RowsTested
+  /** True once the process takes no more requests. */
+  readonly isServerEnding: () => boolean
 
   /** Parameters of its address. */
   params: Params

@@ -20,6 +20,8 @@ export interface OperationCall<P = Params> {
    * @throws ApiError `too_many_requests`
    */
   readonly countItems: (count: number) => void
+  /** True once nobody waits for the answer, or the process takes no more requests. */
+  readonly isEnding: () => boolean
 }
 
 /** The effect of an earlier request with the same idempotency key and the same body. */
@@ -33,6 +35,8 @@ export interface EarlierEffect {
 export interface Reply {
   readonly status: 200 | 201 | 204
   readonly json?: string
+  /** What `json` is if it is several texts of JSON, one a line. */
+  readonly isLines?: true
   /** Id of the new thing, whose address is below the one that was asked. */
   readonly madeId?: string
   /** Id for the log, if neither `madeId` nor the address tells it. */
@@ -65,6 +69,8 @@ interface Success<S extends TSchema = TSchema, N extends number = number> {
   readonly schema?: S
   readonly examples?: Content['examples']
   readonly hasLocation?: true
+  /** The answer has a text of that schema on each line. */
+  readonly isLines?: true
 }
 
 /** The names in a pattern such as `/applications/:id/keys/:keyId`. */

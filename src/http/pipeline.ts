@@ -81,6 +81,7 @@ export function beginExchange(
     clientAddress: clientAddress(request, server.origins),
     shown: nothingShown(),
     rowsTested: { count: 0 },
+    isServerEnding: inFlight.isEnding,
     params: {},
     query: noQuery,
     caller: undefined,

@@ -29,6 +29,7 @@ function callOf(
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),
+    isEnding: () => x.request.signal.aborted || x.isServerEnding(),
   }
 }
 

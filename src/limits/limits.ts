@@ -101,6 +101,26 @@ export const webhookSecretBytesMin = 24
 export const webhookSecretBytesMax = 64
 /** decision: a secret that is made here. */
 export const webhookSecretBytes = 32
+/** Source: clients of the family, which know at most five. */
+export const webhooksPerTenantMax = 5
+/** decision: for how long a replaced secret signs as well. */
+export const webhookOverlapHoursDefault = 24
+export const webhookOverlapHoursMax = 7 * 24
+/** decision: replays and retries that are asked for and not begun. */
+export const webhookOrdersMax = 100
+/** decision: addresses of e-mail that clients of the family send; no mail is sent to them. */
+export const notifyEmailCharsMax = 320
+
+// The feed of events
+export const feedWaitSecondsMax = 20
+/** decision: entries that one page looks through, and events from which on it ends. */
+export const feedEntriesMax = 10_000
+export const feedEventsMax = 1_000
+/** decision: pages that wait for events, in a process and of one credential. */
+export const feedWaitsMax = 128
+export const feedWaitsPerCredentialMax = 4
+/** Numbers of entries have 48 bits. */
+export const sequenceMax = 2 ** 48 - 1
 
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200

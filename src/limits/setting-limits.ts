@@ -16,6 +16,8 @@ export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
 export const trustedProxiesMax = 100
+/** decision: addresses of receivers that are not public: a few networks. */
+export const egressAllowMax = 64
 export const settingCharsMax = 1_000
 
 // Connections and processes

@@ -171,6 +171,47 @@ export const triedAddressesMax = 4
 export const idleConnectionsMax = 64
 export const idleConnectionSeconds = 8
 
+// Deliveries of events
+/** decision: interval at which the head of the log is looked at. */
+export const deliverEveryMs = 100
+/** decision: deliveries under way, of one webhook and of all. */
+export const deliveriesPerWebhookMax = 4
+export const deliveriesMax = 64
+/** decision: events that wait for their turn or their next attempt: then no more are read. */
+export const waitingDeliveriesMax = 1_000
+/** decision: events that are read ahead of those under way. */
+export const readAheadMax = 128
+/** decision: what was delivered is written down after so many deliveries, or that time. */
+export const deliveriesPerSave = 100
+export const deliveriesSaveMs = 250
+/** decision: the same, where entries were passed over and nothing was delivered. */
+export const passedSaveMs = 5_000
+/** Waits between attempts. Source: Standard Webhooks 1.0.0, "Retry schedule". */
+export const attemptWaitsMs: readonly number[] = [
+  5_000,
+  5 * 60_000,
+  30 * 60_000,
+  2 * 3_600_000,
+  5 * 3_600_000,
+  10 * 3_600_000,
+  14 * 3_600_000,
+  20 * 3_600_000,
+  24 * 3_600_000,
+]
+/** decision: part by which a wait is longer or shorter, by chance. */
+export const attemptJitter = 0.2
+/** decision: events given up that a webhook still lists, and for how long. */
+export const deadDeliveriesMax = 1_000
+export const deadDeliveriesMs = 30 * 24 * 3_600_000
+/** Source: Standard Webhooks 1.0.0, "Disabling": a webhook that has failed for days. */
+export const failingWebhookMs = 5 * 24 * 3_600_000
+/** decision: bundles of the log that are opened at once for events. */
+export const eventBundlesMax = 100
+/** decision: rows of webhooks that are read at once. */
+export const webhookRowsStep = 100
+/** decision: interval at which a waiting reader of the feed looks at the log. */
+export const feedLookMs = 100
+
 // Keys of security codes
 /** decision: codes that expire within it share a key, which expires at most that much later. */
 export const codeKeySpanMs = 5_000

@@ -38,7 +38,11 @@ const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'tenant:update': 'Update the tenant',
   'key:read': 'Read and list application keys',
   'key:rotate': 'Create and revoke application keys',
-  'log:read': 'Read the audit log of the tenant',
+  'log:read': 'Read the audit log, its proofs and the feed of events',
+  'webhook:read': 'Read webhooks and their deliveries',
+  'webhook:create': 'Create webhooks',
+  'webhook:update': 'Update webhooks, rotate their secrets, send again',
+  'webhook:delete': 'Delete webhooks',
 }
 
 const permissionSchema = Type.Object(

@@ -16,7 +16,14 @@ import type { Glimpse, RowHeader, NewRow, Row } from '../store/contract.ts'
 import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/core/row.ts'
 
 export type Collection =
-  'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'code_key' | 'idempotency'
+  | 'keyring'
+  | 'tenant'
+  | 'application'
+  | 'session'
+  | 'webhook'
+  | 'token'
+  | 'code_key'
+  | 'idempotency'
 
 /** Scope and collection of the rows. */
 export interface RowSealer {

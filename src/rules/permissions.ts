@@ -17,10 +17,6 @@ const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] a
  */
 export const unguardedPermissions = [
   'tenant:delete',
-  'webhook:read',
-  'webhook:create',
-  'webhook:update',
-  'webhook:delete',
 ] as const
 const management = [
   'application:read',
@@ -34,6 +30,10 @@ const management = [
   'key:read',
   'key:rotate',
   'log:read',
+  'webhook:read',
+  'webhook:create',
+  'webhook:update',
+  'webhook:delete',
   ...unguardedPermissions,
 ] as const
 

@@ -2,8 +2,9 @@
  * Formats of setting texts, by the names that their schemas use.
  * @module
  */
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { FormatRegistry } from '@sinclair/typebox'
+import { addressBytes } from '../lib/ip.ts'
 import {
   codeLifetimeMsMax,
   codeLifetimeMsMin,
@@ -71,8 +72,15 @@ function isNetwork(value: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
+/** An IPv4 address in IPv6 form is refused: of a network of those, all of IPv4 would be part. */
+const isPlainNetwork = (value: string): boolean => {
+  const [address = ''] = value.split('/')
+  return isNetwork(value) && (isIPv4(address) || addressBytes(address)?.length === 16)
+}
+
 const formats = {
   'address or network': isNetwork,
+  'plain address or network': isPlainNetwork,
   'backup place': isBackupPlace,
   'backup interval': isBackupInterval,
   'code lifetime': isCodeLifetime,

@@ -28,6 +28,7 @@ import {
   bodyBytesSettingMin,
   codeLifetimeDefault,
   corsOriginsMax,
+  egressAllowMax,
   foldRowsDefault,
   foldRowsSettingMax,
   foldRowsSettingMin,
@@ -116,6 +117,12 @@ export const settingsSchema = Type.Object({
     default: [],
     description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
     expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
+  }),
+  egressAllow: list(Type.String({ format: 'plain address or network', maxLength: settingCharsMax }), {
+    maxItems: egressAllowMax,
+    default: [],
+    description: 'addresses or networks beside public ones to which webhooks may lead',
+    expected: `at most ${egressAllowMax} addresses or networks such as 10.1.2.0/24`,
   }),
   searchGuessesPerMinuteMax: guesses(
     searchGuessesPerMinuteMax,

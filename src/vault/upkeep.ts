@@ -1,7 +1,7 @@
 /**
  * Work of a serving process beside requests: removes expired rows from the disk, overwrites the
- * remains of code keys in free space, writes the days on which API keys were used, and signs the
- * audit log.
+ * remains of code keys in free space, writes the days on which API keys were used, signs the audit
+ * log, and delivers events.
  * @module
  */
 import { makeCheckpoints } from '../audit/checkpoints.ts'
@@ -19,15 +19,19 @@ import {
   codeKeysLeftMax,
   codeKeysScrubMs,
   codeKeysScrubRest,
+  deliverEveryMs,
   keyUsesWriteMs,
   pagesOrdinal,
   pruneEveryMs,
   sweepIntervalMs,
 } from '../limits/work-limits.ts'
+import type { Send } from '../egress/send.ts'
 import type { Row } from '../store/contract.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { OperatedStore, StoreFigures } from '../store/operated.ts'
 import { sealedCodeKeyOf } from '../tokens/code-key.ts'
+import { makeDeliverer } from '../webhooks/deliver.ts'
+import { systemSend } from '../webhooks/system-send.ts'
 
 /**
  * Runs a task at once and then every interval, never twice at a time. A failure is logged, and the
@@ -176,6 +180,25 @@ export function startAuditUpkeep(
     stopSigning()
     stopIndexing()
     stopPruning()
+  }
+}
+
+/**
+ * Delivers events to webhooks, in one of the processes that share a store.
+ * @param isDeliverer true in that one
+ * @param send by default to public addresses, and to those that the operator allows
+ * @returns a function that ends it; it resolves when what was delivered is written down
+ */
+export function startDelivering(
+  deps: Deps,
+  isDeliverer: () => boolean = () => true,
+  send: Send = systemSend(deps),
+): () => Promise<void> {
+  const deliverer = makeDeliverer(deps, send, isDeliverer)
+  const stop = repeat(deliverer.tick, deliverEveryMs, 'webhooks_not_served', deps)
+  return () => {
+    stop()
+    return deliverer.end()
   }
 }
 

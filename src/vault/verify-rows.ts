@@ -28,6 +28,7 @@ import { attempt } from '../lib/errors.ts'
 import { unsealTenant, tenantUnique } from '../tenants/tenant-record.ts'
 import { isCodeKey } from '../tokens/code-key.ts'
 import { isFoundByItsRecord } from '../tokens/write/dedup.ts'
+import { isFoundByItsWebhook } from '../webhooks/webhook-record.ts'
 import { isKeyringRow } from './keyring/live-keyring.ts'
 
 /** Plain data without any stored value. */
@@ -85,6 +86,11 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
         row.deadlineMs === expiresAt?.epochMs
       )
     },
+  },
+  {
+    collection: 'webhook',
+    parts: 2,
+    follows: row => isFoundByItsWebhook(keys, row),
   },
   {
     collection: 'tenant',
@@ -153,6 +159,7 @@ export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => 
     tenant: 0,
     application: 0,
     session: 0,
+    webhook: 0,
     token: 0,
     code_key: 0,
     idempotency: 0,

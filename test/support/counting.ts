@@ -76,6 +76,7 @@ export function countWork(deps: Deps): Counted {
         logKey: keys.logKey,
         auditKey: keys.auditKey,
         auditIndexKey: keys.auditIndexKey,
+        eventSeed: keys.eventSeed,
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
         wipe: keys.wipe,

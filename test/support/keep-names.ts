@@ -25,6 +25,7 @@ const keys = {
   logKey: key,
   auditKey: key,
   auditIndexKey: key,
+  eventSeed: key,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

@@ -63,6 +63,9 @@ async function fill(tenant: TestVault): Promise<void> {
   const headers = { 'SVC-IDEMPOTENCY-KEY': 'kept' }
   const body = { type: 'token', data: 1 }
   expect((await tenant.ask('POST', '/tokens', { key, body, headers })).status).toBe(201)
+  const hook = { name: 'a', url: 'https://hooks.example/', events: ['token.created'] }
+  const asked = { key: tenant.managementKey, body: hook }
+  expect((await tenant.ask('POST', '/webhooks', asked)).status).toBe(201)
 }
 
 beforeEach(async () => {
@@ -84,12 +87,13 @@ describe('a vault as it was written', () => {
         tenant: 2,
         application: 6,
         session: 2,
+        webhook: 2,
         token: 12,
         code_key: 2,
         idempotency: 2,
       },
     })
-    expect(rows.length).toBe(1 + 2 + 6 + 2 + 12 + 2 + 2)
+    expect(rows.length).toBe(1 + 2 + 6 + 2 + 2 + 12 + 2 + 2)
   })
 
   test('is read oldest first, and no row is kept', () => {
@@ -119,7 +123,14 @@ const flipped = (part: Uint8Array): Uint8Array => {
 }
 
 describe('a value that is not as it was sealed', () => {
-  test.each<Collection>(['application', 'session', 'token', 'code_key', 'idempotency'])(
+  test.each<Collection>([
+    'application',
+    'session',
+    'webhook',
+    'token',
+    'code_key',
+    'idempotency',
+  ])(
     'is damaged, and not counted: %s',
     wanted => {
       const row = rowOf(wanted)
@@ -201,6 +212,14 @@ const mistakes: readonly (readonly [Collection, string, (header: RowHeader) => R
   ['application', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'another deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'no nonce', ({ uniques, ...rest }) => ({ ...rest, uniques: uniques.slice(0, 1) })],
+  [
+    'webhook',
+    'another place',
+    ({ uniques, ...rest }) => ({ ...rest, uniques: [...uniques.slice(0, 1), otherUnique] }),
+  ],
+  ['webhook', 'no id', ({ uniques, ...rest }) => ({ ...rest, uniques: uniques.slice(1) })],
+  ['webhook', 'a term less', header => ({ ...header, terms: header.terms.slice(1) })],
+  ['webhook', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['tenant', 'another id', header => ({ ...header, uniques: [otherUnique] })],
   ['tenant', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['idempotency', 'no deadline', ({ uniques, terms }) => ({ uniques, terms })],

@@ -13,6 +13,7 @@ import type { Content, Operation } from '../operation.ts'
 const groups: readonly (readonly [path: RegExp, name: string, description: string])[] = [
   [/^\/sessions/, 'Sessions', 'Short-lived access for browsers and mobile applications.'],
   [/^\/applications/, 'Applications', 'Holders of API keys, and who may see what.'],
+  [/^\/(?:webhooks|events)/, 'Webhooks', 'What happens in the tenant, told to others.'],
   [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
   [/^\/logs/, 'Logs', 'Who asked for what, and what was answered.'],
   [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
@@ -115,14 +116,15 @@ function contentOf(type: string, { schema, examples }: Content, components: Comp
 }
 
 function describeSuccess({ success }: Operation, components: Components): Plain {
-  const { status, schema, examples = {}, hasLocation } = success
+  const { status, schema, examples = {}, hasLocation, isLines } = success
+  const type = isLines === true ? 'application/x-ndjson' : 'application/json'
   return {
     [String(status)]: {
       description: schema === undefined ? 'Done; the answer is empty.' : 'Done.',
       headers: { ...answerHeaders, ...(hasLocation === true ? locationHeader : {}) },
       ...(schema === undefined
         ? {}
-        : { content: contentOf('application/json', { schema, examples }, components) }),
+        : { content: contentOf(type, { schema, examples }, components) }),
     },
   }
 }

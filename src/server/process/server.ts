@@ -7,9 +7,11 @@ import { buildApp, type App } from '../listen/app.ts'
 import type { Address, TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Deps } from '../../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../../limits/operation-limits.ts'
+import type { Send } from '../../egress/send.ts'
 import type { OperatedStore } from '../../store/operated.ts'
 import {
   startAuditUpkeep,
+  startDelivering,
   startSweeping,
   startWritingKeyUses,
   type AuditUpkeep,
@@ -117,17 +119,20 @@ export interface VaultDuties {
   readonly scrub?: OperatedStore['scrub']
   /** Without it the audit log is neither signed nor pruned. */
   readonly auditUpkeep?: Pick<AuditUpkeep, 'place' | 'figures'>
+  /** Source: `startDelivering`. */
+  readonly send?: Send
 }
 
 export function startAnswering(
   deps: Deps,
   app: App,
-  { isSweeper, scrub, auditUpkeep }: VaultDuties = {},
+  { isSweeper, scrub, auditUpkeep, send }: VaultDuties = {},
 ): Answering {
   const stopSweeping = startSweeping(deps, isSweeper, scrub)
   const stopAuditUpkeep =
     auditUpkeep && startAuditUpkeep(deps, { ...auditUpkeep, isSigner: isSweeper })
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
+  const stopDelivering = startDelivering(deps, isSweeper, send)
   return {
     app,
     async end(listening) {
@@ -137,6 +142,7 @@ export function startAnswering(
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)
       listening?.clear()
+      await atMost(storeCloseMsMax, stopDelivering().catch(() => {}))
       await atMost(storeCloseMsMax, deps.audit.flush())
       // A store that cannot commit does not close either, but all answered writes are on disk.
       await atMost(storeCloseMsMax, deps.store.close())

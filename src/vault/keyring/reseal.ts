@@ -59,7 +59,7 @@ export async function countByKey(
   return counts
 }
 
-const ofInstallation: readonly Collection[] = ['session', 'application', 'tenant']
+const ofInstallation: readonly Collection[] = ['session', 'application', 'webhook', 'tenant']
 const ofTenant: readonly Collection[] = ['token', 'code_key', 'idempotency']
 
 /** Values of a row, with the sealer that sealed them. */

@@ -38,7 +38,7 @@ const layers: readonly Layer[] = [
   {
     name: 'app',
     paths: ['src/coffer.ts', 'src/vault', 'src/http/documentation'],
-    imports: ['http', 'features', 'deps', ...core, 'version'],
+    imports: ['http', 'features', 'egress', 'deps', ...core, 'version'],
   },
   // Bundled for browsers: it shares only printed shapes with the server.
   { name: 'client', paths: ['src/client'], imports: [] },

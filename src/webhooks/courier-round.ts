@@ -1,0 +1,107 @@
+/**
+ * The round of a courier: what it has read and not delivered of one webhook, and how that is
+ * written down and read again.
+ * @module
+ */
+import type { KeyObject } from 'node:crypto'
+import { deliveriesKey } from '../audit/derived-keys.ts'
+import type { Deps } from '../deps.ts'
+import type { Send } from '../egress/send.ts'
+import { deliveriesPerSave, deliveriesSaveMs, passedSaveMs } from '../limits/work-limits.ts'
+import type { LogRange } from '../store/contract.ts'
+import { encodeState, type DeadDelivery, type DeliveryState } from './delivery-state.ts'
+import { makeLanes, type Lanes } from './lanes.ts'
+import { eventsAt, type EventBatch } from './read-events.ts'
+import type { StoredWebhook } from './webhook-record.ts'
+
+export interface CourierParts {
+  readonly deps: Pick<
+    Deps,
+    'store' | 'keys' | 'now' | 'elapsedMs' | 'randomBytes' | 'log' | 'audit'
+  >
+  readonly send: Send
+  readonly eventKey: KeyObject
+  readonly read: (from: number, head: number) => Promise<EventBatch>
+  /** Turns that all webhooks share. */
+  readonly turns: { readonly take: () => boolean; readonly give: () => void }
+}
+
+/** Members without a word of their own are as in `DeliveryState`. */
+export interface Round {
+  readonly parts: CourierParts
+  readonly lanes: Lanes
+  stored: StoredWebhook
+  cursor: number
+  ordersDone: number
+  failingSinceMs: number | undefined
+  dead: readonly DeadDelivery[]
+  /** The log, as it was last looked at. */
+  range: LogRange
+  /** Number of deliveries under way. */
+  underWay: number
+  /** Unix milliseconds until which its receiver wants nothing. */
+  pausedUntilMs: number
+  /** True once nothing more is sent. */
+  isEnded: boolean
+  /** True from a decision to disable the webhook on. */
+  isDisabling: boolean
+  /** Attempts that are not written down. */
+  unsaved: number
+  savedCursor: number
+  /** By `elapsedMs`. */
+  savedMs: number
+}
+
+/** Goes on where the state was written; events that were pruned meanwhile are left out. */
+export async function resumeRound(
+  parts: CourierParts,
+  stored: StoredWebhook,
+  state: DeliveryState,
+): Promise<Round> {
+  const { cursor, ordersDone, failingSinceMs, dead } = state
+  const lanes = makeLanes()
+  for (const { sequence, place, attempts, nextMs, failure } of state.waiting) {
+    const event = (await eventsAt(parts.deps, sequence))[place]
+    if (event !== undefined) lanes.add({ event, attempts, nextMs, failure, isUnderWay: false })
+  }
+  return {
+    ...{ parts, lanes, stored, cursor, ordersDone, failingSinceMs, dead },
+    range: { from: 0, next: cursor },
+    underWay: 0,
+    pausedUntilMs: 0,
+    isEnded: false,
+    isDisabling: false,
+    unsaved: 0,
+    savedCursor: cursor,
+    savedMs: parts.deps.elapsedMs(),
+  }
+}
+
+const stateOf = ({ cursor, ordersDone, failingSinceMs, dead, lanes }: Round): DeliveryState => ({
+  cursor,
+  ordersDone,
+  failingSinceMs,
+  dead,
+  waiting: lanes.all().map(({ event: { sequence, place }, attempts, nextMs, failure }) => ({
+    ...{ sequence, place, attempts, nextMs, failure },
+  })),
+})
+
+export function isSaveDue({ parts, unsaved, savedMs, cursor, savedCursor }: Round): boolean {
+  const sinceMs = parts.deps.elapsedMs() - savedMs
+  if (unsaved > 0) return unsaved >= deliveriesPerSave || sinceMs >= deliveriesSaveMs
+  return cursor !== savedCursor && sinceMs >= passedSaveMs
+}
+
+/** Writes how far it is, unless the webhook was changed or deleted since it was read. */
+export async function saveRound(round: Round): Promise<void> {
+  const { parts, stored, unsaved, cursor } = round
+  const { ok } = await parts.deps.store.write([
+    { derived: deliveriesKey(stored.record.id), value: encodeState(stateOf(round)) },
+    { require: stored.row.ordinal, ifVersion: stored.row.version },
+  ])
+  round.savedMs = parts.deps.elapsedMs()
+  if (!ok) return
+  round.unsaved -= unsaved
+  round.savedCursor = cursor
+}

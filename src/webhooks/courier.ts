@@ -1,0 +1,153 @@
+/**
+ * Deliveries to one webhook: reads the log from its cursor on, sends, and writes down how far it is.
+ *
+ * Events of one thing go one after the other. What fails waits for its next attempt, and what
+ * follows about the same thing waits behind it. With many waiting nothing more is read: the log
+ * keeps the rest.
+ * @module
+ */
+import { parseDestination } from '../egress/destination.ts'
+import type { Sent } from '../egress/send.ts'
+import { utf8 } from '../lib/bytes.ts'
+import { nextFlight } from '../lib/serial.ts'
+import {
+  deliveriesPerWebhookMax,
+  readAheadMax,
+  waitingDeliveriesMax,
+} from '../limits/work-limits.ts'
+import type { LogRange } from '../store/contract.ts'
+import {
+  isSaveDue,
+  resumeRound,
+  saveRound,
+  type CourierParts,
+  type Round,
+} from './courier-round.ts'
+import type { DeliveryState } from './delivery-state.ts'
+import { printMessage } from './event-body.ts'
+import { eventId, type VaultEvent } from './event-types.ts'
+import { newDelivery, type Delivery } from './lanes.ts'
+import { obeyOrders } from './orders.ts'
+import { settle } from './settle.ts'
+import { signWebhook } from './signature.ts'
+import { liveSecrets, type StoredWebhook } from './webhook-record.ts'
+
+export interface Courier {
+  /** Takes what was changed of its webhook. */
+  readonly change: (stored: StoredWebhook) => void
+  /** Sends what may go now. */
+  readonly start: () => void
+  /** Does what was ordered, reads on, sends, and writes down how far it is. */
+  readonly work: (range: LogRange) => Promise<void>
+  /** Sends no more. */
+  readonly leave: () => void
+  /** Sends no more, and writes down how far it is. */
+  readonly end: () => Promise<void>
+}
+
+/** True if a webhook gets an event. A test is for the one that was asked. */
+function isFor({ record }: StoredWebhook, { type, id, entry }: VaultEvent): boolean {
+  if (entry.tenantId !== record.tenantId) return false
+  return type === 'webhook.test' ? id === record.id : record.events.includes(type)
+}
+
+async function post({ parts, stored }: Round, { event }: Delivery): Promise<Sent> {
+  const { record } = stored
+  const atMs = parts.deps.now()
+  const destination = parseDestination(record.url)
+  if ('failure' in destination) return { failure: destination.failure }
+  const body = new Uint8Array(utf8(printMessage(event, atMs)))
+  const id = `${record.id}_${eventId(event)}`
+  const message = { id, timestamp: Math.floor(atMs / 1_000), body }
+  const signers = { secrets: liveSecrets(record, atMs), eventKey: parts.eventKey }
+  const headers = { 'content-type': 'application/json', ...signWebhook(message, signers) }
+  return parts.send({ destination, headers, body })
+}
+
+const isFull = ({ lanes }: Round): boolean =>
+  lanes.size() >= waitingDeliveriesMax || lanes.fresh() >= readAheadMax
+
+/** Takes whole entries while there is room. @returns the sequence of the next one to read */
+function takeIn(round: Round, events: readonly VaultEvent[], next: number): number {
+  let taken = -1
+  for (const event of events) {
+    if (event.sequence !== taken && isFull(round)) return event.sequence
+    taken = event.sequence
+    if (isFor(round.stored, event)) round.lanes.add(newDelivery(event))
+  }
+  return next
+}
+
+async function fill(round: Round): Promise<void> {
+  const { deps, read } = round.parts
+  if (round.cursor < round.range.from) {
+    deps.log('webhook_entries_pruned', { entries: round.range.from - round.cursor })
+    round.cursor = round.range.from
+  }
+  while (round.cursor < round.range.next && !isFull(round) && !round.isEnded) {
+    const { events, next } = await read(round.cursor, round.range.next)
+    if (next <= round.cursor) return
+    round.cursor = takeIn(round, events, next)
+  }
+}
+
+export async function startCourier(
+  parts: CourierParts,
+  stored: StoredWebhook,
+  state: DeliveryState,
+): Promise<Courier> {
+  const { turns, deps } = parts
+  const round = await resumeRound(parts, stored, state)
+
+  const step = nextFlight(async () => {
+    if (round.isEnded) return
+    await obeyOrders(round)
+    await fill(round)
+    start()
+    if (isSaveDue(round)) await saveRound(round)
+  })
+
+  async function deliver(delivery: Delivery): Promise<void> {
+    delivery.isUnderWay = true
+    round.underWay += 1
+    const sent = await post(round, delivery).catch((): Sent => ({ failure: 'connection' }))
+    round.underWay -= 1
+    delivery.isUnderWay = false
+    if (!round.isEnded) settle(round, delivery, sent)
+    turns.give()
+    start()
+    // What fails here fails again at the next tick, which tells it.
+    void step().catch(() => {})
+  }
+
+  function start(): void {
+    const isStill = round.isEnded || round.isDisabling || round.stored.record.status === 'disabled'
+    const nowMs = deps.now()
+    if (isStill || nowMs < round.pausedUntilMs) return
+    for (const delivery of round.lanes.ready(nowMs)) {
+      if (round.underWay >= deliveriesPerWebhookMax || !turns.take()) return
+      void deliver(delivery)
+    }
+  }
+
+  const leave = (): void => {
+    round.isEnded = true
+  }
+
+  return {
+    change(next) {
+      round.stored = next
+      round.isDisabling = false
+    },
+    start,
+    work(range) {
+      round.range = range
+      return step()
+    },
+    leave,
+    end() {
+      leave()
+      return saveRound(round)
+    },
+  }
+}

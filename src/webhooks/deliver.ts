@@ -1,0 +1,128 @@
+/**
+ * Deliveries to all webhooks, in one of the processes that share a store: the one that sweeps.
+ *
+ * The audit log is what is still to be sent, and each webhook a place in it: so no event is lost
+ * between a commit and its delivery.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { privateKeyOf } from '../crypto/ed25519.ts'
+import type { Send } from '../egress/send.ts'
+import { ApiError } from '../lib/errors.ts'
+import { deliveriesMax, webhookRowsStep } from '../limits/work-limits.ts'
+import { startCourier, type Courier } from './courier.ts'
+import type { CourierParts } from './courier-round.ts'
+import { readState } from './delivery-state.ts'
+import { makeEventReader } from './read-events.ts'
+import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
+
+export interface Deliverer {
+  /** Sends what may go now, and reads on in the log; called again and again, never twice at once. */
+  readonly tick: () => Promise<void>
+  /** Sends no more, and writes down how far each webhook is. */
+  readonly end: () => Promise<void>
+}
+
+/** Reads all webhooks, newest first. */
+async function* storedWebhooks({ store, keys }: Pick<Deps, 'store' | 'keys'>) {
+  for (let before: number | undefined; ;) {
+    const window = { offset: 0, limit: webhookRowsStep, nowMs: 0, uncounted: true } as const
+    const { rows } = await store.page(
+      { term: anyWebhookTerm(keys) },
+      before === undefined ? window : { ...window, before },
+    )
+    for (const row of rows) yield unsealWebhook(keys, row)
+    before = rows.at(-1)?.ordinal
+    if (before === undefined || rows.length < webhookRowsStep) return
+  }
+}
+
+/** The turns that all webhooks share; who had none begins as soon as one is given back. */
+function makeTurns(startAll: () => void): CourierParts['turns'] {
+  let taken = 0
+  let isWanted = false
+  return {
+    take() {
+      isWanted ||= taken >= deliveriesMax
+      if (taken >= deliveriesMax) return false
+      taken += 1
+      return true
+    },
+    give() {
+      taken -= 1
+      if (!isWanted) return
+      isWanted = false
+      startAll()
+    },
+  }
+}
+
+function eventKeyOf({ keys: { eventSeed } }: Pick<Deps, 'keys'>) {
+  if (eventSeed === undefined) throw new ApiError('unavailable', 'The vault is sealed.')
+  return privateKeyOf(eventSeed)
+}
+
+interface Known {
+  readonly courier: Courier
+  readonly version: number
+}
+
+/** @param isDeliverer true in the one process that delivers */
+export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean): Deliverer {
+  const { store } = deps
+  let couriers = new Map<string, Known>()
+  let generation: number | undefined
+  const startAll = (): void => couriers.forEach(({ courier }) => courier.start())
+  const parts: CourierParts = {
+    deps,
+    send,
+    eventKey: eventKeyOf(deps),
+    read: makeEventReader(deps),
+    turns: makeTurns(startAll),
+  }
+
+  async function courierOf(stored: StoredWebhook, known: Known | undefined): Promise<Courier> {
+    if (known === undefined) {
+      return startCourier(parts, stored, await readState(store, stored.record))
+    }
+    if (known.version !== stored.row.version) known.courier.change(stored)
+    return known.courier
+  }
+
+  async function reload(): Promise<void> {
+    const found = new Map<string, Known>()
+    const ending = new Map(couriers)
+    for await (const stored of storedWebhooks(deps)) {
+      const { id, status } = stored.record
+      const known = couriers.get(id)
+      if (status === 'disabled' && known === undefined) continue
+      const courier = await courierOf(stored, known)
+      if (status === 'disabled') continue
+      found.set(id, { courier, version: stored.row.version })
+      ending.delete(id)
+    }
+    couriers = found
+    // Of those that were deleted nothing is written.
+    for (const { courier } of ending.values()) await courier.end()
+  }
+
+  return {
+    async tick() {
+      if (!isDeliverer()) {
+        for (const { courier } of couriers.values()) courier.leave()
+        couriers = new Map()
+        generation = undefined
+        return
+      }
+      const current = await store.generation()
+      if (current !== generation) await reload()
+      generation = current
+      if (couriers.size === 0) return
+      const range = await store.logRange()
+      await Promise.all(Array.from(couriers.values(), ({ courier }) => courier.work(range)))
+    },
+    async end() {
+      await Promise.all(Array.from(couriers.values(), ({ courier }) => courier.end()))
+    },
+  }
+}

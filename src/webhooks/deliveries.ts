@@ -1,0 +1,42 @@
+/**
+ * Deliveries of a webhook that wait or were given up, as they are shown: as of a moment ago.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { printInstantUtc } from '../rules/instants.ts'
+import { readState, type DeadDelivery, type WaitingDelivery } from './delivery-state.ts'
+import { eventId } from './event-types.ts'
+import { eventsAt } from './read-events.ts'
+import type { WebhookRecord } from './webhook-record.ts'
+
+type Shown = DeadDelivery | WaitingDelivery
+
+async function printDelivery(deps: Deps, shown: Shown): Promise<string> {
+  const { sequence, place, attempts, failure } = shown
+  const event = (await eventsAt(deps, sequence))[place]
+  const isDead = 'atMs' in shown
+  const isTried = attempts > 0
+  return JSON.stringify({
+    sequence,
+    event_id: eventId({ sequence, place }),
+    type: event?.type,
+    status: isDead ? 'dead' : 'waiting',
+    attempts,
+    failure,
+    next_attempt_at: !isDead && isTried ? printInstantUtc(shown.nextMs) : undefined,
+    given_up_at: isDead ? printInstantUtc(shown.atMs) : undefined,
+  })
+}
+
+export async function readDeliveries(
+  deps: Deps,
+  record: WebhookRecord,
+  offset: number,
+  limit: number,
+): Promise<{ readonly total: number; readonly items: readonly string[] }> {
+  const { waiting, dead } = await readState(deps.store, record)
+  const all: readonly Shown[] = [...dead, ...waiting]
+  const items: string[] = []
+  for (const each of all.slice(offset, offset + limit)) items.push(await printDelivery(deps, each))
+  return { total: all.length, items }
+}

@@ -1,0 +1,72 @@
+/**
+ * How far the deliveries to a webhook are: one value beside the log, which one process writes.
+ *
+ * It holds numbers of entries, attempts and instants, and no id. Everything below the cursor was
+ * delivered, is waiting, or was given up. It is behind what was delivered by a moment: after a
+ * crash some messages go out twice, with the same id.
+ * @module
+ */
+import { deliveriesKey, readDerived } from '../audit/derived-keys.ts'
+import { utf8, utf8Text } from '../lib/bytes.ts'
+import { andThen, type MaybeLater } from '../lib/waiting.ts'
+import type { Store } from '../store/contract.ts'
+
+/** An attempt that failed, or an event that waits behind one: place in the log, and when next. */
+export interface WaitingDelivery {
+  readonly sequence: number
+  readonly place: number
+  /** Attempts so far. */
+  readonly attempts: number
+  /** Unix milliseconds of the next one. */
+  readonly nextMs: number
+  /** Status of the last answer, or what failed before one; absent if nothing was sent. */
+  readonly failure?: string | undefined
+}
+
+/** An event that was given up. */
+export interface DeadDelivery {
+  readonly sequence: number
+  readonly place: number
+  readonly attempts: number
+  readonly atMs: number
+  readonly failure: string
+}
+
+export interface DeliveryState {
+  /** Sequence of the next entry to read. */
+  readonly cursor: number
+  /** Number of the last order that was done. */
+  readonly ordersDone: number
+  /** Unix milliseconds of the first failure since the last success. */
+  readonly failingSinceMs?: number | undefined
+  /** In the order of the log. */
+  readonly waiting: readonly WaitingDelivery[]
+  /** Oldest first. */
+  readonly dead: readonly DeadDelivery[]
+}
+
+export const encodeState = (state: DeliveryState): Uint8Array => utf8(JSON.stringify(state))
+
+/** Returns `undefined` if somebody else has changed the bytes. */
+function decodeState(bytes: Uint8Array): DeliveryState | undefined {
+  try {
+    const read: Partial<DeliveryState> = JSON.parse(utf8Text(bytes))
+    const { cursor = -1, ordersDone = -1, waiting, dead, failingSinceMs } = read
+    const isWhole = Number.isSafeInteger(cursor) && Number.isSafeInteger(ordersDone)
+    if (!isWhole || cursor < 0 || !Array.isArray(waiting) || !Array.isArray(dead)) return undefined
+    return { cursor, ordersDone, failingSinceMs, waiting, dead }
+  } catch {
+    return undefined
+  }
+}
+
+/** A state that does not decode counts as none: then all is delivered once more. */
+export const readState = (
+  store: Pick<Store, 'derived'>,
+  { id, from }: { readonly id: string; readonly from: number },
+): MaybeLater<DeliveryState> =>
+  andThen(
+    readDerived(store, deliveriesKey(id)),
+    stored =>
+      (stored && decodeState(stored)) ?? { cursor: from, ordersDone: 0, waiting: [], dead: [] },
+  )

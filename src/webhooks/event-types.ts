@@ -1,0 +1,95 @@
+/**
+ * Events: what an entry of the audit log means to those who follow a tenant from outside.
+ *
+ * An event names one thing by its id, and nothing that is known of it. Refusals are no events, and
+ * neither is an answer that repeats an earlier effect.
+ * @module
+ */
+import type { AuditEntry } from '../audit/entry.ts'
+
+/** Names as the published clients of the family know them, and `token.revealed`. */
+export const eventTypes = [
+  'token.created',
+  'token.updated',
+  'token.deleted',
+  'token.expired',
+  'token.read',
+  'token.revealed',
+  'application.created',
+  'application.updated',
+  'application.deleted',
+  'application.key.created',
+  'application.key.deleted',
+  'session.created',
+  'session.authorized',
+  'webhook.test',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+type Subject = 'token' | 'application' | 'application_key' | 'session' | 'webhook'
+
+/** One event, numbered by its entry and its place among the events of that entry. */
+export interface VaultEvent {
+  readonly sequence: number
+  readonly place: number
+  readonly type: EventType
+  readonly subject: Subject
+  /** Id of the thing. */
+  readonly id: string
+  readonly entry: AuditEntry
+}
+
+interface Meaning {
+  readonly type: EventType
+  readonly subject: Subject
+}
+
+const meanings: Readonly<Record<string, Meaning>> = {
+  createToken: { type: 'token.created', subject: 'token' },
+  tokenize: { type: 'token.created', subject: 'token' },
+  updateToken: { type: 'token.updated', subject: 'token' },
+  deleteToken: { type: 'token.deleted', subject: 'token' },
+  tokenExpired: { type: 'token.expired', subject: 'token' },
+  createApplication: { type: 'application.created', subject: 'application' },
+  updateApplication: { type: 'application.updated', subject: 'application' },
+  deleteApplication: { type: 'application.deleted', subject: 'application' },
+  regenerateKey: { type: 'application.key.created', subject: 'application_key' },
+  createApplicationKey: { type: 'application.key.created', subject: 'application_key' },
+  deleteApplicationKey: { type: 'application.key.deleted', subject: 'application_key' },
+  createSession: { type: 'session.created', subject: 'session' },
+  authorizeSession: { type: 'session.authorized', subject: 'session' },
+  testWebhook: { type: 'webhook.test', subject: 'webhook' },
+}
+
+const readings: ReadonlySet<string> = new Set([
+  'getToken',
+  'listTokens',
+  'listTokensByCursor',
+  'searchTokens',
+  'searchTokensByCursor',
+  'detokenize',
+])
+
+function meaningOf({ operation, transform }: AuditEntry): Meaning | undefined {
+  if (!readings.has(operation)) return meanings[operation]
+  return { type: transform === 'reveal' ? 'token.revealed' : 'token.read', subject: 'token' }
+}
+
+/** Ids of the things; of a key it stands behind that of its application. */
+const idsOf = ({ entityIds }: AuditEntry, { subject }: Meaning): readonly string[] =>
+  subject === 'application_key' ? entityIds.slice(1) : entityIds
+
+/** Events of an entry: one for each id; none for an entry of the installation. */
+export function eventsOf(sequence: number, entry: AuditEntry): readonly VaultEvent[] {
+  if (entry.tenantId === undefined || entry.reason !== undefined || entry.result >= 300) return []
+  const meaning = meaningOf(entry)
+  if (meaning === undefined) return []
+  return idsOf(entry, meaning).map((id, place) => ({ ...meaning, sequence, place, id, entry }))
+}
+
+/** Id of an event; it ends the id of each message that carries it. */
+export const eventId = ({ sequence, place }: Pick<VaultEvent, 'sequence' | 'place'>): string =>
+  `${sequence}_${place}`
+
+/** Events of one thing have one order. */
+export const thingOf = ({ subject, id }: VaultEvent): string => `${subject} ${id}`

@@ -1,0 +1,129 @@
+/**
+ * The feed of events over HTTP: one JSON text a line.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
+import type { QueryParameters } from '../http/request.ts'
+import { on } from '../http/routes.ts'
+import { invalid } from '../lib/errors.ts'
+import { closed, oneOf } from '../lib/schemas.ts'
+import { feedWaitSecondsMax, sequenceMax } from '../limits/limits.ts'
+import { eventTypes, type EventType } from './event-types.ts'
+import { makeFeed, type FeedPage } from './feed.ts'
+
+const feedQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: sequenceMax,
+        description: 'The last line of the page before tells it. Absent: from the oldest on.',
+        examples: [4711],
+      }),
+    ),
+    types: Type.Optional(
+      Type.String({
+        description: 'Types of events, comma-separated. Absent: all.',
+        examples: ['token.created,token.deleted'],
+      }),
+    ),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: feedWaitSecondsMax,
+        default: 0,
+        description: 'Seconds for which a page waits that would hold no event.',
+        examples: [20],
+      }),
+    ),
+  },
+  closed,
+)
+
+const lineSchema = Type.Object(
+  {
+    sequence: Type.Optional(Type.Integer({ description: 'Of its entry in the audit log.' })),
+    id: Type.Optional(Type.String()),
+    type: Type.Union([oneOf(eventTypes, 'EventType'), Type.Literal('page.end')]),
+    timestamp: Type.Optional(Type.String({ format: 'date-time' })),
+    tenant_id: Type.Optional(Type.String({ format: 'uuid' })),
+    trace_id: Type.Optional(Type.String()),
+    data: Type.Optional(Type.Unknown({ description: 'The thing and who did it, by their ids.' })),
+    after: Type.Optional(Type.Integer({ description: 'For the next page; in the last line.' })),
+    oldest: Type.Optional(Type.Integer({ description: 'The oldest entry kept; in the last line.' })),
+  },
+  { title: 'EventLine' },
+)
+
+const lineExamples = {
+  event: {
+    sequence: 4711,
+    id: '4711_0',
+    type: 'token.created',
+    timestamp: '2026-03-01T08:20:00.000+00:00',
+    tenant_id: '77cb0024-123e-41a8-8ff8-a3d5a0fa8a08',
+    trace_id: 'checkout-4711',
+    data: {
+      token: { id: 'c06d0789-0a38-40be-b7cc-c28a718f76f1' },
+      actor: { id: '0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44', type: 'private' },
+    },
+  },
+  last: { type: 'page.end', after: 4711, oldest: 0 },
+}
+
+function numberIn(query: QueryParameters, name: string, max: number): number | undefined {
+  const text = query.get(name)?.[0]
+  if (text === undefined) return undefined
+  const value = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
+  if (value <= max) return value
+  throw invalid(`query.${name}`, `expected an integer from 0 to ${max}`)
+}
+
+const isType = (text: string): text is EventType => eventTypes.some(type => type === text)
+
+function typesIn(query: QueryParameters): ReadonlySet<EventType> | undefined {
+  const texts = query.get('types')?.flatMap(text => text.split(','))
+  if (texts === undefined) return undefined
+  if (texts.every(isType)) return new Set(texts)
+  throw invalid('query.types', 'expected types of events, comma-separated')
+}
+
+function printLines({ events, next, oldest }: FeedPage): string {
+  const last = JSON.stringify({ type: 'page.end', after: next - 1, oldest })
+  return `${[...events, last].join('\n')}\n`
+}
+
+async function read(
+  readPage: ReturnType<typeof makeFeed>,
+  { caller, query, isEnding }: OperationCall,
+): Promise<Reply> {
+  const after = numberIn(query, 'after', sequenceMax)
+  const waitMs = (numberIn(query, 'wait', feedWaitSecondsMax) ?? 0) * 1_000
+  const from = after === undefined ? 0 : after + 1
+  const page = await readPage(caller, { from, types: typesIn(query), waitMs, isEnding })
+  const json = printLines(page)
+  caller.budget?.reserve(json.length)
+  return { status: 200, json, isLines: true }
+}
+
+function listEvents(deps: Deps) {
+  const readPage = makeFeed(deps)
+  return operation({
+    name: 'listEvents',
+    method: 'GET',
+    path: '/events',
+    summary: 'Read events in their order, and wait for the next',
+    permission: 'log:read',
+    query: feedQuery,
+    success: { status: 200, schema: lineSchema, examples: lineExamples, isLines: true },
+    failures: [400, 401, 403, 429],
+    run: call => read(readPage, call),
+  })
+}
+
+export const feedRoutes = (deps: Deps, pipeline: Pipeline) =>
+  new Elysia().route(...on(pipeline, listEvents(deps)))

@@ -1,0 +1,52 @@
+/**
+ * What callers ask of the process that delivers, done once.
+ * @module
+ */
+import { deliveriesPerSave } from '../limits/work-limits.ts'
+import type { Round } from './courier-round.ts'
+import { newDelivery } from './lanes.ts'
+import { eventsAt } from './read-events.ts'
+import type { WebhookOrder } from './webhook-record.ts'
+
+/** Begins anew at an entry; what is under way goes on. */
+function replay(round: Round, from: number): void {
+  round.lanes.dropFrom(from)
+  round.dead = round.dead.filter(({ sequence }) => sequence < from)
+  round.cursor = Math.min(round.cursor, from)
+}
+
+/** Has the events of an entry go now, those that were given up as well. */
+async function retry(round: Round, sequence: number): Promise<void> {
+  const { lanes, dead, parts } = round
+  const given = dead.filter(each => each.sequence === sequence)
+  const events = given.length === 0 ? [] : await eventsAt(parts.deps, sequence)
+  for (const { place } of given) {
+    const event = events[place]
+    if (event !== undefined) lanes.add(newDelivery(event))
+  }
+  round.dead = round.dead.filter(each => !given.includes(each))
+  for (const delivery of lanes.all()) {
+    if (delivery.event.sequence === sequence) delivery.nextMs = 0
+  }
+}
+
+function resume(round: Round): void {
+  round.failingSinceMs = undefined
+  for (const delivery of round.lanes.all()) delivery.nextMs = 0
+}
+
+async function obey(round: Round, order: WebhookOrder): Promise<void> {
+  if (order.kind === 'replay') replay(round, order.from)
+  else if (order.kind === 'retry') await retry(round, order.sequence)
+  else resume(round)
+  round.pausedUntilMs = 0
+  round.ordersDone = order.number
+  round.unsaved += deliveriesPerSave
+}
+
+/** Does what was ordered since. */
+export async function obeyOrders(round: Round): Promise<void> {
+  for (const order of round.stored.record.orders) {
+    if (order.number > round.ordersDone) await obey(round, order)
+  }
+}
