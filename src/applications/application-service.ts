@@ -23,7 +23,7 @@ import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
 import { assertGrantsOfSomeType, checkGrants } from './application-grants.ts'
-import { heldKeys, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
+import { heldKeys, keyIdOf, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
 import type { CreateApplicationBody, UpdateApplicationBody } from './schema.ts'
 import {
   applicationUnique,
@@ -255,19 +255,27 @@ export async function anotherManagerStands(
   )
 }
 
+/** What is decided of an application; `madeKeyId` names a key that is made. */
+interface Decided<T> {
+  readonly changes: readonly Change[]
+  readonly result: T
+  readonly madeKeyId?: string
+}
+
 /** Writes the changes that `decide` returns, and ends every cached credential. */
 export const changeApplication = <T>(
   deps: Deps,
   caller: Caller,
   id: string,
-  decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
+  decide: (stored: StoredApplication) => Promise<Decided<T>>,
 ): Promise<T> =>
   inRowTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const stored = await findApplication(deps, caller.tenantId, id)
-      const { changes, result } = await decide(stored)
+      const { changes, result, madeKeyId } = await decide(stored)
       const all = [...changes, { bumpGeneration: true } as const]
-      return (await writeAs(deps.store, caller, all)) ? { result } : undefined
+      const ids = () => (madeKeyId === undefined ? [] : [stored.record.id, madeKeyId])
+      return (await writeAs(deps.store, caller, all, { ids })) ? { result } : undefined
     }),
   )
 
@@ -342,11 +350,12 @@ export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<N
     const nowMs = deps.now()
     const end = endOfNewKey(caller, undefined, nowMs)
     const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...end }
-    const held = [heldKey(deps, key, made)]
-    const locksOut = canCreateApplications(stored.record) && !hasLastingKey(held)
+    const held = heldKey(deps, key, made)
+    const locksOut = canCreateApplications(stored.record) && !hasLastingKey([held])
     const guard = locksOut ? await anotherManagerStands(deps, stored) : []
-    const change = replacement(deps, stored, record, held)
-    return { changes: [...guard, change], result: { record, key } }
+    const change = replacement(deps, stored, record, [held])
+    const madeKeyId = keyIdOf(deps.keys, record, held.key)
+    return { changes: [...guard, change], result: { record, key }, madeKeyId }
   })
 
 export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promise<void> =>

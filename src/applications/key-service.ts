@@ -103,7 +103,7 @@ export async function createKey(
     const next = { ...record, keyNumber: number, ...modified(deps, caller) }
     const change = replacement(deps, stored, next, [...live, held])
     const id = keyIdOf(deps.keys, record, held.key)
-    return { changes: [change], result: { id, key: held.key, secret } }
+    return { changes: [change], result: { id, key: held.key, secret }, madeKeyId: id }
   })
 }
 

@@ -118,12 +118,15 @@ export const settingsSchema = Type.Object({
     description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
     expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
   }),
-  egressAllow: list(Type.String({ format: 'plain address or network', maxLength: settingCharsMax }), {
-    maxItems: egressAllowMax,
-    default: [],
-    description: 'addresses or networks beside public ones to which webhooks may lead',
-    expected: `at most ${egressAllowMax} addresses or networks such as 10.1.2.0/24`,
-  }),
+  egressAllow: list(
+    Type.String({ format: 'plain address or network', maxLength: settingCharsMax }),
+    {
+      maxItems: egressAllowMax,
+      default: [],
+      description: 'addresses or networks beside public ones to which webhooks may lead',
+      expected: `at most ${egressAllowMax} addresses or networks such as 10.1.2.0/24`,
+    },
+  ),
   searchGuessesPerMinuteMax: guesses(
     searchGuessesPerMinuteMax,
     'searches by data in a minute of a caller who does not see all of it; 0 is any number',

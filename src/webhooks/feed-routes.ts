@@ -54,7 +54,9 @@ const lineSchema = Type.Object(
     trace_id: Type.Optional(Type.String()),
     data: Type.Optional(Type.Unknown({ description: 'The thing and who did it, by their ids.' })),
     after: Type.Optional(Type.Integer({ description: 'For the next page; in the last line.' })),
-    oldest: Type.Optional(Type.Integer({ description: 'The oldest entry kept; in the last line.' })),
+    oldest: Type.Optional(
+      Type.Integer({ description: 'The oldest entry kept; in the last line.' }),
+    ),
   },
   { title: 'EventLine' },
 )

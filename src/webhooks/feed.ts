@@ -68,11 +68,13 @@ async function readUntil(deps: Deps, caller: Caller, request: FeedRequest): Prom
   const generation = await deps.store.generation()
   for (let { from } = request; ;) {
     const page = await readNow(deps, caller, { ...request, from })
+    // Its key may have been revoked while it waited: then it is told nothing more.
+    const isStale = (await deps.store.generation()) !== generation
+    if (isStale) return { ...page, events: [], next: from }
     const isOver = deps.elapsedMs() >= endMs || request.isEnding()
     if (page.events.length > 0 || isOver || page.next - from >= feedEntriesMax) return page
     from = page.next
     await setTimeout(feedLookMs)
-    if ((await deps.store.generation()) !== generation) return { ...page, events: [] }
   }
 }
 

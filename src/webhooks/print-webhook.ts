@@ -6,11 +6,7 @@ import { printInstantUtc } from '../rules/instants.ts'
 import type { WebhookRecord } from './webhook-record.ts'
 
 /** Returns its JSON text. @param secret only right after it was made */
-export const printWebhook = (
-  record: WebhookRecord,
-  isUrlWhole: boolean,
-  secret?: string,
-): string =>
+export const printWebhook = (record: WebhookRecord, isUrlWhole: boolean, secret?: string): string =>
   JSON.stringify({
     id: record.id,
     tenant_id: record.tenantId,

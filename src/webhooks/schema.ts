@@ -55,9 +55,7 @@ export const webhookSchema = Type.Object(
     id: uuid,
     tenant_id: uuid,
     status,
-    disabled_by: Type.Optional(
-      oneOf(['gone', 'failing'], 'WebhookDisabledBy'),
-    ),
+    disabled_by: Type.Optional(oneOf(['gone', 'failing'], 'WebhookDisabledBy')),
     name: settable.name,
     url: Type.String({ description: 'Its query is shown to who may update it.' }),
     notify_email: Type.Optional(Type.String()),

@@ -123,14 +123,7 @@ const flipped = (part: Uint8Array): Uint8Array => {
 }
 
 describe('a value that is not as it was sealed', () => {
-  test.each<Collection>([
-    'application',
-    'session',
-    'webhook',
-    'token',
-    'code_key',
-    'idempotency',
-  ])(
+  test.each<Collection>(['application', 'session', 'webhook', 'token', 'code_key', 'idempotency'])(
     'is damaged, and not counted: %s',
     wanted => {
       const row = rowOf(wanted)

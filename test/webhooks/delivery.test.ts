@@ -1,0 +1,433 @@
+/**
+ * Deliveries to a receiver with TLS: what arrives, in which order, and what becomes of failures.
+ * @module
+ */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { addTenant } from '../support/tenants.ts'
+import {
+  accept,
+  answerWith,
+  startWebhookReceiver,
+  verified,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts'
+import { openHookVault, strictSend, type HookVault } from '../support/webhooks.ts'
+
+const open: { [Symbol.dispose]: () => void }[] = []
+afterEach(() => {
+  for (const each of open.splice(0)) each[Symbol.dispose]()
+})
+
+let seed = 200
+
+async function begin(): Promise<{ vault: HookVault; receiver: WebhookReceiver }> {
+  const receiver = await startWebhookReceiver()
+  open.push(receiver)
+  return { vault: await openHookVault((seed += 1)), receiver }
+}
+
+const idsOf = ({ messages }: WebhookReceiver): unknown[] =>
+  messages.map(({ body }) => (body.data['token'] ?? body.data['application'])?.id)
+const typesOf = ({ messages }: WebhookReceiver): string[] => messages.map(({ body }) => body.type)
+
+const deliveriesOf = async (vault: HookVault, id: string) =>
+  (await vault.manage('GET', `/webhooks/${id}/deliveries`)).body['data'] as {
+    sequence: number
+    event_id: string
+    type: string
+    status: string
+    attempts: number
+    failure?: string
+  }[]
+
+describe('an event', () => {
+  test('arrives signed, with ids alone', async () => {
+    const { vault, receiver } = await begin()
+    const { id, secret } = await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('order-1')
+    await vault.deliverUntil(() => receiver.messages.length === 1)
+    const [message] = receiver.messages
+    if (message === undefined) throw new Error('nothing came')
+    expect(verified(secret, message)).toEqual(message.body)
+    expect(message.body).toMatchObject({
+      type: 'token.created',
+      data: { token: { id: 'order-1' }, actor: { type: 'private' } },
+      event: { tenant_id: vault.tenantId, type: 'token.created' },
+    })
+    expect(message.id).toBe(`${id}_${String(message.body.event['id'])}`)
+    expect(message.headers['content-type']).toBe('application/json')
+    expect(message.text).not.toContain('planted')
+  })
+
+  test('is told by its type alone, and of refusals there is none', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.deleted', 'token.revealed', 'token.updated'])
+    await vault.makeTokens('t-1', 't-2')
+    const { key } = vault
+    const rule = { priority: 1, container: '/', transform: 'reveal', permissions: ['token:read'] }
+    const revealing = await vault.application({ type: 'private', rules: [rule] })
+    await vault.ask('GET', '/tokens/t-1', { key })
+    await vault.ask('GET', '/tokens/t-1', { key: revealing })
+    await vault.ask('GET', '/tokens/absent', { key: revealing })
+    await vault.ask('PATCH', '/tokens/t-1', { key, body: { metadata: { a: 'b' } } })
+    await vault.ask('DELETE', '/tokens/t-1', { key })
+    await vault.ask('DELETE', '/tokens/t-1', { key })
+    await vault.makeTokens('t-3')
+    await vault.ask('DELETE', '/tokens/t-3', { key })
+    await vault.deliverUntil(() => receiver.messages.length === 4)
+    expect(idsOf(receiver).filter(id => id === 't-1')).toHaveLength(3)
+    expect(typesOf(receiver).filter((_, i) => idsOf(receiver)[i] === 't-1')).toEqual([
+      'token.revealed',
+      'token.updated',
+      'token.deleted',
+    ])
+  })
+
+  test('of a read that reveals nothing is one of its own', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.read'])
+    await vault.makeTokens('t-1', 't-2')
+    await vault.ask('GET', '/tokens', { key: vault.key })
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    expect(new Set(idsOf(receiver))).toEqual(new Set(['t-1', 't-2']))
+    expect(receiver.messages.every(({ text }) => !text.includes('planted'))).toBe(true)
+  })
+
+  test('of each token of a bulk request is one of its own', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.created', 'token.revealed'])
+    const body = { a: { type: 'token', data: 1 }, b: [{ type: 'token', data: 2 }] }
+    const made = await vault.ask('POST', '/tokenize', { key: vault.key, body })
+    expect(made.status).toBe(200)
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(2)
+    expect(receiver.messages.every(({ body: { type } }) => type === 'token.created')).toBe(true)
+  })
+
+  test('of applications, keys and sessions names them', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, [
+      'application.created',
+      'application.deleted',
+      'application.key.created',
+      'application.key.deleted',
+      'session.created',
+    ])
+    const body = { name: 'shop', type: 'public', permissions: ['token:create'] }
+    const made = await vault.manage('POST', '/applications', body)
+    const id = String(made.body['id'])
+    const added = await vault.manage('POST', `/applications/${id}/keys`)
+    const keyId = String(added.body['id'])
+    const session = await vault.ask('POST', '/sessions', { key: String(made.body['key']) })
+    await vault.manage('DELETE', `/applications/${id}/keys/${keyId}`)
+    await vault.manage('DELETE', `/applications/${id}`)
+    await vault.deliverUntil(() => receiver.messages.length === 5)
+    const data = Object.fromEntries(
+      receiver.messages.map(({ body: each }) => [each.type, each.data]),
+    )
+    expect(data).toMatchObject({
+      'application.created': { application: { id } },
+      'application.deleted': { application: { id } },
+      'application.key.created': { application_key: { id: keyId, application_id: id } },
+      'application.key.deleted': { application_key: { id: keyId, application_id: id } },
+      'session.created': { session: { id: session.body['id'] } },
+    })
+  })
+
+  test('of another tenant, and of the installation, is not told', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.created', 'application.created'])
+    const other = await addTenant(vault)
+    const key = await other.application({ type: 'private', permissions: ['token:create'] })
+    const body = { id: 'of-others', type: 'token', data: 1 }
+    expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
+    vault.deps.audit.note({
+      atMs: vault.deps.now(),
+      actorType: 'operator',
+      operation: 'createApplication',
+      entityType: 'application',
+      entityIds: ['of-the-installation'],
+      result: 200,
+    })
+    await vault.makeTokens('own')
+    await vault.deliverUntil(() => receiver.messages.length > 0)
+    await vault.restart()
+    await vault.tick()
+    expect(idsOf(receiver)).toEqual(['own'])
+  })
+
+  test('from before a webhook was made is not told', async () => {
+    const { vault, receiver } = await begin()
+    await vault.makeTokens('before')
+    await vault.deps.audit.flush()
+    await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('after')
+    await vault.deliverUntil(() => receiver.messages.length > 0)
+    expect(idsOf(receiver)).toEqual(['after'])
+  })
+})
+
+describe('events of one thing', () => {
+  test('keep their order, while others pass what fails', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created', 'token.deleted'])
+    const failing = answerWith(500)
+    receiver.answer = (message, response) =>
+      (message.body.data['token']?.id === 'bad' ? failing : accept)(message, response)
+    await vault.makeTokens('bad', 'good')
+    for (const token of ['bad', 'good']) {
+      await vault.ask('DELETE', `/tokens/${token}`, { key: vault.key })
+    }
+    const waiting = async () => (await deliveriesOf(vault, id)).length
+    await vault.deliverUntil(async () => receiver.messages.length >= 3 && (await waiting()) === 2)
+    expect(await deliveriesOf(vault, id)).toMatchObject([
+      { type: 'token.created', status: 'waiting', attempts: 1, failure: '500' },
+      { type: 'token.deleted', status: 'waiting', attempts: 0 },
+    ])
+    receiver.answer = accept
+    vault.clock.advance(7_000)
+    await vault.deliverUntil(() => receiver.messages.length === 5)
+    const ofBad = receiver.messages.filter(({ body }) => body.data['token']?.id === 'bad')
+    expect(ofBad.map(({ body }) => body.type)).toEqual([
+      'token.created',
+      'token.created',
+      'token.deleted',
+    ])
+    expect(ofBad[1]?.id).toBe(ofBad[0]?.id ?? '')
+    await vault.deliverUntil(async () => (await waiting()) === 0)
+  })
+
+  test('are at most four at once', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.created'])
+    const held: (() => void)[] = []
+    receiver.answer = (_, response) => held.push(() => response.writeHead(204).end())
+    await vault.makeTokens(...Array.from({ length: 12 }, (_, i) => `t-${i}`))
+    await vault.deliverUntil(() => held.length === 4)
+    await vault.tick()
+    expect(receiver.together()).toBe(4)
+    receiver.answer = accept
+    for (const end of held) end()
+    await vault.deliverUntil(() => receiver.messages.length === 12)
+    expect(receiver.together()).toBe(4)
+  })
+})
+
+describe('a receiver', () => {
+  test('that was down gets all once it is up', async () => {
+    const { vault, receiver } = await begin()
+    const { port } = receiver
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver[Symbol.dispose]()
+    const ids = Array.from({ length: 20 }, (_, i) => `t-${i}`)
+    await vault.makeTokens(...ids)
+    const all = async () => {
+      const deliveries = await deliveriesOf(vault, id)
+      return deliveries.length === 20 && deliveries.every(({ attempts }) => attempts > 0)
+    }
+    await vault.deliverUntil(all)
+    expect((await deliveriesOf(vault, id))[0]).toMatchObject({ failure: 'connection' })
+    const again = await startWebhookReceiver(port)
+    open.push(again)
+    await vault.restart()
+    vault.clock.advance(6 * 60_000)
+    await vault.deliverUntil(() => again.messages.length === 20)
+    expect(new Set(idsOf(again))).toEqual(new Set(ids))
+    await vault.deliverUntil(async () => (await deliveriesOf(vault, id)).length === 0)
+  })
+
+  test('that says when to come again is left alone until then', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = answerWith(503, { 'retry-after': '600' })
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(() => receiver.messages.length === 1)
+    await vault.tick()
+    receiver.answer = accept
+    await vault.makeTokens('t-2')
+    vault.clock.advance(500_000)
+    await vault.tick()
+    await vault.tick()
+    expect(receiver.messages).toHaveLength(1)
+    vault.clock.advance(101_000)
+    await vault.deliverUntil(() => receiver.messages.length === 3)
+  })
+
+  test('that is gone (410) gets no more, until the webhook is enabled', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = answerWith(410)
+    await vault.makeTokens('t-1')
+    const state = async () => (await vault.manage('GET', `/webhooks/${id}`)).body
+    await vault.deliverUntil(async () => (await state())['status'] === 'disabled')
+    expect(await state()).toMatchObject({ disabled_by: 'gone' })
+    await vault.makeTokens('t-2')
+    await vault.tick()
+    expect(receiver.messages).toHaveLength(1)
+    expect((await vault.manage('POST', `/webhooks/${id}/test`)).status).toBe(409)
+    receiver.answer = accept
+    const enabled = {
+      name: 'a',
+      url: receiver.url,
+      events: ['token.created'],
+      status: 'enabled',
+    }
+    const { status, body } = await vault.manage('PUT', `/webhooks/${id}`, enabled)
+    expect([status, body['status'], body['disabled_by']]).toEqual([200, 'enabled', undefined])
+    await vault.deliverUntil(() => receiver.messages.length === 3)
+    expect(idsOf(receiver)).toEqual(['t-1', 't-1', 't-2'])
+  })
+
+  test('that redirects has failed, and nothing follows it', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = answerWith(307, { location: receiver.url })
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(async () => (await deliveriesOf(vault, id))[0]?.failure === '307')
+    expect(receiver.messages).toHaveLength(1)
+  })
+
+  test('that fails for days is given up, one event after the other, and then whole', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = answerWith(500)
+    await vault.makeTokens('t-1')
+    const dead = async () =>
+      (await deliveriesOf(vault, id)).filter(({ status }) => status === 'dead')
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      await vault.deliverUntil(() => receiver.messages.length === attempt)
+      vault.clock.advance(30 * 3_600_000)
+      // Long before it is disabled: the sixth attempt would be after more than five days.
+      if (attempt === 4) break
+    }
+    expect(await dead()).toEqual([])
+    await vault.deliverUntil(
+      async () => (await vault.manage('GET', `/webhooks/${id}`)).body['status'] === 'disabled',
+    )
+    expect((await vault.manage('GET', `/webhooks/${id}`)).body['disabled_by']).toBe('failing')
+  })
+
+  test('whose schedule is over has a dead delivery, which goes once it is told to', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = (message, response) =>
+      (message.body.data['token']?.id === 'bad' ? answerWith(500) : accept)(message, response)
+    await vault.makeTokens('bad')
+    let good = 0
+    const tries = () => idsOf(receiver).filter(each => each === 'bad').length
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      await vault.deliverUntil(() => tries() === attempt)
+      // What succeeds in between shows that the receiver is well.
+      await vault.makeTokens(`good-${(good += 1)}`)
+      await vault.deliverUntil(() => idsOf(receiver).includes(`good-${good}`))
+      await vault.restart()
+      vault.clock.advance(30 * 3_600_000)
+    }
+    const dead = async () => (await deliveriesOf(vault, id)).find(({ status }) => status === 'dead')
+    await vault.deliverUntil(async () => (await dead()) !== undefined)
+    const { sequence = -1 } = (await dead()) ?? {}
+    expect(await dead()).toMatchObject({ attempts: 10, failure: '500', type: 'token.created' })
+    receiver.answer = accept
+    const path = `/webhooks/${id}/deliveries/${sequence}/retry`
+    expect((await vault.manage('POST', path)).status).toBe(204)
+    await vault.deliverUntil(() => tries() === 11)
+    await vault.deliverUntil(async () => (await deliveriesOf(vault, id)).length === 0)
+    expect((await vault.manage('POST', path)).status).toBe(404)
+  })
+
+  test('at an address that nobody allows gets no byte', async () => {
+    const receiver = await startWebhookReceiver()
+    open.push(receiver)
+    const vault = await openHookVault((seed += 1), strictSend())
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(
+      async () => (await deliveriesOf(vault, id))[0]?.failure === 'address_refused',
+    )
+    expect(receiver.messages).toEqual([])
+  })
+})
+
+describe('after a crash', () => {
+  test('what was not written down goes again, under the same ids and in order', async () => {
+    const { vault, receiver } = await begin()
+    await vault.hook(receiver.url, ['token.created', 'token.deleted'])
+    await vault.makeTokens('t-1', 't-2')
+    await vault.ask('DELETE', '/tokens/t-1', { key: vault.key })
+    await vault.tick()
+    vault.crash()
+    await vault.deliverUntil(() => new Set(receiver.messages.map(({ id }) => id)).size === 3)
+    await vault.restart()
+    await vault.tick()
+    const distinct = new Map(receiver.messages.map(message => [message.id, message]))
+    expect(distinct.size).toBe(3)
+    const first = (type: string) =>
+      receiver.messages.findIndex(
+        ({ body }) => body.data['token']?.id === 't-1' && body.type === type,
+      )
+    expect(first('token.created')).toBeLessThan(first('token.deleted'))
+  })
+})
+
+describe('a manager', () => {
+  test('has a test sent, to that webhook alone', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    await vault.hook(receiver.url, ['webhook.test'])
+    expect((await vault.manage('POST', `/webhooks/${id}/test`)).status).toBe(204)
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    const [tested] = receiver.messages.filter(({ body }) => body.type === 'webhook.test')
+    expect(tested?.body.data['webhook']?.id).toBe(id)
+  })
+
+  test('has events go once more from an entry on', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('t-1', 't-2')
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    const { event } =
+      receiver.messages.find(({ body }) => body.data['token']?.id === 't-2')?.body ?? {}
+    const from = Number(String(event?.['id']).split('_')[0])
+    expect((await vault.manage('POST', `/webhooks/${id}/replay`, { from })).status).toBe(204)
+    await vault.deliverUntil(() => receiver.messages.length === 3)
+    await vault.restart()
+    await vault.tick()
+    expect(idsOf(receiver).at(-1)).toBe('t-2')
+    const late = await vault.manage('POST', `/webhooks/${id}/replay`, { from: 1_000_000 })
+    expect(late.status).toBe(400)
+  })
+
+  test('makes a new secret, and both sign until the overlap is over', async () => {
+    const { vault, receiver } = await begin()
+    const { id, secret: older } = await vault.hook(receiver.url, ['token.created'])
+    const rotated = await vault.manage('POST', `/webhooks/${id}/rotate`, { overlap_hours: 2 })
+    const newer = String(rotated.body['secret'])
+    expect(newer).not.toBe(older)
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(() => receiver.messages.length === 1)
+    const [both] = receiver.messages
+    if (both === undefined) throw new Error('nothing came')
+    verified(older, both)
+    verified(newer, both)
+    vault.clock.advance(2 * 3_600_000)
+    await vault.makeTokens('t-2')
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    const [, alone] = receiver.messages
+    if (alone === undefined) throw new Error('nothing came')
+    verified(newer, alone)
+    expect(() => verified(older, alone)).toThrow('no signature')
+  })
+
+  test('who deletes a webhook has nothing more sent', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('t-1')
+    await vault.deliverUntil(() => receiver.messages.length === 1)
+    expect((await vault.manage('DELETE', `/webhooks/${id}`)).status).toBe(204)
+    await vault.makeTokens('t-2')
+    await vault.tick()
+    await vault.tick()
+    expect(idsOf(receiver)).toEqual(['t-1'])
+  })
+})
