@@ -137,6 +137,17 @@ function forget(scopes: ReadonlyMap<string, ScopeKeys>, number: number): void {
   }
 }
 
+/** Keys of the installation that no rotation changes: of logs, of the audit log, of events. */
+function ownKeysOf({ indexKey }: Keyring) {
+  const auditKey = derive(indexKey, 'audit', installationName)
+  return [
+    derive(indexKey, 'log', installationName),
+    auditKey,
+    derive(auditKey, 'audit-index', installationName),
+    derive(indexKey, 'events', installationName),
+  ] as const
+}
+
 /**
  * There are only as many scopes as tenants: ids reach this only from opened records.
  * @param lookAgain may adopt another keyring
@@ -171,18 +182,13 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
       // Otherwise a caller that still holds the scope would seal under zeros.
       recordKeys.clear()
     }
-    logKey.fill(0)
-    auditKey.fill(0)
-    auditIndexKey.fill(0)
-    eventSeed.fill(0)
+    for (const key of own) key.fill(0)
     scopes.clear()
     wipe(keyring)
   }
   scopeOf(installationName)
-  const logKey = derive(first.indexKey, 'log', installationName)
-  const auditKey = derive(first.indexKey, 'audit', installationName)
-  const auditIndexKey = derive(auditKey, 'audit-index', installationName)
-  const eventSeed = derive(first.indexKey, 'events', installationName)
+  const own = ownKeysOf(first)
+  const [logKey, auditKey, auditIndexKey, eventSeed] = own
   return {
     wipe: wipeAll,
     get logKey() {

@@ -1,5 +1,5 @@
 /**
- * What follows from an attempt: it is done, goes again, is given up, or ends its webhook.
+ * The outcome of an attempt: it is done, goes again, is given up, or ends its webhook.
  *
  * Source: Standard Webhooks 1.0.0, "Retry schedule" and "Response codes": only 2xx is a success.
  * @module

@@ -65,7 +65,13 @@ export async function resumeRound(
     if (event !== undefined) lanes.add({ event, attempts, nextMs, failure, isUnderWay: false })
   }
   return {
-    ...{ parts, lanes, stored, cursor, ordersDone, failingSinceMs, dead },
+    parts,
+    lanes,
+    stored,
+    cursor,
+    ordersDone,
+    failingSinceMs,
+    dead,
     range: { from: 0, next: cursor },
     underWay: 0,
     pausedUntilMs: 0,
@@ -83,7 +89,11 @@ const stateOf = ({ cursor, ordersDone, failingSinceMs, dead, lanes }: Round): De
   failingSinceMs,
   dead,
   waiting: lanes.all().map(({ event: { sequence, place }, attempts, nextMs, failure }) => ({
-    ...{ sequence, place, attempts, nextMs, failure },
+    sequence,
+    place,
+    attempts,
+    nextMs,
+    failure,
   })),
 })
 

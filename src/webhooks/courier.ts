@@ -1,5 +1,6 @@
 /**
- * Deliveries to one webhook: reads the log from its cursor on, sends, and writes down how far it is.
+ * Deliveries to one webhook: a courier reads the log from its cursor on, sends, and writes down how
+ * far it is.
  *
  * Events of one thing go one after the other. What fails waits for its next attempt, and what
  * follows about the same thing waits behind it. With many waiting nothing more is read: the log
@@ -116,7 +117,7 @@ export async function startCourier(
     if (!round.isEnded) settle(round, delivery, sent)
     turns.give()
     start()
-    // What fails here fails again at the next tick, which tells it.
+    // A failure comes again at the next tick, which tells it.
     void step().catch(() => {})
   }
 

@@ -17,7 +17,7 @@ import { makeEventReader } from './read-events.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
 
 export interface Deliverer {
-  /** Sends what may go now, and reads on in the log; called again and again, never twice at once. */
+  /** Sends what may go now, and reads on in the log; never called twice at once. */
   readonly tick: () => Promise<void>
   /** Sends no more, and writes down how far each webhook is. */
   readonly end: () => Promise<void>
@@ -102,7 +102,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
       ending.delete(id)
     }
     couriers = found
-    // Of those that were deleted nothing is written.
+    // A deleted one writes nothing: its row is required.
     for (const { courier } of ending.values()) await courier.end()
   }
 

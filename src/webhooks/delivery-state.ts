@@ -1,5 +1,5 @@
 /**
- * How far the deliveries to a webhook are: one value beside the log, which one process writes.
+ * The state of the deliveries to a webhook: one value beside the log, which one process writes.
  *
  * It holds numbers of entries, attempts and instants, and no id. Everything below the cursor was
  * delivered, is waiting, or was given up. It is behind what was delivered by a moment: after a

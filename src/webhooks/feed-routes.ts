@@ -122,7 +122,7 @@ function listEvents(deps: Deps) {
     permission: 'log:read',
     query: feedQuery,
     success: { status: 200, schema: lineSchema, examples: lineExamples, isLines: true },
-    failures: [400, 401, 403, 429],
+    failures: [400, 401, 403],
     run: call => read(readPage, call),
   })
 }

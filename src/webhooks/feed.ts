@@ -20,7 +20,7 @@ import { eventMembers } from './event-body.ts'
 import type { EventType } from './event-types.ts'
 import { readEvents } from './read-events.ts'
 
-export interface FeedRequest {
+interface FeedRequest {
   /** Sequence of the first entry to look at. */
   readonly from: number
   /** All if absent. */

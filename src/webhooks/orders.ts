@@ -1,5 +1,5 @@
 /**
- * What callers ask of the process that delivers, done once.
+ * Orders of callers to the process that delivers, each done once.
  * @module
  */
 import { deliveriesPerSave } from '../limits/work-limits.ts'

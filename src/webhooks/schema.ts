@@ -153,7 +153,7 @@ export const listWebhooksQuery = Type.Object(
 
 export const listDeliveriesQuery = Type.Object(page, closed)
 
-export const deliverySchema = Type.Object(
+const deliverySchema = Type.Object(
   {
     sequence: Type.Integer({ description: 'Of its entry in the audit log.' }),
     event_id: Type.String(),

@@ -1,5 +1,5 @@
 /**
- * What an attempt leaves behind in the round of its webhook.
+ * The end of an attempt, in the round of its webhook.
  * @module
  */
 import type { Sent } from '../egress/send.ts'

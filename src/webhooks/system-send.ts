@@ -1,5 +1,5 @@
 /**
- * The way by which a running vault sends: to public addresses, and to those that its operator allows.
+ * The way by which a running vault sends: to public addresses, and to those that are allowed.
  * @module
  */
 import type { Deps } from '../deps.ts'

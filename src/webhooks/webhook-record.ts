@@ -12,21 +12,21 @@ import type { Digest, NewRow, Row } from '../store/contract.ts'
 import { equalBytes } from '../lib/bytes.ts'
 import type { EventType } from './event-types.ts'
 
-/** What is asked of the process that delivers; numbered, so that it is done once. */
+/** An order to the process that delivers; numbered, so that it is done once. */
 export type WebhookOrder = { readonly number: number } & (
   | { readonly kind: 'replay'; readonly from: number }
   | { readonly kind: 'retry'; readonly sequence: number }
   | { readonly kind: 'resume' }
 )
 
-export interface WebhookSecret {
+interface WebhookSecret {
   /** In base64. */
   readonly bytes: string
   /** Absent for the newest; another one signs until then, in Unix milliseconds. */
   readonly untilMs?: number
 }
 
-/** Why the vault has disabled it: its receiver is gone (410), or failed for days. */
+/** A reason for which the vault disables one: its receiver is gone (410), or failed for days. */
 export type DisabledBy = 'gone' | 'failing'
 
 export interface WebhookRecord {

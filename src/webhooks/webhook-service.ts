@@ -229,7 +229,10 @@ export async function replayWebhook(
   })
 }
 
-/** Has the events of one entry go now. @throws ApiError `not_found` if none of it waits or is dead */
+/**
+ * Has the events of one entry go now.
+ * @throws ApiError `not_found` if none of it waits or was given up
+ */
 export async function retryDelivery(
   deps: Deps,
   caller: Writer,

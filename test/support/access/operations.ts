@@ -2,6 +2,8 @@
  * Every operation with a request that succeeds, on a target of its own.
  * @module
  */
+import { deliveriesKey } from '../../../src/audit/derived-keys.ts'
+import { encodeState } from '../../../src/webhooks/delivery-state.ts'
 import { signLog } from '../audit-log.ts'
 import type { Ask } from '../vault.ts'
 import type { AccessKit } from './credentials.ts'
@@ -91,6 +93,36 @@ const onKey =
     return { request: { method, path: `${path}/${String(body['id'])}` } }
   }
 
+const hook = { name: 'made', url: 'https://hooks.example/', events: ['token.created'] }
+
+async function clearWebhooks({ ask, managementKey: key }: AccessKit['vault']): Promise<void> {
+  const { body } = await ask('GET', '/webhooks', { key })
+  for (const { id } of body['data'] as { readonly id: string }[]) {
+    await ask('DELETE', `/webhooks/${id}`, { key })
+  }
+}
+
+/** A webhook with a delivery of entry 0 that waits. */
+const onWebhook =
+  (method: string, rest = '', body?: unknown) =>
+  async ({ vault }: AccessKit): Promise<Prepared> => {
+    const { managementKey: key, deps } = vault
+    await clearWebhooks(vault)
+    const made = await vault.ask('POST', '/webhooks', { key, body: hook })
+    const id = String(made.body['id'])
+    const waiting = [{ sequence: 0, place: 0, attempts: 1, nextMs: 0 }]
+    const value = encodeState({ cursor: 1, ordersDone: 0, waiting, dead: [] })
+    await deps.store.write([{ derived: deliveriesKey(id), value }])
+    const path = `/webhooks/${id}${rest}`
+    return { request: { method, path, ...(body === undefined ? {} : { body }) } }
+  }
+
+/** In place of one that was there, since a tenant has few. */
+async function makingWebhook({ vault }: AccessKit): Promise<Prepared> {
+  await clearWebhooks(vault)
+  return { request: { method: 'POST', path: '/webhooks', body: hook } }
+}
+
 const plainly = (method: string, path: string, body?: unknown) => (): Promise<Prepared> =>
   Promise.resolve({ request: { method, path, ...(body === undefined ? {} : { body }) } })
 
@@ -138,6 +170,49 @@ const searching = (base: string): Operation => ({
     (_, id) => ({ query: `id:"${id}"` }),
   ),
 })
+
+const webhooks: readonly Operation[] = [
+  { route: 'POST /webhooks', success: 201, hasBody: true, prepare: makingWebhook },
+  ...['/webhooks', '/webhooks/event-types', '/webhooks/public-key', '/events'].map(path => ({
+    route: `GET ${path}`,
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', path),
+  })),
+  { route: 'GET /webhooks/{id}', success: 200, hasBody: false, prepare: onWebhook('GET') },
+  { route: 'PUT /webhooks/{id}', success: 200, hasBody: true, prepare: onWebhook('PUT', '', hook) },
+  { route: 'DELETE /webhooks/{id}', success: 204, hasBody: false, prepare: onWebhook('DELETE') },
+  {
+    route: 'POST /webhooks/{id}/rotate',
+    success: 200,
+    hasBody: true,
+    prepare: onWebhook('POST', '/rotate', {}),
+  },
+  {
+    route: 'POST /webhooks/{id}/test',
+    success: 204,
+    hasBody: false,
+    prepare: onWebhook('POST', '/test'),
+  },
+  {
+    route: 'GET /webhooks/{id}/deliveries',
+    success: 200,
+    hasBody: false,
+    prepare: onWebhook('GET', '/deliveries'),
+  },
+  {
+    route: 'POST /webhooks/{id}/deliveries/{sequence}/retry',
+    success: 204,
+    hasBody: false,
+    prepare: onWebhook('POST', '/deliveries/0/retry'),
+  },
+  {
+    route: 'POST /webhooks/{id}/replay',
+    success: 204,
+    hasBody: true,
+    prepare: onWebhook('POST', '/replay', { from: 0 }),
+  },
+]
 
 export const operations: readonly Operation[] = [
   { route: 'POST /tokens', success: 201, hasBody: true, prepare: creating('/tokens') },
@@ -274,4 +349,5 @@ export const operations: readonly Operation[] = [
     hasBody: true,
     prepare: plainly('PUT', '/tenants/self', { name: 'Shop' }),
   },
+  ...webhooks,
 ]

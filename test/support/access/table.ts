@@ -118,6 +118,45 @@ in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 
 PUT /tenants/self
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+POST /webhooks
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /webhooks
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /webhooks/event-types
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /webhooks/public-key
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /webhooks/{id}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+PUT /webhooks/{id}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+DELETE /webhooks/{id}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /webhooks/{id}/rotate
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /webhooks/{id}/test
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+GET /webhooks/{id}/deliveries
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /webhooks/{id}/deliveries/{sequence}/retry
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /webhooks/{id}/replay
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+GET /events
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 `
 
 export interface Row {
