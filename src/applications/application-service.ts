@@ -255,7 +255,7 @@ export async function anotherManagerStands(
   )
 }
 
-/** What is decided of an application; `madeKeyId` names a key that is made. */
+/** Decision about an application; `madeKeyId` names a key that is made. */
 interface Decided<T> {
   readonly changes: readonly Change[]
   readonly result: T

@@ -117,6 +117,52 @@ export type CreateTokenRequest = {
   readonly search_indexes?: readonly string[] | null
   readonly type: TokenType
 }
+export type CreateWebhookRequest = {
+  readonly events: readonly EventType[]
+  readonly name: string
+  /** Kept; no mail is sent. */
+  readonly notify_email?: string | null
+  /** Begins with https://. It may lead to public addresses, and to allowed ones. */
+  readonly url: string
+}
+export type DeliveryPage = {
+  readonly page_number: number
+  readonly page_size: number
+  readonly total_items: number
+  readonly total_pages: number
+}
+export type DeliveryStatus = 'waiting' | 'dead'
+export type EventLine = {
+  /** For the next page; in the last line. */
+  readonly after?: number
+  /** The thing and who did it, by their ids. */
+  readonly data?: unknown
+  readonly id?: string
+  /** The oldest entry kept; in the last line. */
+  readonly oldest?: number
+  /** Of its entry in the audit log. */
+  readonly sequence?: number
+  readonly tenant_id?: string
+  readonly timestamp?: Date
+  readonly trace_id?: string
+  readonly type: EventType | 'page.end'
+}
+export type EventType =
+  | 'token.created'
+  | 'token.updated'
+  | 'token.deleted'
+  | 'token.expired'
+  | 'token.read'
+  | 'token.revealed'
+  | 'application.created'
+  | 'application.updated'
+  | 'application.deleted'
+  | 'application.key.created'
+  | 'application.key.deleted'
+  | 'session.created'
+  | 'session.authorized'
+  | 'webhook.test'
+export type EventTypes = readonly string[]
 export type LogCheckpoint = {
   /** The verifier key that signed it. */
   readonly key: string
@@ -220,6 +266,10 @@ export type PermissionName =
   | 'key:read'
   | 'key:rotate'
   | 'log:read'
+  | 'webhook:read'
+  | 'webhook:create'
+  | 'webhook:update'
+  | 'webhook:delete'
 /** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string
@@ -232,6 +282,17 @@ export type Problem = {
   readonly status: number
   readonly title: string
   readonly type: string
+}
+export type ReplayWebhookRequest = {
+  /** Sequence of the first entry of the audit log whose events go once more. */
+  readonly from: number
+}
+export type RotateWebhookRequest = {
+  /**
+   * How long the secret before signs as well.
+   * @default 24
+   */
+  readonly overlap_hours: number | null
 }
 export type Rule = {
   readonly container: string
@@ -420,3 +481,58 @@ export type UpdateTokenRequest = {
   /** Expressions on `data`; a search for `data` finds their values. */
   readonly search_indexes?: readonly string[] | null
 }
+export type UpdateWebhookRequest = {
+  readonly events: readonly EventType[]
+  readonly name: string
+  /** Kept; no mail is sent. */
+  readonly notify_email?: string | null
+  readonly status?: WebhookStatus | null
+  /** Begins with https://. It may lead to public addresses, and to allowed ones. */
+  readonly url: string
+}
+export type Webhook = {
+  readonly created_at: Date
+  readonly created_by: string
+  readonly disabled_by?: WebhookDisabledBy
+  readonly events: readonly EventType[]
+  readonly id: string
+  readonly modified_at?: Date
+  readonly modified_by?: string
+  readonly name: string
+  readonly notify_email?: string
+  /** Only when it was just made. */
+  readonly secret?: string
+  readonly status: WebhookStatus
+  readonly tenant_id: string
+  /** Its query is shown to who may update it. */
+  readonly url: string
+}
+export type WebhookDelivery = {
+  readonly attempts: number
+  readonly event_id: string
+  /** Status of the last answer, or what failed before one. */
+  readonly failure?: string
+  readonly given_up_at?: Date
+  readonly next_attempt_at?: Date
+  /** Of its entry in the audit log. */
+  readonly sequence: number
+  readonly status: DeliveryStatus
+  readonly type?: EventType
+}
+export type WebhookDeliveryList = {
+  readonly data: readonly WebhookDelivery[]
+  readonly pagination: DeliveryPage
+}
+export type WebhookDisabledBy = 'gone' | 'failing'
+export type WebhookList = {
+  readonly data: readonly Webhook[]
+  readonly pagination: WebhookPage
+}
+export type WebhookPage = {
+  readonly page_size: number
+}
+export type WebhookPublicKey = {
+  /** Verifies signatures v1a of every webhook of this vault. */
+  readonly key: string
+}
+export type WebhookStatus = 'enabled' | 'disabled'

@@ -31,7 +31,7 @@ export function privateKeyOf(seed: Uint8Array): KeyObject {
 }
 
 /** @param seed as of `privateKeyOf` */
-export function signingKeyOf(seed: Uint8Array): SigningKey {
+export function signingKeyOf(seed: Uint8Array): Ed25519Key {
   const key = privateKeyOf(seed)
   const exported = createPublicKey(key).export({ format: 'der', type: 'spki' })
   return {

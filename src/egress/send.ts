@@ -30,7 +30,7 @@ export interface EgressDeps {
   readonly authorities?: string | undefined
 }
 
-export interface Outgoing {
+interface Outgoing {
   readonly destination: Destination
   /** By name in lower case; `host` is set here. */
   readonly headers: Readonly<Record<string, string>>

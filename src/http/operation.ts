@@ -35,7 +35,7 @@ export interface EarlierEffect {
 export interface Reply {
   readonly status: 200 | 201 | 204
   readonly json?: string
-  /** What `json` is if it is several texts of JSON, one a line. */
+  /** Content type of a `json` that is several texts of JSON, one a line. */
   readonly isLines?: true
   /** Id of the new thing, whose address is below the one that was asked. */
   readonly madeId?: string

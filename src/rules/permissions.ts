@@ -15,9 +15,7 @@ const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] a
  * decision: accepted because published clients of the family send these and applications hold them;
  * they guard nothing, so no list for people offers them.
  */
-export const unguardedPermissions = [
-  'tenant:delete',
-] as const
+export const unguardedPermissions = ['tenant:delete'] as const
 const management = [
   'application:read',
   'application:create',

@@ -32,7 +32,7 @@ export type DisabledBy = 'gone' | 'failing'
 export interface WebhookRecord {
   readonly id: string
   readonly tenantId: string
-  /** Which of the places of its tenant it has. */
+  /** Number of its place among the webhooks of its tenant. */
   readonly place: number
   readonly name: string
   readonly url: string

@@ -273,12 +273,26 @@ test('the audit log is walked by pages, with its members as the client knows the
   })
 })
 
+// proves C18.1
+test('a webhook is made, listed, changed and deleted', async () => {
+  const asked = { name: 'Orders', url: 'https://hooks.example/a', events: ['token.created'] }
+  const made = await management.webhooks.create(asked)
+  expect(made).toMatchObject({ ...asked, status: 'enabled', tenantId: vault.tenantId })
+  const id = made.id ?? ''
+  expect(await management.webhooks.get(id)).toMatchObject(asked)
+  expect((await management.webhooks.list()).data).toMatchObject([{ id, ...asked }])
+  const changed = { ...asked, name: 'Others', events: ['token.read'] }
+  expect(await management.webhooks.update(id, changed)).toMatchObject(changed)
+  expect(await management.webhooks.events.list()).toContain('token.created')
+  await management.webhooks.delete(id)
+  expect(await thrownBy(management.webhooks.get(id))).toBeInstanceOf(BasisTheory.NotFoundError)
+})
+
 // proves P38
 test('an operation that the vault has not is told as 404', async () => {
   const calls = [
     management.proxies.list(),
     management.reactors.list(),
-    management.webhooks.list(),
     management.networkTokens.create({ tokenId: 'some-id' }),
     backend.tokenIntents.create({ type: 'card', data: card }),
     backend.googlePay.get('some-id'),

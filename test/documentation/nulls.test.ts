@@ -6,6 +6,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { checkerOf, operationsOf, readDocument, type Check } from '../support/openapi.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
+import { clearWebhooks, makeWaitingWebhook, webhookBody } from '../support/waiting-webhook.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -69,6 +70,13 @@ const makeNonce = async (): Promise<string> =>
   String((await vault.ask('POST', '/sessions', { key: publicKey })).body['nonce'])
 
 const ofApplication = { name: 'Shop', permissions: ['token:create'], rules: [byContainer] }
+
+const ofHook = { ...webhookBody, notify_email: 'ops@shop.example' }
+const makeHook = () => makeWaitingWebhook(vault)
+const newHook = async (): Promise<Json> => {
+  await clearWebhooks(vault)
+  return ofHook
+}
 
 interface Sent {
   readonly at: string
@@ -134,6 +142,21 @@ const sent: readonly Sent[] = [
     isOptional: true,
   },
   { at: 'PUT /tenants/self', key: manager, body: () => ({ name: 'Shop' }) },
+  { at: 'POST /webhooks', key: manager, body: newHook },
+  {
+    at: 'PUT /webhooks/{id}',
+    key: manager,
+    id: makeHook,
+    body: () => ({ ...ofHook, status: 'enabled' }),
+  },
+  {
+    at: 'POST /webhooks/{id}/rotate',
+    key: manager,
+    id: makeHook,
+    body: () => ({ overlap_hours: 1 }),
+    isOptional: true,
+  },
+  { at: 'POST /webhooks/{id}/replay', key: manager, id: makeHook, body: () => ({ from: 0 }) },
   {
     at: 'POST /sessions/authorize',
     key: operator,

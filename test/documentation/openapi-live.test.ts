@@ -12,6 +12,7 @@ import {
   type Placed,
 } from '../support/openapi.ts'
 import { signLog } from '../support/audit-log.ts'
+import { makeWaitingWebhook } from '../support/waiting-webhook.ts'
 import { openTestVault, type Answer, type Ask, type TestVault } from '../support/vault.ts'
 
 const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
@@ -67,9 +68,9 @@ const makeNonce = async (): Promise<string> =>
 
 const keyFor = ({ at, path }: Placed): string => {
   if (at === 'POST /sessions') return publicKey
-  return /^\/(?:applications|tenants|permissions|logs|sessions$|sessions\/\{id\})/.test(path)
-    ? vault.managementKey
-    : privateKey
+  const isManaged =
+    /^\/(?:applications|tenants|permissions|logs|webhooks|events|sessions$|sessions\/\{id\})/
+  return isManaged.test(path) ? vault.managementKey : privateKey
 }
 
 const makeSession = async (): Promise<string> =>
@@ -78,6 +79,7 @@ const makeSession = async (): Promise<string> =>
 async function idFor({ path }: Placed): Promise<string> {
   if (path.startsWith('/logs')) return String(await signLog(vault))
   if (path.startsWith('/sessions')) return makeSession()
+  if (path.startsWith('/webhooks')) return makeWaitingWebhook(vault)
   return path.startsWith('/applications')
     ? makeApplication()
     : makeToken({ type: 'token', data: {} })
@@ -94,7 +96,7 @@ async function send(placed: Placed, ask: Ask = {}, query = ''): Promise<Answer> 
   const { method, path } = placed
   const id = path.includes('{id}') ? await idFor(placed) : ''
   const keyId = path.includes('{keyId}') ? await makeKey(id) : ''
-  const target = path.replace('{id}', id).replace('{keyId}', keyId)
+  const target = path.replace('{id}', id).replace('{keyId}', keyId).replace('{sequence}', '0')
   return vault.ask(method, target + query, { key: keyFor(placed), ...ask })
 }
 
@@ -107,7 +109,8 @@ function expectDescribed({ at, method, path, operation }: Placed, answer: Answer
   if (content === undefined) return expect(answer.text).toBe('')
   const [type = ''] = Object.keys(content)
   const place = ['paths', path, method.toLowerCase(), 'responses', status, 'content', type]
-  expect(check(answer.body, ...place, 'schema')).toEqual([])
+  const texts = type === 'application/x-ndjson' ? answer.text.trim().split('\n') : [answer.text]
+  for (const text of texts) expect(check(JSON.parse(text), ...place, 'schema')).toEqual([])
 }
 
 test('every example of a request is taken, and its answer is as described', async () => {

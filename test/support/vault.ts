@@ -53,13 +53,17 @@ export const anyGuesses: Partial<Settings> = {
 
 export const masterKeyOf = (seed: number): Uint8Array => seededBytes(seed)(32)
 
+/** Several texts of JSON are no text of JSON. */
+const isLines = ({ headers }: Response): boolean =>
+  headers.get('content-type') === 'application/x-ndjson'
+
 async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text()
   return {
     status: response.status,
     headers: response.headers,
     text,
-    body: text === '' ? {} : JSON.parse(text),
+    body: text === '' || isLines(response) ? {} : JSON.parse(text),
   }
 }
 

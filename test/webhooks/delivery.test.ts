@@ -41,6 +41,7 @@ const deliveriesOf = async (vault: HookVault, id: string) =>
   }[]
 
 describe('an event', () => {
+  // proves C18.3, C18.5
   test('arrives signed, with ids alone', async () => {
     const { vault, receiver } = await begin()
     const { id, secret } = await vault.hook(receiver.url, ['token.created'])
@@ -134,6 +135,7 @@ describe('an event', () => {
     })
   })
 
+  // proves C18.6
   test('of another tenant, and of the installation, is not told', async () => {
     const { vault, receiver } = await begin()
     await vault.hook(receiver.url, ['token.created', 'application.created'])
@@ -156,6 +158,7 @@ describe('an event', () => {
     expect(idsOf(receiver)).toEqual(['own'])
   })
 
+  // proves C18.6
   test('from before a webhook was made is not told', async () => {
     const { vault, receiver } = await begin()
     await vault.makeTokens('before')
@@ -168,6 +171,7 @@ describe('an event', () => {
 })
 
 describe('events of one thing', () => {
+  // proves C18.3, C18.4
   test('keep their order, while others pass what fails', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created', 'token.deleted'])
@@ -236,6 +240,7 @@ describe('a receiver', () => {
     await vault.deliverUntil(async () => (await deliveriesOf(vault, id)).length === 0)
   })
 
+  // proves C18.7
   test('that says when to come again is left alone until then', async () => {
     const { vault, receiver } = await begin()
     await vault.hook(receiver.url, ['token.created'])
@@ -253,6 +258,7 @@ describe('a receiver', () => {
     await vault.deliverUntil(() => receiver.messages.length === 3)
   })
 
+  // proves C18.8
   test('that is gone (410) gets no more, until the webhook is enabled', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -278,6 +284,7 @@ describe('a receiver', () => {
     expect(idsOf(receiver)).toEqual(['t-1', 't-1', 't-2'])
   })
 
+  // proves C18.7
   test('that redirects has failed, and nothing follows it', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -287,6 +294,7 @@ describe('a receiver', () => {
     expect(receiver.messages).toHaveLength(1)
   })
 
+  // proves C18.8
   test('that fails for days is given up, one event after the other, and then whole', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -307,6 +315,7 @@ describe('a receiver', () => {
     expect((await vault.manage('GET', `/webhooks/${id}`)).body['disabled_by']).toBe('failing')
   })
 
+  // proves C18.7, C18.10
   test('whose schedule is over has a dead delivery, which goes once it is told to', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -335,6 +344,7 @@ describe('a receiver', () => {
     expect((await vault.manage('POST', path)).status).toBe(404)
   })
 
+  // proves C18.9
   test('at an address that nobody allows gets no byte', async () => {
     const receiver = await startWebhookReceiver()
     open.push(receiver)

@@ -37,6 +37,7 @@ const idsIn = (lines: readonly Line[]): unknown[] =>
   lines.slice(0, -1).map(({ data }) => data['token']?.id ?? data['application']?.id)
 
 describe('the feed', () => {
+  // proves C18.12
   test('tells the events of the tenant in order, one a line, and where to go on', async () => {
     await vault.makeTokens('t-1', 't-2')
     const other = await addTenant(vault)
@@ -69,6 +70,7 @@ describe('the feed', () => {
     'types=',
   ])('refuses %s', async query => expect((await get(`?${query}`)).status).toBe(400))
 
+  // proves C18.11
   test('is of those who may read the log', async () => {
     expect((await get('', vault.key)).status).toBe(403)
     expect((await get('', 'key_none')).status).toBe(401)
@@ -80,12 +82,14 @@ describe('a page that waits', () => {
   const wait = (after: number | undefined, key?: string): Promise<Response> =>
     get(`?types=token.created&after=${after}&wait=20`, key)
 
+  // proves C18.13
   test('ends with the first events', async () => {
     const waiting = wait(await head())
     await vault.makeTokens('t-1')
     expect(idsIn(await linesOf(await waiting))).toEqual(['t-1'])
   })
 
+  // proves C18.13
   test('ends when its time is over', async () => {
     const waiting = wait(await head())
     const ticking = setInterval(() => vault.clock.advance(5_000), 5)
@@ -94,6 +98,7 @@ describe('a page that waits', () => {
     expect(idsIn(lines)).toEqual([])
   })
 
+  // proves C18.13
   test('is a request under way, and ends when no more are taken', async () => {
     const waiting = wait(await head())
     await until(() => app.underWay() > 0)
@@ -102,6 +107,7 @@ describe('a page that waits', () => {
     expect(app.underWay()).toBe(0)
   })
 
+  // proves C18.13
   test('shows nothing to a key that was revoked meanwhile', async () => {
     const key = await vault.application({ type: 'management', permissions: ['log:read'] })
     const { body } = await vault.ask('GET', '/applications/key', { key })
@@ -113,6 +119,7 @@ describe('a page that waits', () => {
     expect((await get('', key)).status).toBe(401)
   })
 
+  // proves C18.13
   test('is one of few of its credential', async () => {
     const after = await head()
     const pages = Array.from({ length: 5 }, () => wait(after))

@@ -45,7 +45,7 @@ async function work(server: Running, key: string, run: number): Promise<string[]
   }
 }
 
-// proves C20.4
+// proves C18.4
 test('no event is lost, and none overtakes another of its token', async () => {
   const data = join(temporaryFolder(), 'data')
   const init = await runCoffer(['init', '--data', data])
@@ -57,7 +57,9 @@ test('no event is lost, and none overtakes another of its token', async () => {
   const permissions = ['token:create', 'token:delete']
   const application = { name: 'a', type: 'private', permissions }
   const post = async (path: string, body: unknown) =>
-    (await ask(server, manager, { method: 'POST', path, body })).json()
+    (await (await ask(server, manager, { method: 'POST', path, body })).json()) as {
+      readonly key: string
+    }
   const { key } = await post('/applications', application)
   const url = `https://${receiverAddress}:${receiver.port}/`
   const events = ['token.created', 'token.deleted']

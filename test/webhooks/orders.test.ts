@@ -27,6 +27,7 @@ const idsOf = ({ messages }: WebhookReceiver): unknown[] =>
   messages.map(({ body }) => (body.data['token'] ?? body.data['application'])?.id)
 
 describe('after a crash', () => {
+  // proves C18.4
   test('what was not written down goes again, under the same ids and in order', async () => {
     const { vault, receiver } = await begin()
     await vault.hook(receiver.url, ['token.created', 'token.deleted'])
@@ -48,6 +49,7 @@ describe('after a crash', () => {
 })
 
 describe('a manager', () => {
+  // proves C18.10
   test('has a test sent, to that webhook alone', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -59,6 +61,7 @@ describe('a manager', () => {
     expect(tested?.body.data['webhook']?.id).toBe(id)
   })
 
+  // proves C18.10
   test('has events go once more from an entry on', async () => {
     const { vault, receiver } = await begin()
     const { id } = await vault.hook(receiver.url, ['token.created'])
@@ -76,6 +79,7 @@ describe('a manager', () => {
     expect(late.status).toBe(400)
   })
 
+  // proves C18.2
   test('makes a new secret, and both sign until the overlap is over', async () => {
     const { vault, receiver } = await begin()
     const { id, secret: older } = await vault.hook(receiver.url, ['token.created'])

@@ -29,6 +29,7 @@ const make = async (more: object = {}): Promise<Answer> =>
   manage('POST', '/webhooks', { ...hook, ...more })
 
 describe('a webhook', () => {
+  // proves C18.1, C18.2
   test('is made with its secret, which is shown once', async () => {
     const made = await make({ notify_email: 'ops@shop.example' })
     expect(made.status).toBe(201)
@@ -70,6 +71,7 @@ describe('a webhook', () => {
     }
   })
 
+  // proves C18.1
   test('is one of at most five, also of creates that come together', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => make()))
     expect(made.map(({ status }) => status).sort((a, b) => a - b)).toEqual([
@@ -94,6 +96,7 @@ describe('a webhook', () => {
     expect((await manage('GET', '/webhooks')).body['data']).toHaveLength(1)
   })
 
+  // proves C18.9
   test.each([
     'http://hooks.example/',
     'https://user:pass@hooks.example/',
@@ -125,6 +128,7 @@ describe('a webhook', () => {
     expect((await make(more)).status).toBe(400)
   })
 
+  // proves C18.11
   test('is not to be told apart by who may not read it', async () => {
     const { id } = (await make()).body
     const reader = await vault.application({ type: 'management', permissions: ['webhook:read'] })
@@ -157,6 +161,7 @@ test('the types of events are listed', async () => {
   expect([status, body]).toEqual([200, eventTypes as never])
 })
 
+// proves C18.3
 test('the public key is told', async () => {
   const { status, body } = await manage('GET', '/webhooks/public-key')
   expect([status, body]).toEqual([200, { key: expect.stringMatching(/^whpk_[\w+/]{43}=$/) }])
@@ -174,6 +179,7 @@ test('neither secrets nor addresses are in the audit log, or in clear in the sto
   }
 })
 
+// proves C18.2
 test('a secret of a rotation is shown once, and its key is not replayed', async () => {
   const { id, secret } = (await make()).body
   const headers = { 'svc-idempotency-key': 'once' }

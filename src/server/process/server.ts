@@ -142,7 +142,10 @@ export function startAnswering(
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)
       listening?.clear()
-      await atMost(storeCloseMsMax, stopDelivering().catch(() => {}))
+      await atMost(
+        storeCloseMsMax,
+        stopDelivering().catch(() => {}),
+      )
       await atMost(storeCloseMsMax, deps.audit.flush())
       // A store that cannot commit does not close either, but all answered writes are on disk.
       await atMost(storeCloseMsMax, deps.store.close())

@@ -128,7 +128,6 @@ def test_what_the_vault_has_not_is_told(manager, page, card):
     for ask in (
         lambda: list(manager.proxies.list()),
         lambda: list(manager.reactors.list()),
-        lambda: manager.webhooks.list(),
         lambda: page.token_intents.create(type="card", data=card),
     ):
         with pytest.raises(ApiError) as refused:

@@ -2,10 +2,9 @@
  * Every operation with a request that succeeds, on a target of its own.
  * @module
  */
-import { deliveriesKey } from '../../../src/audit/derived-keys.ts'
-import { encodeState } from '../../../src/webhooks/delivery-state.ts'
 import { signLog } from '../audit-log.ts'
 import type { Ask } from '../vault.ts'
+import { clearWebhooks, makeWaitingWebhook, webhookBody } from '../waiting-webhook.ts'
 import type { AccessKit } from './credentials.ts'
 
 export const places = ['in', 'out', 'move'] as const
@@ -93,34 +92,17 @@ const onKey =
     return { request: { method, path: `${path}/${String(body['id'])}` } }
   }
 
-const hook = { name: 'made', url: 'https://hooks.example/', events: ['token.created'] }
-
-async function clearWebhooks({ ask, managementKey: key }: AccessKit['vault']): Promise<void> {
-  const { body } = await ask('GET', '/webhooks', { key })
-  for (const { id } of body['data'] as { readonly id: string }[]) {
-    await ask('DELETE', `/webhooks/${id}`, { key })
-  }
-}
-
-/** A webhook with a delivery of entry 0 that waits. */
 const onWebhook =
   (method: string, rest = '', body?: unknown) =>
   async ({ vault }: AccessKit): Promise<Prepared> => {
-    const { managementKey: key, deps } = vault
-    await clearWebhooks(vault)
-    const made = await vault.ask('POST', '/webhooks', { key, body: hook })
-    const id = String(made.body['id'])
-    const waiting = [{ sequence: 0, place: 0, attempts: 1, nextMs: 0 }]
-    const value = encodeState({ cursor: 1, ordersDone: 0, waiting, dead: [] })
-    await deps.store.write([{ derived: deliveriesKey(id), value }])
-    const path = `/webhooks/${id}${rest}`
+    const path = `/webhooks/${await makeWaitingWebhook(vault)}${rest}`
     return { request: { method, path, ...(body === undefined ? {} : { body }) } }
   }
 
 /** In place of one that was there, since a tenant has few. */
 async function makingWebhook({ vault }: AccessKit): Promise<Prepared> {
   await clearWebhooks(vault)
-  return { request: { method: 'POST', path: '/webhooks', body: hook } }
+  return { request: { method: 'POST', path: '/webhooks', body: webhookBody } }
 }
 
 const plainly = (method: string, path: string, body?: unknown) => (): Promise<Prepared> =>
@@ -180,7 +162,12 @@ const webhooks: readonly Operation[] = [
     prepare: plainly('GET', path),
   })),
   { route: 'GET /webhooks/{id}', success: 200, hasBody: false, prepare: onWebhook('GET') },
-  { route: 'PUT /webhooks/{id}', success: 200, hasBody: true, prepare: onWebhook('PUT', '', hook) },
+  {
+    route: 'PUT /webhooks/{id}',
+    success: 200,
+    hasBody: true,
+    prepare: onWebhook('PUT', '', webhookBody),
+  },
   { route: 'DELETE /webhooks/{id}', success: 204, hasBody: false, prepare: onWebhook('DELETE') },
   {
     route: 'POST /webhooks/{id}/rotate',
