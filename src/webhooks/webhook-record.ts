@@ -32,7 +32,7 @@ export type DisabledBy = 'gone' | 'failing'
 export interface WebhookRecord {
   readonly id: string
   readonly tenantId: string
-  /** Number of its place among the webhooks of its tenant. */
+  /** From 0, among those of its tenant. */
   readonly place: number
   readonly name: string
   readonly url: string
