@@ -4,7 +4,7 @@
  * The runtime takes keys in DER only. A key of this type has a fixed header there (RFC 8410).
  * @module
  */
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import { invariant } from '../lib/errors.ts'
 
 export const publicKeyBytes = 32
