@@ -9,6 +9,7 @@ import { errorsIn } from './shapes.ts'
 /** Text of the vault if it has no such operation. */
 const nothingHere = 'There is nothing at this address.'
 const jsonType = /^application\/(?:problem\+)?json\b/
+const linesType = /^application\/x-ndjson\b/
 
 function parse({ json = JSON }: Wire, text: string): unknown {
   try {
@@ -57,8 +58,14 @@ export function contentOf(wire: Wire, { status, headers, text }: RawAnswer): unk
     if (traceOf(headers) === undefined) throw notCoffer(wire, status)
     return undefined
   }
-  const isJson = jsonType.test(headers.get('content-type') ?? '')
-  const parsed = isJson ? parse(wire, text) : undefined
+  const type = headers.get('content-type') ?? ''
+  if (linesType.test(type)) {
+    return text
+      .trimEnd()
+      .split('\n')
+      .map(line => parse(wire, line))
+  }
+  const parsed = jsonType.test(type) ? parse(wire, text) : undefined
   if (parsed === undefined) throw notCoffer(wire, status)
   return parsed
 }

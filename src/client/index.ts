@@ -10,12 +10,14 @@ import type { Applications, Permissions, TenantSelf } from './applications.ts'
 import { makeAsk } from './ask.ts'
 import { bulkOperations, type Bulk } from './bulk.ts'
 import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
+import { eventOperations, type EventFeed } from './events.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
 import { logOperations, type Logs } from './logs.ts'
 import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
 import { now, random, sleep } from './platform.ts'
 import { sessionOperations, type Sessions } from './sessions.ts'
 import { tokenOperations, type Tokens } from './tokens.ts'
+import { webhookOperations, type Webhooks } from './webhooks.ts'
 
 export { CofferError, type ErrorCode } from './error.ts'
 export { ref } from './reference.ts'
@@ -40,6 +42,8 @@ export type { Sessions } from './sessions.ts'
 export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
 export type { LogFilter, Logs } from './logs.ts'
+export type { Webhooks } from './webhooks.ts'
+export type { EventChoice, EventFeed } from './events.ts'
 export type { Answer, CallOptions, Fetch, HeaderTexts, Notation } from './call.ts'
 export type { RequestFacts, ResponseFacts, Traced } from './call.ts'
 
@@ -96,6 +100,8 @@ export interface Client extends Bulk {
   readonly tenant: TenantSelf
   readonly permissions: Permissions
   readonly logs: Logs
+  readonly webhooks: Webhooks
+  readonly events: EventFeed
 }
 
 const names = [
@@ -150,5 +156,7 @@ export function createClient(options: ClientOptions): Client {
     tenant: tenantOperations(ask),
     permissions: permissionOperations(ask),
     logs: logOperations(ask),
+    webhooks: webhookOperations(ask),
+    events: eventOperations(ask),
   }
 }

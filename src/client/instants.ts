@@ -3,7 +3,16 @@
  * @module
  */
 
-const names = ['created_at', 'modified_at', 'expires_at', 'authorized_at', 'cvc_expires_at']
+const names = [
+  'created_at',
+  'modified_at',
+  'expires_at',
+  'authorized_at',
+  'cvc_expires_at',
+  'timestamp',
+  'next_attempt_at',
+  'given_up_at',
+]
 
 type Members = Record<string, unknown>
 

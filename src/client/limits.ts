@@ -16,6 +16,8 @@ export const retryAfterMsMax = 30_000
 /** Bound of one answer: a page of the longest tokens, far above all else. */
 export const answerBytesMax = 128 * 1024 ** 2
 export const pageSizeMax = 100
+/** Most that a vault lets a page of events wait; well below the bound of an attempt. */
+export const feedWaitSeconds = 20
 /** decision: 128 bits, about as many as a UUID has. */
 export const idempotencyKeyBytes = 16
 /** decision: deletions of `deleteMany` in flight at once. */

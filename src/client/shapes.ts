@@ -56,6 +56,10 @@ const isResult = (value: unknown): value is Members =>
 export const isResults = (content: unknown): boolean =>
   isMembers(content) && areAll(content['results'], isResult)
 
+/** Lines of events, and the one that ends each page. */
+export const isEventPage = (content: unknown): boolean =>
+  areAll(content, isMembers) && content.at(-1)?.['type'] === 'page.end'
+
 /** Expectations by path of a problem; malformed ones are left out. */
 export const errorsIn = (errors: unknown): Readonly<Record<string, readonly string[]>> =>
   isMembers(errors)

@@ -95,7 +95,9 @@ function typesIn(query: QueryParameters): ReadonlySet<EventType> | undefined {
 }
 
 function printLines({ events, next, oldest }: FeedPage): string {
-  const last = JSON.stringify({ type: 'page.end', after: next - 1, oldest })
+  // An empty log has none to go on from.
+  const after = next === 0 ? undefined : next - 1
+  const last = JSON.stringify({ type: 'page.end', after, oldest })
   return `${[...events, last].join('\n')}\n`
 }
 

@@ -3,7 +3,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { CofferError, createClient, type Client, type Fetch } from '../../src/client/index.ts'
+import {
+  CofferError,
+  createClient,
+  type Client,
+  type CreateWebhookRequest,
+  type Fetch,
+} from '../../src/client/index.ts'
 import { operationsOf, readDocument } from '../support/openapi.ts'
 import { until } from '../support/until.ts'
 import { openServed } from './served.ts'
@@ -124,6 +130,53 @@ test('the audit log', async () => {
   expect((await refusalOf(clientOf('private').logs.entityTypes())).code).toBe('forbidden')
 })
 
+test('webhooks, their secrets and their deliveries', async () => {
+  const { webhooks } = clientOf('management')
+  const url = 'https://hooks.shop.example/a'
+  const body: CreateWebhookRequest = { name: 'Orders', url, events: ['token.created'] }
+  const made = await webhooks.create(body)
+  expect(made.secret).toStartWith('whsec_')
+  expect(made.created_at).toBeInstanceOf(Date)
+  expect(await webhooks.get(made.id)).not.toHaveProperty('secret')
+  expect((await webhooks.list()).data.map(({ id }) => id)).toEqual([made.id])
+  const rotated = await webhooks.rotate(made.id, { overlap_hours: 1 })
+  expect(rotated.secret).not.toBe(made.secret)
+  await webhooks.test(made.id)
+  await webhooks.replay(made.id, 0)
+  expect(await listed(webhooks.deliveries(made.id, { size: 1 }))).toEqual([])
+  expect((await refusalOf(webhooks.retry(made.id, 1))).code).toBe('not_found')
+  expect((await webhooks.update(made.id, { ...body, status: 'disabled' })).status).toBe('disabled')
+  expect((await refusalOf(webhooks.test(made.id))).code).toBe('conflict')
+  expect(await webhooks.eventTypes()).toContain('token.created')
+  expect((await webhooks.publicKey()).key).toStartWith('whpk_')
+  await webhooks.delete(made.id)
+  expect((await refusalOf(webhooks.get(made.id))).code).toBe('not_found')
+  expect((await refusalOf(clientOf('private').webhooks.list())).code).toBe('forbidden')
+})
+
+test('events are read by pages, and followed', async () => {
+  const { events } = clientOf('management')
+  const { tokens } = clientOf('private')
+  const { id } = await tokens.create(card)
+  const types = ['token.created'] as const
+  const isOf = (line: { readonly data?: unknown }, token: string) =>
+    JSON.stringify(line.data).includes(token)
+  let after: number | undefined
+  for await (const line of events.follow({ types })) {
+    expect([line.type, line.timestamp]).toEqual(['token.created', expect.any(Date)])
+    after = line.sequence
+    if (isOf(line, id)) break
+  }
+  const next = await tokens.create(card)
+  for await (const line of events.follow({ after, types })) {
+    expect(isOf(line, next.id)).toBe(true)
+    break
+  }
+  const lines = await events.page({ types: ['application.key.deleted'], after, wait: 0 })
+  expect(lines).toEqual([{ type: 'page.end', after: expect.any(Number), oldest: 0 }])
+  expect((await refusalOf(clientOf('private').events.page())).code).toBe('forbidden')
+})
+
 test('sessions', async () => {
   const { sessions, tokens } = clientOf('private')
   const session = await clientOf('public').sessions.create()
@@ -162,8 +215,9 @@ test('there is a way to each operation of the interface', async () => {
   const known = operationsOf(await readDocument(vault)).map(({ at }) => at)
   const called: string[] = []
   const noting: Fetch = (url, { method }) => {
-    const path = new URL(url).pathname.replace('id-1', '{id}').replace('id-2', '{keyId}')
-    called.push(`${method} ${path}`)
+    const path = new URL(url).pathname.replace('id-1', '{id}')
+    const inner = path.startsWith('/webhooks') ? '{sequence}' : '{keyId}'
+    called.push(`${method} ${path.replace('id-2', inner)}`)
     return Promise.resolve(Response.json({ detail: 'noted' }, { status: 400 }))
   }
   await callAll(served.clientOf('private', { fetch: noting }))
