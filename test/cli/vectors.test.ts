@@ -87,7 +87,8 @@ describe.each([
     async () => {
       const data = await open()
       const looked = JSON.parse(await run('verify', '--data', data, '--json')) as { rows: unknown }
-      expect(looked.rows).toEqual(expected.rows)
+      // Their writer had no webhooks.
+      expect(looked.rows).toEqual({ ...expected.rows, webhook: 0 })
       const { ask, server } = await serve(data)
       for (const { id, revealed, masked } of expected.tokens) {
         expect((await ask(keys.revealing, 'GET', `/tokens/${id}`)).body).toEqual(revealed)

@@ -119,7 +119,8 @@ describe('coffer verify on a whole vault', () => {
     const before = readFileSync(databaseOf(made))
     const ended = await verify(made)
     const rows =
-      'rows: keyring 1, tenant 1, application 2, session 0, token 3, code_key 0, idempotency 0\n'
+      'rows: keyring 1, tenant 1, application 2, session 0, webhook 0, token 3, code_key 0, ' +
+      'idempotency 0\n'
     expect(ended).toEqual({ exitCode: 0, stdout: rows, stderr: '' })
     expect(readFileSync(databaseOf(made)).equals(before)).toBe(true)
   })
@@ -128,7 +129,8 @@ describe('coffer verify on a whole vault', () => {
     const { exitCode, stdout, stderr } = await verify(made, '--json')
     expect([exitCode, stderr]).toEqual([0, ''])
     const ofTenants = { token: 3, code_key: 0, idempotency: 0 }
-    const rows = { keyring: 1, tenant: 1, application: 2, session: 0, ...ofTenants }
+    const ofAll = { keyring: 1, tenant: 1, application: 2, session: 0, webhook: 0 }
+    const rows = { ...ofAll, ...ofTenants }
     expect(JSON.parse(stdout)).toEqual({ damages: [], more: 0, rows })
   })
 

@@ -3,12 +3,17 @@
  * form.
  *
  * An input is a request as text: `METHOD target caller`, header lines, an empty line, the body. A
- * caller is one of four, or a key. `$token`, `$application` and `$nonce` stand for real ones.
+ * caller is one of four, or a key. `$token`, `$application`, `$webhook` and `$nonce` stand for real ones.
  * @module
  */
 import { hostileOf, type Written } from '../../../test/support/leaks/hostile.ts'
 import { core, mark } from '../../../test/support/leaks/marks.ts'
-import { operations, type Sent, type World } from '../../../test/support/leaks/requests.ts'
+import {
+  newWebhook,
+  operations,
+  type Sent,
+  type World,
+} from '../../../test/support/leaks/requests.ts'
 import type { Target } from '../engine.ts'
 import { assert } from '../invariants.ts'
 import { openFuzzVault, type FuzzVault } from '../vault.ts'
@@ -22,6 +27,7 @@ interface Standing {
   readonly keys: Readonly<Record<string, string>>
   readonly application: string
   readonly token: string
+  readonly webhook: string
   nonce: string
   asked: number
 }
@@ -68,6 +74,7 @@ async function stand(): Promise<Standing> {
     rules,
   })
   const { nonce = '' } = await post(vault, '/sessions', publicKey)
+  const hook = await post(vault, '/webhooks', management, newWebhook())
   const session = first['session_key'] ?? ''
   return {
     vault,
@@ -75,6 +82,7 @@ async function stand(): Promise<Standing> {
     application: backend['id'] ?? '',
     token: 'standing',
     nonce,
+    webhook: hook['id'] ?? '',
     asked: 0,
   }
 }
@@ -92,11 +100,12 @@ async function standingVault(): Promise<Standing> {
 }
 
 function textWith(standing: Standing, text: string): string {
-  const { application, token, nonce } = standing
+  const { application, token, nonce, webhook } = standing
   return text
     .replaceAll('$application', application)
     .replaceAll('$token', token)
     .replaceAll('$nonce', nonce)
+    .replaceAll('$webhook', webhook)
 }
 
 /** Returns `undefined` if the platform cannot send such a request. */
@@ -160,6 +169,8 @@ const world: World = {
   applicationKey: () => Promise.resolve({ application: '$application', key: '$key' }),
   nonce: () => Promise.resolve('$nonce'),
   session: () => Promise.resolve('$session'),
+  webhook: () => Promise.resolve('$webhook'),
+  delivery: () => Promise.resolve({ webhook: '$webhook', sequence: 0 }),
 }
 
 const typeOf = ({ method }: Sent) =>

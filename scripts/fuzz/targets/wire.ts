@@ -93,6 +93,8 @@ const world = {
   applicationKey: () => Promise.resolve({ application: mark(), key: mark() }),
   nonce: () => Promise.resolve(mark()),
   session: () => Promise.resolve(mark()),
+  webhook: () => Promise.resolve(mark()),
+  delivery: () => Promise.resolve({ webhook: mark(), sequence: 0 }),
 }
 
 async function seedsOf(): Promise<string[]> {

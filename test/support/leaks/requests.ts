@@ -29,6 +29,10 @@ export interface World {
   nonce(): Promise<string>
   /** The id of a new session. */
   session(): Promise<string>
+  /** The id of a new webhook, in place of all others: a tenant may have few. */
+  webhook(): Promise<string>
+  /** The sequence of a delivery that waits, and its webhook. */
+  delivery(): Promise<{ readonly webhook: string; readonly sequence: number }>
 }
 
 export interface Operation {
@@ -175,6 +179,27 @@ const onKey = (method: string, success: number): Operation => ({
   },
 })
 
+/** Its name leads nowhere (RFC 2606): each delivery waits. */
+export const newWebhook = () => ({
+  name: mark(),
+  url: `https://${mark()}.invalid/${mark()}?key=${mark()}`,
+  events: ['webhook.test'],
+  notify_email: `${mark()}@shop.example`,
+})
+
+const onWebhook = (
+  method: string,
+  success: number,
+  rest = '',
+  more: () => Omit<Partial<Sent>, 'method' | 'target'> = () => ({}),
+): Operation => ({
+  success,
+  async prepare(world) {
+    const target = `/webhooks/${await world.webhook()}${rest}`
+    return [{ method, target, as: 'management', ...more() }]
+  },
+})
+
 const creating = (target: string, as: Credential, bodies: () => readonly unknown[]) => ({
   prepare: () =>
     Promise.resolve(
@@ -288,5 +313,41 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'PUT', target, as: 'management', body, headers: idempotent() }]
     },
   },
+  listEventTypes: plain('GET', '/webhooks/event-types', 'management'),
+  listWebhooks: plain('GET', '/webhooks?size=10&start=', 'management'),
+  createWebhook: {
+    success: 201,
+    async prepare(world) {
+      // Makes room for it.
+      await world.webhook()
+      return creating('/webhooks', 'management', () => [newWebhook()]).prepare()
+    },
+  },
+  getWebhook: onWebhook('GET', 200),
+  updateWebhook: onWebhook('PUT', 200, '', () => ({
+    body: { ...newWebhook(), status: 'enabled' },
+    headers: idempotent(),
+  })),
+  deleteWebhook: onWebhook('DELETE', 204),
+  rotateWebhook: onWebhook('POST', 200, '/rotate', () => ({
+    body: { overlap_hours: 1 },
+    headers: idempotent(),
+  })),
+  getWebhookPublicKey: plain('GET', '/webhooks/public-key', 'management'),
+  listWebhookDeliveries: onWebhook('GET', 200, '/deliveries?page=1&size=10'),
+  retryWebhookDelivery: {
+    success: 204,
+    async prepare(world) {
+      const { webhook, sequence } = await world.delivery()
+      const target = `/webhooks/${webhook}/deliveries/${sequence}/retry`
+      return [{ method: 'POST', target, as: 'management', headers: idempotent() }]
+    },
+  },
+  replayWebhook: onWebhook('POST', 204, '/replay', () => ({
+    body: { from: 0 },
+    headers: idempotent(),
+  })),
+  testWebhook: onWebhook('POST', 204, '/test', () => ({ headers: idempotent() })),
+  listEvents: plain('GET', '/events?after=0&types=token.created&wait=0', 'management'),
   listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }

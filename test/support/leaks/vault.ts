@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../coffer-process.ts'
 import { temporaryFolder } from '../folders.ts'
 import { operationsOf, type OpenApiDocument, type Placed } from '../openapi.ts'
+import { until } from '../until.ts'
 import { exchange, jsonOf, requestText, type RawAnswer } from '../wire.ts'
 import { write, type Keys, type Written } from './hostile.ts'
 import { mark } from './marks.ts'
-import { newToken, type Sent, type World } from './requests.ts'
+import { newToken, newWebhook, type Sent, type World } from './requests.ts'
 
 export interface Outcome {
   readonly request: Written
@@ -65,6 +66,37 @@ const inBrowser = () => ({ name: mark(), type: 'public', permissions: ['token:cr
 
 type Succeed = LeakVault['succeed']
 
+function webhooksOf(succeed: Succeed, shownOnce: string[]): Pick<World, 'webhook' | 'delivery'> {
+  const as = 'management'
+  const listed = async <T>(target: string): Promise<readonly T[]> => {
+    const { answer } = await succeed({ method: 'GET', target, as }, 200)
+    return (answer === undefined ? {} : jsonOf(answer))['data'] as readonly T[]
+  }
+  async function webhook(): Promise<string> {
+    for (const { id } of await listed<{ readonly id: string }>('/webhooks')) {
+      await succeed({ method: 'DELETE', target: `/webhooks/${id}`, as }, 204)
+    }
+    const body = newWebhook()
+    const made = await succeed({ method: 'POST', target: '/webhooks', as, body }, 201)
+    shownOnce.push(memberOf(made, 'secret'))
+    return memberOf(made, 'id')
+  }
+  return {
+    webhook,
+    async delivery() {
+      const id = await webhook()
+      await succeed({ method: 'POST', target: `/webhooks/${id}/test`, as }, 204)
+      let sequence: number | undefined
+      await until(async () => {
+        const target = `/webhooks/${id}/deliveries`
+        sequence = (await listed<{ readonly sequence: number }>(target))[0]?.sequence
+        return sequence !== undefined
+      })
+      return { webhook: id, sequence: sequence ?? 0 }
+    },
+  }
+}
+
 function worldOf(succeed: Succeed, shownOnce: string[]) {
   const addApplication = async (body: object): Promise<Outcome> => {
     const made = await succeed(
@@ -95,6 +127,7 @@ function worldOf(succeed: Succeed, shownOnce: string[]) {
     },
     nonce: async () => memberOf(await addSession(), 'nonce'),
     session: async () => memberOf(await addSession(), 'id'),
+    ...webhooksOf(succeed, shownOnce),
   }
   return { world, addApplication }
 }
