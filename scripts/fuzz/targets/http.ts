@@ -3,7 +3,8 @@
  * form.
  *
  * An input is a request as text: `METHOD target caller`, header lines, an empty line, the body. A
- * caller is one of four, or a key. `$token`, `$application`, `$webhook` and `$nonce` stand for real ones.
+ * caller is one of four, or a key. `$token`, `$application`, `$webhook` and `$nonce` stand for real
+ * ones.
  * @module
  */
 import { hostileOf, type Written } from '../../../test/support/leaks/hostile.ts'
