@@ -113,6 +113,8 @@ const thorough: readonly string[] = [
   'store/tampering.test.ts',
   'tokens/merge-patch.test.ts',
   'tokens/naughty-strings.test.ts',
+  'webhooks/killed.test.ts',
+  'webhooks/workers.test.ts',
 ]
 
 /**

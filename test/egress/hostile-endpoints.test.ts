@@ -45,6 +45,7 @@ const disguises = [
 ] as const
 
 describe('a host in disguise gets no connection', () => {
+  // proves S96
   test.each(disguises)('%s', async (_says, host, failure) => {
     using canary = await startCanary()
     expect(await deliver(`https://${host}:${canary.port}/`)).toEqual({ failure })
@@ -78,6 +79,7 @@ const names = [
 ] as const
 
 describe('a name gets no connection that', () => {
+  // proves S96
   test.each(names)('%s', async (_says, addresses) => {
     using canary = await startCanary()
     const send = makeTestSend({ resolve: async () => addresses })
@@ -125,6 +127,7 @@ describe('a name gets no connection that', () => {
 
 describe('a server gets no byte of a request whose', () => {
   const oldVersion: TlsOptions = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }
+  // proves S96
   test.each([
     ['certificate is of another name', certificates.otherName, {}],
     ['certificate has expired', certificates.expired, {}],
@@ -264,6 +267,7 @@ describe('an answer is refused', () => {
 })
 
 describe('an answer is taken as it is', () => {
+  // proves S96
   test('a redirect to the metadata of a cloud is not followed', async () => {
     using canary = await startCanary()
     using receiver = await startReceiver(socket =>

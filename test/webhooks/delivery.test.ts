@@ -45,7 +45,7 @@ const attempted = (vault: HookVault, id: string, attempts: number): Promise<void
   vault.deliverUntil(async () => (await deliveriesOf(vault, id))[0]?.attempts === attempts)
 
 describe('an event', () => {
-  // proves C18.3, C18.5
+  // proves C18.3, C18.5, S97
   test('arrives signed, with ids alone', async () => {
     const { vault, receiver } = await begin()
     const { id, secret } = await vault.hook(receiver.url, ['token.created'])
