@@ -103,9 +103,9 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const app = buildApp(deps)
   // If there are several processes, only the one that sweeps may do this work.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
-  const isSweeper = (): boolean =>
-    sharing?.sweeps !== false && opened.database?.isSweeper() !== false
   const isFirst = sharing?.sweeps !== false
+  // Any of the processes over a database may hold its lease.
+  const isSweeper = (): boolean => opened.database?.isSweeper() ?? isFirst
   if (isFirst) deps.audit.note(lifeEntry(deps.now(), 'vaultStarted'))
   const { scrub } = opened.store
   const { signing: place, store } = opened
