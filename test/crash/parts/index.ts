@@ -15,6 +15,7 @@ import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
 import { limitMemory } from './memory.ts'
 import { cutPower } from './power-cut.ts'
+import { killReveals } from './reveals.ts'
 import { rotateKeys } from './rotation.ts'
 import { terminateServer } from './terminate.ts'
 import { killWorkers } from './workers.ts'
@@ -29,6 +30,7 @@ export const parts: Readonly<Record<string, Part>> = {
   backups: backUpUnderLoad,
   rotation: rotateKeys,
   kill: killServer,
+  reveals: killReveals,
   terminate: terminateServer,
   workers: killWorkers,
   churn: churnRows,
