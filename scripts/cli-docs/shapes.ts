@@ -293,6 +293,9 @@ export const shapes: Readonly<Record<string, TObject>> = {
       shape({
         tokens: Type.Integer(),
         not_there: Type.Integer({ description: 'lines of no token that is there' }),
+        unsigned_from: Type.Optional(
+          Type.Integer({ description: 'the first entry of the log that no checkpoint covers' }),
+        ),
       }),
     ),
     revoked: Type.Optional(shape({ keys: Type.Integer(), sessions: Type.Integer() })),

@@ -43,6 +43,7 @@ const thorough: readonly string[] = [
   'cli/key-sources.test.ts',
   'cli/keys.test.ts',
   'cli/listen-beside.test.ts',
+  'cli/logged-erasures.test.ts',
   'cli/newest-rows.test.ts',
   'cli/process-memory.test.ts',
   'cli/progress.test.ts',

@@ -30,8 +30,12 @@ const entryShape = /^\{"sequence":(\d{1,15}),"salt":"([0-9a-f]{32})","entry":(\{
 const notExported = (file: string) =>
   new CommandFailure(`${file} is no whole export of an audit log: make it by coffer audit export`)
 
-export interface ExportedLog extends PublicLog {
-  readonly bundles: () => AsyncIterable<LeafBundle>
+/** Entry of an export, with the hash of its salt and text. */
+interface ExportedEntry {
+  readonly sequence: number
+  readonly leaf: Uint8Array
+  /** JSON, as it was exported. */
+  readonly text: string
 }
 
 /** Only a line feed ends a line: an id may hold what others count as the end of one. */
@@ -50,17 +54,22 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
-/** Each entry as a bundle of its own. */
-async function* entriesIn(file: string): AsyncGenerator<LeafBundle> {
+/** Entries in the order of the file; other lines are passed over. */
+export async function* entriesIn(file: string): AsyncGenerator<ExportedEntry> {
   for await (const line of linesOf(file)) {
     const [, sequence, salt, text] = entryShape.exec(line) ?? []
     if (sequence === undefined || salt === undefined || text === undefined) continue
-    yield { first: Number(sequence), leaves: [leafOf(bytesOfHex(salt), text)] }
+    yield { sequence: Number(sequence), leaf: leafOf(bytesOfHex(salt), text), text }
   }
 }
 
+/** Each entry as a bundle of its own. */
+export async function* bundlesIn(file: string): AsyncGenerator<LeafBundle> {
+  for await (const { sequence, leaf } of entriesIn(file)) yield { first: sequence, leaves: [leaf] }
+}
+
 /** Reads what is around the entries. @throws CommandFailure if the file is no whole export */
-export async function openExport(file: string): Promise<ExportedLog> {
+export async function openExport(file: string): Promise<PublicLog> {
   let first: string | undefined
   let last = ''
   try {
@@ -75,7 +84,6 @@ export async function openExport(file: string): Promise<ExportedLog> {
       announcements: head.announcements ?? [],
       checkpoints,
       pruned: decodeFrontier(bytesOfHex(String(head['before']))),
-      bundles: () => entriesIn(file),
     }
   } catch (error) {
     if (error instanceof CommandFailure) throw error

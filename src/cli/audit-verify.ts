@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { LogFault } from '../audit/log-findings.ts'
 import { bundlesFrom } from '../audit/read-log.ts'
 import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
 import { verifyLog, type LeafBundle, type LogVerdict } from '../audit/verify-log.ts'
@@ -13,7 +14,7 @@ import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { assertSigned, withPublicLog } from './opened-log.ts'
-import { openExport } from './audit-file.ts'
+import { bundlesIn, openExport } from './audit-file.ts'
 import { takesVault } from './vault-options.ts'
 
 interface VerifyOptions extends FolderOptions {
@@ -54,11 +55,12 @@ function linesOf({ size, agreed, unknown }: LogVerdict, { key }: VerifyOptions):
   ]
 }
 
-function placeOf({ sequence, below, note }: NonNullable<LogVerdict['fault']>): string {
+/** Says where a fault is, and what it is. */
+export function printFault({ sequence, below, note, reason }: LogFault): string {
   const entry = sequence === undefined ? [] : [`entry ${sequence}`]
   const range = below === undefined ? entry : [`between entries ${sequence} and ${below}`]
   const shown = note === undefined ? [] : [`checkpoint ${note}`]
-  return [...range, ...shown].join(', ')
+  return `${[...range, ...shown].join(', ')}: ${reason}`
 }
 
 async function auditVerify(options: VerifyOptions): Promise<void> {
@@ -70,10 +72,10 @@ async function auditVerify(options: VerifyOptions): Promise<void> {
           assertSigned(log)
           return verify(log, bundlesFrom(store, log.pruned.size), options)
         })
-      : await openExport(file).then(log => verify(log, log.bundles(), options))
+      : await openExport(file).then(log => verify(log, bundlesIn(file), options))
   const { fault, root, ...rest } = verdict
   if (options.json === true) sayJson({ ...rest, root: root.toBase64(), fault: fault ?? null })
-  if (fault !== undefined) throw new CommandFailure(`${placeOf(fault)}: ${fault.reason}`)
+  if (fault !== undefined) throw new CommandFailure(printFault(fault))
   if (options.json !== true) for (const line of linesOf(verdict, options)) sayNow(line)
 }
 

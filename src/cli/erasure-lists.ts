@@ -12,6 +12,12 @@ import type { BeginProgress } from '../lib/progress.ts'
 import { parseErasure, type Erasure } from '../rules/erasures.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
+import {
+  assertContinues,
+  erasuresBehind,
+  type Continuation,
+  type LogOfErasures,
+} from './logged-erasures.ts'
 
 const newline = 10
 const nothing = Buffer.alloc(0)
@@ -94,19 +100,41 @@ export interface ErasureLists {
   readonly files: readonly string[]
   /** Number of lines in all files. */
   readonly count: number
+  readonly log: LogOfErasures | undefined
 }
 
-/** @param folder counts only after this; its master key is wiped */
+/** Result of erasing by the lists and the log together. */
+export interface ErasedByLists extends Erased {
+  /** Sequence of the first entry of the log that no checkpoint covers. */
+  readonly unsignedFrom?: number
+}
+
+async function* allErasures(
+  files: readonly string[],
+  behind: Continuation | undefined,
+): AsyncGenerator<Erasure> {
+  yield* erasuresIn(files)
+  if (behind !== undefined) yield* erasuresBehind(behind)
+}
+
+/**
+ * @param folder counts only after this; its master key is wiped
+ * @throws CommandFailure for a log that does not go on where that of the folder ends
+ */
 export async function eraseIn(
   folder: FoundFolder,
-  { files, count }: ErasureLists,
+  { files, count, log }: ErasureLists,
   progress: BeginProgress,
-): Promise<Erased> {
+): Promise<ErasedByLists> {
   const { store } = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store if it fails.
   const keys = await unsealKeysOf(store, folder)
   try {
-    return await eraseListed({ store, keys }, erasuresIn(files), progress(count, 'erasing'))
+    const behind = log && (await assertContinues(store, log))
+    const list = allErasures(files, behind)
+    const erased = await eraseListed({ store, keys }, list, progress(count, 'erasing'))
+    const unsignedFrom = behind?.unsignedFrom
+    return { ...erased, ...(unsignedFrom === undefined ? {} : { unsignedFrom }) }
   } finally {
     await store.close()
   }

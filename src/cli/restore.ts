@@ -8,7 +8,6 @@
 import type { Command } from 'commander'
 import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Erased } from '../vault/operator/erasure.ts'
 import type { Revoked } from '../vault/operator/revocation.ts'
 import { versionAndBuild } from '../lib/version.ts'
 import { primitives } from '../crypto/primitives.ts'
@@ -38,9 +37,10 @@ import { obtainMasterKey } from '../server/keys/key-source.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { fileOf, sourceOf, type BackupSource, type SourceOptions } from './backup-source.ts'
 import { withProgress } from './show-progress.ts'
-import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
+import { countErasures, eraseIn, type ErasedByLists, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { assertNamedByInstant } from './kept-backups.ts'
+import { openLogOfErasures } from './logged-erasures.ts'
 import { keyFileOption, withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 import { takesVault } from './vault-options.ts'
@@ -50,6 +50,8 @@ type RestoreOptions = FolderOptions &
   KeysOfRestore & {
     /** Files that list tokens which were deleted after the backup. */
     readonly erase?: readonly string[]
+    /** An export of the audit log, with deletions after the backup. */
+    readonly eraseFromLog?: string
   }
 
 /** A backup says nothing of kinds of rows that came to be after the coffer that made it. */
@@ -130,7 +132,17 @@ function revivedIn({ revoked, erased }: RestoredVault): string {
   return `${keys} ${tokens} are there again. Revoke and delete them before it is served.`
 }
 
-const shown = ({ tokens, notThere }: Erased) => ({ tokens, not_there: notThere })
+const shown = ({ tokens, notThere, unsignedFrom }: ErasedByLists) => ({
+  tokens,
+  not_there: notThere,
+  ...(unsignedFrom === undefined ? {} : { unsigned_from: unsignedFrom }),
+})
+
+function tellErased({ tokens, notThere, unsignedFrom }: ErasedByLists): void {
+  sayNow(`erased: ${tokens} tokens; ${notThere} lines are of none that is there`)
+  if (unsignedFrom === undefined) return
+  sayNow(`of the log no checkpoint covers the entries from ${unsignedFrom} on`)
+}
 
 /** JSON facts, whatever became of the keys. */
 const factsOf = ({ newest, manifest: { created_at, rows }, erased }: RestoredVault) => ({
@@ -150,9 +162,7 @@ function tell({ data, json, verifyOnly }: RestoreOptions, made: RestoredVault): 
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
   sayNow(`restored: ${what} in ${data}`)
-  if (erased !== undefined) {
-    sayNow(`erased: ${erased.tokens} tokens; ${erased.notThere} lines are of none that is there`)
-  }
+  if (erased !== undefined) tellErased(erased)
   sayNow(`The vault is as of ${created_at}: ${revivedIn(made)}`)
 }
 
@@ -193,7 +203,7 @@ interface RestoredVault {
   readonly newest: string | undefined
   readonly manifest: Manifest
   /** Absent if no list was given. */
-  readonly erased?: Erased
+  readonly erased?: ErasedByLists
   /** Absent if the keys are kept. */
   readonly revoked?: Revoked
 }
@@ -223,7 +233,7 @@ async function make(
     const path = await bring(copy.data, progress)
     const manifest = await fill(copy, path, { told, accept, progress })
     if (dirname(path) === copy.data) rmSync(path)
-    const isErasing = lists.files.length > 0
+    const isErasing = lists.files.length > 0 || lists.log !== undefined
     const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
     if (!isRevoking) return { newest, manifest, ...erased }
     return { newest, manifest, ...erased, revoked: await revokeIn(openable(), progress) }
@@ -271,13 +281,15 @@ async function restoreWith(
  */
 async function restore(named: string | undefined, options: RestoreOptions): Promise<void> {
   const file = await fileOf(named, options)
-  const { erase: files = [], verifyOnly } = options
-  if (verifyOnly === true && files.length > 0) {
+  const { erase: files = [], eraseFromLog, verifyOnly } = options
+  if (verifyOnly === true && (files.length > 0 || eraseFromLog !== undefined)) {
     throw usage('--verify-only: nothing is made, and no token is erased')
   }
   const isRevoking = wantsRevoked(options)
   const newest = options.latest === undefined ? undefined : file
-  const wanted = { lists: { files, count: await countErasures(files) }, isRevoking, newest }
+  const log = eraseFromLog === undefined ? undefined : await openLogOfErasures(eraseFromLog)
+  const lists = { files, count: await countErasures(files), log }
+  const wanted = { lists, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
 }
 
@@ -295,6 +307,10 @@ export function addRestore(program: Command): void {
       '--erase <file>',
       'erase the tokens that a list of serve --erasure-log names; may be given again',
       (file: string, before: readonly string[] = []) => [...before, file],
+    )
+    .option(
+      '--erase-from-log <file>',
+      'erase the tokens that ended since, by a newer coffer audit export of that vault',
     )
     .option('--json', 'print one line of JSON')
     .action((file: string | undefined, options: RestoreOptions) => restore(file, options))
