@@ -15,6 +15,7 @@ const thorough: readonly string[] = [
   'attacks/attacks.test.ts',
   'audit/find-entries.test.ts',
   'cli/answers-in-flight.test.ts',
+  'cli/audit-copies.test.ts',
   'cli/backup-list.test.ts',
   'cli/backup.test.ts',
   'cli/bodies-in-flight.test.ts',

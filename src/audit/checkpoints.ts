@@ -54,7 +54,7 @@ export interface CheckpointParts {
 }
 
 /** A checkpoint that has landed. */
-interface SignedCheckpoint {
+export interface SignedCheckpoint {
   readonly origin: string
   readonly size: number
   readonly note: string

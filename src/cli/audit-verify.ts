@@ -10,9 +10,11 @@ import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts
 import { verifyLog, type LeafBundle, type LogVerdict } from '../audit/verify-log.ts'
 import { ApiError } from '../lib/errors.ts'
 import { pinnedNoteBytesMax } from '../limits/operation-limits.ts'
+import { addressPrefix } from '../server/backup/bucket.ts'
+import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
-import { sayJson, sayNow } from '../server/process/system.ts'
+import { sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import { assertSigned, withPublicLog } from './opened-log.ts'
 import { bundlesIn, openExport } from './audit-file.ts'
 import { takesVault } from './vault-options.ts'
@@ -34,14 +36,23 @@ function readPinned(file: string): string {
   throw usage(`--pinned: expected a checkpoint of at most ${pinnedNoteBytesMax} bytes`)
 }
 
-function verify(
+/** Reads the checkpoint that was kept elsewhere: in a file, or the newest one of a bucket. */
+async function findPinned(place: string, origin: string): Promise<string> {
+  if (!place.startsWith(addressPrefix)) return readPinned(place)
+  const newest = await openCheckpointPlace(place, wallMs).newest(origin)
+  if (newest !== undefined) return newest
+  throw new CommandFailure(`--pinned: there is no checkpoint of this log at ${place}`)
+}
+
+async function verify(
   log: PublicLog,
   bundles: AsyncIterable<LeafBundle>,
   { key, pinned }: VerifyOptions,
 ): Promise<LogVerdict> {
   try {
-    const note = pinned === undefined ? undefined : readPinned(pinned)
-    return verifyLog({ ...chainFrom(log, key), pruned: log.pruned, bundles, pinned: note })
+    const chain = chainFrom(log, key)
+    const note = pinned && (await findPinned(pinned, chain.trusted.key.name))
+    return await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: note })
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   }
@@ -84,7 +95,10 @@ export function addAuditVerify(audit: Command): void {
     .description('check that the audit log is what was signed; needs no master key')
     .option('--file <file>', 'an export, in place of the data folder')
     .option('--key <vkey>', 'the key to trust, as coffer audit key printed it')
-    .option('--pinned <file>', 'a checkpoint that was kept elsewhere: shows what was cut off')
+    .option(
+      '--pinned <place>',
+      'a checkpoint kept elsewhere, or s3://bucket/prefix: shows what was cut off',
+    )
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => auditVerify(options))
 }

@@ -16,6 +16,7 @@ import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin, rsaBitsMin } from '../limits/operation-limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/disk-reserve.ts'
 import { openPlace } from '../server/backup/backup-place.ts'
+import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
 import { findCopies } from '../server/folder/copies.ts'
 import {
   checkFolder,
@@ -147,13 +148,19 @@ function refusedOf(flag: string, check: () => void): DoctorFinding[] {
 }
 
 /** Places beside the vault that `serve` would write to. */
-const findInPlaces = ({ erasureLog, backups }: Config, data: string): DoctorFinding[] => [
+const findInPlaces = (
+  { erasureLog, backups, checkpointsTo }: Config,
+  data: string,
+): DoctorFinding[] => [
   ...(erasureLog === undefined
     ? []
     : refusedOf('--erasure-log', () => assertErasureLog(erasureLog, data))),
   ...(backups === undefined
     ? []
     : refusedOf('--backup-to', () => openPlace(backups.to, data).assertThere())),
+  ...(checkpointsTo === undefined
+    ? []
+    : refusedOf('--audit-checkpoints-to', () => openCheckpointPlace(checkpointsTo, wallMs))),
 ]
 
 /** True if a vault is in a database and has no folder on this machine yet, which `serve` makes. */

@@ -155,6 +155,7 @@ function orderFor(
   { manager }: ServiceContext,
 ): OrderOfAll {
   const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
+  const { checkpointsTo } = config
   const isWatched = ops !== undefined
   return {
     parent: process.pid,
@@ -168,6 +169,7 @@ function orderFor(
     logs,
     workers,
     erasureLog,
+    checkpointsTo,
     beatMs: manager.watchMs,
   }
 }

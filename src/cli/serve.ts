@@ -12,6 +12,7 @@ import {
   openDataFolder,
   type OpenedFolder,
 } from '../server/folder/data-folder.ts'
+import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
 import { assertOwnStore, databaseOf, databaseEvents } from '../server/folder/folder-database.ts'
 import { joinFolder } from '../server/folder/make-folder.ts'
 import { makeErasureLog, prepareErasureLog } from '../server/folder/erasure-log.ts'
@@ -32,7 +33,7 @@ import { lockSealed, openLocked } from '../server/folder/sealed-folder.ts'
 import { findServiceManager } from '../server/process/service-manager.ts'
 import { outliveTerminal } from '../server/process/hang-up.ts'
 import { serveUntilSignalled } from '../server/process/vault-process.ts'
-import { endAfterFailure, outliveReaders } from '../server/process/system.ts'
+import { endAfterFailure, outliveReaders, wallMs } from '../server/process/system.ts'
 import { initWhereAbsent } from './init.ts'
 import { loadConfig, loadSettings, takesServing } from './setting-options.ts'
 import {
@@ -94,6 +95,7 @@ async function serveAlone(
   { start: asked, ...given }: ServiceContext,
 ): Promise<void> {
   const { address, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
+  const { checkpointsTo } = config
   const { data } = options
   const logging = startLogging(logs)
   const { log } = logging
@@ -135,6 +137,7 @@ async function serveAlone(
     logging,
     backups,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
+    checkpointsTo,
     announce: announcer(options, config, log, start),
   })
   stopWatching()
@@ -156,6 +159,7 @@ async function serve(options: ServeOptions): Promise<void> {
   outliveReaders()
   assertOwnFiles(options)
   if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
+  if (config.checkpointsTo !== undefined) openCheckpointPlace(config.checkpointsTo, wallMs)
   // Comes first: a source that is read once may soon be gone.
   const keySource = options.sealed === true ? 'shares' : sourceNameOf(options)
   const start = { workers, keySource, settings: loadSettings(options) }

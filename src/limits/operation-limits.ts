@@ -34,6 +34,8 @@ export const bucketEntriesMax = 100_000
 export const bucketMemoryBytesMax = 256 * 1024 * 1024
 /** Interval of checking it, in which some 100 MB may arrive. */
 export const bucketMemoryLookMs = 50
+/** decision: time for one small object, such as a checkpoint, to be sent and answered. */
+export const bucketPutMsMax = 30_000
 
 // The list of erasures
 /** decision: delay before a line that could not be written is retried. */
@@ -297,5 +299,7 @@ export const noteSignaturesMax = 100
 /** decision: interval at which a reader looks for new entries. */
 export const auditFollowMs = 250
 export const auditTailMax = 100_000
+/** decision: least time between two checkpoints that are sent away from the machine. */
+export const checkpointCopyMs = 60_000
 /** decision: a checkpoint with many signatures. */
 export const pinnedNoteBytesMax = 64 * 1_024

@@ -64,6 +64,8 @@ export interface Config {
   readonly backups?: BackupPlan
   /** Path of the file that lists deletions; absent for none. */
   readonly erasureLog?: string
+  /** Address in a bucket for checkpoints of the audit log; absent for none. */
+  readonly checkpointsTo?: string
   readonly logs: LogSettings
   readonly settings: Settings
 }
@@ -259,7 +261,7 @@ export function decodeConfig(texts: SettingTexts, file?: ConfigFile): Config {
     drainSeconds,
     ...rest
   } = beside
-  const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
+  const { backupTo, backupEvery, backupKeep, erasureLog, auditCheckpointsTo, ...more } = rest
   const { logLevel, logFormat, logPriority, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts, nameOf)
@@ -273,6 +275,7 @@ export function decodeConfig(texts: SettingTexts, file?: ConfigFile): Config {
   const copies = {
     ...(plan === undefined ? {} : { backups: plan }),
     ...(erasureLog === undefined ? {} : { erasureLog }),
+    ...(auditCheckpointsTo === undefined ? {} : { checkpointsTo: auditCheckpointsTo }),
   }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const check = checkPath === undefined ? {} : { checkPath }

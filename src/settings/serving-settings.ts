@@ -109,6 +109,11 @@ export const backupSchema = Type.Object({
     `how many of them stay (default: ${backupKeepDefault})`,
   ),
   erasureLog: path('a file that lists deleted tokens, for coffer restore --erase'),
+  auditCheckpointsTo: optionalText({
+    format: 'bucket address',
+    description: 'where checkpoints of the audit log are kept, once a minute: s3://bucket/prefix',
+    expected: 'an address such as s3://bucket/prefix',
+  }),
 })
 
 /** Events that a serving process logs to stderr, and their format. */
@@ -148,7 +153,9 @@ export interface BackupPlan {
 }
 
 /** `undefined` if no backups are set. */
-export function planOf(settings: Omit<BackupSettings, 'erasureLog'>): BackupPlan | undefined {
+export function planOf(
+  settings: Omit<BackupSettings, 'erasureLog' | 'auditCheckpointsTo'>,
+): BackupPlan | undefined {
   const { backupTo: to, backupEvery, backupKeep } = settings
   if (to === undefined) return undefined
   const everyMs = durationMs(backupEvery ?? backupEveryDefault)

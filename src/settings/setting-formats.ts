@@ -58,6 +58,9 @@ function isBackupInterval(value: string): boolean {
 /** The name of a bucket and a prefix. Source: rules for general purpose buckets of S3. */
 export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
+const isBucketAddress = (value: string): boolean =>
+  value.length <= settingCharsMax && bucketAddress.test(value)
+
 const isBackupPlace = (value: string): boolean =>
   value !== '' &&
   value.length <= settingCharsMax &&
@@ -82,6 +85,7 @@ const formats = {
   'address or network': isNetwork,
   'plain address or network': isPlainNetwork,
   'backup place': isBackupPlace,
+  'bucket address': isBucketAddress,
   'backup interval': isBackupInterval,
   'code lifetime': isCodeLifetime,
   'header name': (value: string) => headerName.test(value),

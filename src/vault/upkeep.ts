@@ -4,7 +4,7 @@
  * log, and delivers events.
  * @module
  */
-import { makeCheckpoints } from '../audit/checkpoints.ts'
+import { makeCheckpoints, type SignedCheckpoint } from '../audit/checkpoints.ts'
 import { pruneLog } from '../audit/retention.ts'
 import { indexNext } from '../audit/search-index.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
@@ -70,6 +70,8 @@ export interface AuditUpkeep {
   readonly place: SigningPlace
   readonly figures: Figures
   readonly isSigner?: (() => boolean) | undefined
+  /** Called with each checkpoint that has landed; keeps some of them elsewhere. */
+  readonly offer?: ((checkpoint: SignedCheckpoint) => void) | undefined
 }
 
 interface CodeKeyScrubber {
@@ -157,7 +159,7 @@ async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Pro
  */
 export function startAuditUpkeep(
   deps: Deps,
-  { place, figures, isSigner = () => true }: AuditUpkeep,
+  { place, figures, isSigner = () => true, offer }: AuditUpkeep,
 ): () => void {
   const checkpoints = makeCheckpoints({ ...deps, place })
   let toldMs = deps.elapsedMs()
@@ -166,6 +168,7 @@ export function startAuditUpkeep(
   }
   const signNext = async (): Promise<void> => {
     const signed = isSigner() ? await checkpoints.next() : undefined
+    if (signed !== undefined) offer?.(signed)
     if (signed === undefined || deps.elapsedMs() - toldMs < checkpointTellMs) return
     toldMs = deps.elapsedMs()
     deps.log('audit_checkpoint', { note: signed.note })

@@ -22,6 +22,7 @@ import {
 import { countBytes, type BeginProgress } from '../../lib/progress.ts'
 import { bucketAddress } from '../../settings/setting-formats.ts'
 import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
+import { putSmall, type S3Access } from './signed-put.ts'
 
 export const addressPrefix = 's3://'
 
@@ -41,6 +42,8 @@ interface BucketEntry {
 
 export interface Bucket {
   readonly has: (key: string) => Promise<boolean>
+  /** Returns the first key of this prefix, in the order of their bytes. */
+  readonly first: (prefix: string) => Promise<string | undefined>
   /** Lists entries with keys of this prefix, without another slash behind it. */
   readonly list: (prefix: string) => Promise<readonly BucketEntry[]>
   /**
@@ -48,6 +51,8 @@ export interface Bucket {
    * @throws CommandFailure, with no entry at that key
    */
   readonly upload: (key: string, path: string, progress: BeginProgress) => Promise<void>
+  /** Sends a small object, with a checksum. @param nowMs Unix time @throws CommandFailure */
+  readonly put: (key: string, body: Uint8Array, nowMs: number) => Promise<void>
   /** Returns the first bytes, or all of a shorter entry. */
   readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
   /** In bytes. @throws CommandFailure if there is no such key */
@@ -113,7 +118,7 @@ async function ask<T>(task: () => Promise<T>): Promise<T> {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-function optionsOf(environment: Environment): Bun.S3Options {
+function accessOf(environment: Environment): S3Access {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID']
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY']
   if (!accessKeyId || !secretAccessKey) {
@@ -225,7 +230,8 @@ async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly B
  * @throws CommandFailure if the environment has no credentials
  */
 export function openBucket(bucket: string): Bucket {
-  const client = new Bun.S3Client({ ...optionsOf(process.env), bucket })
+  const access = accessOf(process.env)
+  const client = new Bun.S3Client({ ...access, bucket })
   // The client has no TLS setting that would override this (tried on Bun 1.4.4).
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
   return {
@@ -235,6 +241,9 @@ export function openBucket(bucket: string): Bucket {
         const { contents = [] } = await client.list({ prefix: key, maxKeys: 1 })
         return contents[0]?.key === key
       }),
+    first: prefix =>
+      ask(async () => (await client.list({ prefix, maxKeys: 1 })).contents?.[0]?.key),
+    put: (key, body, nowMs) => putSmall(access, { bucket, key, body, nowMs }),
     list: prefix => ask(() => listAll(client, prefix)),
     upload: (key, path, progress) =>
       ask(async () => {

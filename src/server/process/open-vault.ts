@@ -13,6 +13,11 @@ import { makeScheduler } from '../../lib/work.ts'
 import { administer, type AdministeredVault, type Offered } from '../listen/control-operations.ts'
 import { buildApp } from '../listen/app.ts'
 import { makeClock, type ClockMark } from './clock.ts'
+import {
+  makeCheckpointCopies,
+  openCheckpointPlace,
+  type CheckpointCopies,
+} from '../backup/checkpoint-copies.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
 import type { ErasureLog } from '../folder/erasure-log.ts'
 import { startAnswering, type Answering, type ServerListener, type Sharing } from './server.ts'
@@ -34,6 +39,8 @@ export interface VaultUse extends AdministeredVault {
   readonly sharing?: (Sharing & { readonly name: string }) | undefined
   /** List of erasures, to which deletes are added. */
   readonly erasures?: ErasureLog | undefined
+  /** Address in a bucket for checkpoints of the audit log; none are sent if absent. */
+  readonly checkpointsTo?: string | undefined
 }
 
 type OpeningVault = OpenedVault & Pick<VaultUse, 'settings' | 'erasures'> & { readonly log: Log }
@@ -92,6 +99,11 @@ const lifeEntry = (atMs: number, operation: 'vaultStarted' | 'vaultStopped'): Au
   result: 200,
 })
 
+const copiesOf = ({ checkpointsTo }: VaultUse, deps: Deps): CheckpointCopies | undefined =>
+  checkpointsTo === undefined
+    ? undefined
+    : makeCheckpointCopies(openCheckpointPlace(checkpointsTo, wallMs), deps)
+
 export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe): ServedVault {
   const { sharing, logging } = serving
   const { log, observe } = logging
@@ -109,9 +121,10 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   if (isFirst) deps.audit.note(lifeEntry(deps.now(), 'vaultStarted'))
   const { scrub } = opened.store
   const { signing: place, store } = opened
-  const auditUpkeep = { place, figures: store.figures }
+  const copies = copiesOf(serving, deps)
+  const auditUpkeep = { place, figures: store.figures, offer: copies?.offer }
   const answering = startAnswering(deps, app, { isSweeper, scrub, auditUpkeep })
-  return { opened, deps, app, answering, operations, clock, isFirst }
+  return { opened, deps, app, answering, operations, clock, isFirst, copies }
 }
 
 /** Ends what a vault has in memory once nothing runs in it. */

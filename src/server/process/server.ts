@@ -118,7 +118,7 @@ export interface VaultDuties {
   /** Source: `startSweeping`. */
   readonly scrub?: OperatedStore['scrub']
   /** Without it the audit log is neither signed nor pruned. */
-  readonly auditUpkeep?: Pick<AuditUpkeep, 'place' | 'figures'>
+  readonly auditUpkeep?: Pick<AuditUpkeep, 'place' | 'figures' | 'offer'>
   /** Source: `startDelivering`. */
   readonly send?: Send
 }

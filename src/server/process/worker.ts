@@ -59,6 +59,8 @@ export interface WorkerOrder {
   readonly isWatched: boolean
   /** Path of the list of erasures, shared by all workers. */
   readonly erasureLog?: string | undefined
+  /** Address in a bucket for checkpoints of the audit log. */
+  readonly checkpointsTo?: string | undefined
   /** The mark of the clock from before the vault was opened; only for a first worker. */
   readonly mark?: string
 }
@@ -174,7 +176,7 @@ export async function work(index: number): Promise<void> {
   const lines = linesOf(Bun.stdin.stream())
   const order = await readOrder(lines)
   const { parent, folder, address, tls, checkPath, settings, logs } = order
-  const { workers, erasureLog, drainSeconds, beatMs, isWatched } = order
+  const { workers, erasureLog, checkpointsTo, drainSeconds, beatMs, isWatched } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedFiles.lock)) throw notOrdered()
   outliveReaders()
@@ -196,6 +198,7 @@ export async function work(index: number): Promise<void> {
     settings: shareOf(settings, workers),
     logging,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
+    checkpointsTo,
     sharing: { sweeps: index === sweeper, name: String(index) },
     isWatched,
     answerLeader: duties => {

@@ -13,6 +13,8 @@ type LogFacts = NonNullable<Parameters<Log>[1]>
 /** Events that need no action: they were requested, or report normal operation. */
 const infos = new Set([
   'administered',
+  'audit_checkpoint',
+  'audit_copy_made',
   'backup_made',
   'backup_on_time',
   'clock_caught_up',
@@ -30,6 +32,7 @@ const infos = new Set([
 ])
 /** Failures that last until an operator fixes them. */
 const errors = new Set([
+  'audit_copy_failed',
   'backup_failed',
   'database_gone',
   'disk_full',

@@ -44,6 +44,8 @@ export interface Gauges {
   readonly clockAheadMs: () => number | undefined
   /** End of the server certificate, Unix time; absent without TLS. */
   readonly certificateUntilMs: () => number | undefined
+  /** Checkpoints that were to be kept elsewhere; absent if none are. */
+  readonly checkpointCopies: () => { readonly kept: number; readonly failed: number } | undefined
   /** Names of all checks, each with true if it fails. */
   readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
 }
@@ -95,6 +97,19 @@ function addWrites(registry: Registry, { store }: Gauges): void {
   })
 }
 
+function addCheckpointCopies(registry: Registry, { checkpointCopies }: Gauges): void {
+  const help = 'checkpoints of the audit log that were to be kept elsewhere, by outcome'
+  const labelNames = ['outcome'] as const
+  addCounter(registry, { name: 'coffer_audit_copies_total', help, labelNames }, () => {
+    const counts = checkpointCopies()
+    if (counts === undefined) return []
+    return [
+      [{ outcome: 'kept' }, counts.kept],
+      [{ outcome: 'failed' }, counts.failed],
+    ]
+  })
+}
+
 function addClockGauges(add: AddGauge, gauges: Gauges): void {
   add('coffer_clock_behind_seconds', 'how far destruction stays behind the clock', () =>
     secondsOf(gauges.clockBehindMs()),
@@ -111,6 +126,7 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight, 'sum')
   addStoreGauges(add, gauges)
   addWrites(registry, gauges)
+  addCheckpointCopies(registry, gauges)
   add('coffer_sweep_lag_seconds', 'since when a row that has expired is still there', async () =>
     secondsOf(await gauges.sweepLagMs()),
   )

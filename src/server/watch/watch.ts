@@ -13,6 +13,7 @@ import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
 import { singleFlight } from '../../lib/serial.ts'
 import type { App } from '../listen/app.ts'
+import type { CheckpointCopies } from '../backup/checkpoint-copies.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { Clock } from '../process/clock.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
@@ -26,6 +27,8 @@ export interface Watched {
   readonly deps: Deps
   readonly clock: Clock
   readonly app: App
+  /** Copies of checkpoints that this process makes. */
+  readonly copies?: CheckpointCopies | undefined
 }
 
 interface WatchedProcess {
@@ -137,6 +140,7 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
     clockAheadMs: ofOpen(({ clock }) => clock.aheadMs()),
     database: () => current()?.opened.database?.databaseFigures(),
     certificateUntilMs,
+    checkpointCopies: () => current()?.copies?.counts(),
     checks: () =>
       Object.entries(checks).map(([name, check]: [string, () => boolean]) => [
         name,
