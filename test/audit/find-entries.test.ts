@@ -245,6 +245,28 @@ describe('entries of a log are found as by sight', () => {
       (ids, i) => [...ids, `entity-${i}`],
     ))
 
+  test('counted once if some are removed while their slice is being written', async () => {
+    const store = await openLmdbStore({ path: temporaryFolder() })
+    const entries = upTo(2 * logSliceEntries).map(i => entryOf(`entity-${i}`))
+    await append(store, entries, [50])
+    let writes = 0
+    const write: Store['write'] = async changes => {
+      writes += 1
+      if (writes === 2) throw new Error('the process ends here')
+      return store.write(changes)
+    }
+    expect(indexNext({ ...reader(store), store: { ...store, write } })).rejects.toThrow('ends here')
+    await store.write([{ pruneLog: 100 }])
+    while (await indexNext(reader(store)));
+    for (let i = 0; i < entries.length; i += 20) {
+      const filter = { tenantId: 'tenant-1', entityId: `entity-${i}` }
+      const sequences = i < 100 ? [] : [i]
+      const page = await pageOf(store, filter, { offset: 0, limit: 2 })
+      expect([i, page]).toEqual([i, { total: sequences.length, sequences }])
+    }
+    await store.close()
+  })
+
   test('but for those that were removed, also before they were indexed', () =>
     onLog(5 * logSliceEntries, async log => {
       const remove = async (below: number) => {
