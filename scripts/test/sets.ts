@@ -66,6 +66,7 @@ const thorough: readonly string[] = [
   'cli/tls.test.ts',
   'cli/vectors.test.ts',
   'cli/verify.test.ts',
+  'cli/worker-log.test.ts',
   'cli/worker-ops.test.ts',
   'cli/workers.test.ts',
   'crash',

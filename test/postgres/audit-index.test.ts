@@ -1,0 +1,67 @@
+/**
+ * The index of the audit log in PostgreSQL: entries are found by it and behind it as by sight, also
+ * when some were removed.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
+import { bundleEntriesMax, logSliceEntries } from '../../src/limits/work-limits.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { compare, onLog, reader, type Log } from '../support/log-questions.ts'
+import { isPostgresThere } from '../support/postgres.ts'
+import { openAt } from '../store/postgres/subject.ts'
+
+const onDatabase = (count: number, run: (log: Log) => Promise<void>, idsOf?: typeof sameIds) =>
+  onLog(count, run, idsOf ?? sameIds, 0, () => openAt(temporaryFolder()))
+/** Few: a log without an index is read entry by entry. */
+const ask = (log: Log, from = 0) => compare(log, from, 4)
+const sameIds = (ids: readonly string[], _: number): readonly string[] => ids
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('entries of a log in PostgreSQL are found as by sight', () => {
+  test('without an index, with one that is behind, and at its end', () =>
+    onDatabase(2 * logSliceEntries, async log => {
+      await ask(log)
+      expect(await indexNext(reader(log.store))).toBe(true)
+      expect(await indexedBelow(log.store)).toBe(logSliceEntries)
+      await ask(log)
+      expect(await indexNext(reader(log.store))).toBe(true)
+      expect(await indexNext(reader(log.store))).toBe(false)
+      await ask(log)
+    }))
+
+  test('while a slice is being written, and counted once', () =>
+    onDatabase(
+      logSliceEntries + 10,
+      async log => {
+        let writes = 0
+        const write: Log['store']['write'] = async changes => {
+          writes += 1
+          if (writes === 2) throw new Error('the process ends here')
+          return log.store.write(changes)
+        }
+        const ending = { ...reader(log.store), store: { ...log.store, write } }
+        expect(indexNext(ending)).rejects.toThrow('ends here')
+        await ask(log)
+        expect(await indexNext(reader(log.store))).toBe(true)
+        await ask(log)
+      },
+      (ids, i) => [...ids, `entity-${i}`],
+    ))
+
+  test('but for those that were removed, also before they were indexed', () =>
+    onDatabase(3 * logSliceEntries, async log => {
+      const remove = async (below: number) => {
+        await log.store.write([{ pruneLog: below }])
+        const { from } = await log.store.logRange()
+        expect(from).toBeGreaterThan(below - bundleEntriesMax)
+        return from
+      }
+      expect(await indexNext(reader(log.store))).toBe(true)
+      await ask(log, await remove(logSliceEntries - 200))
+      const from = await remove(2 * logSliceEntries + 100)
+      await ask(log, from)
+      while (await indexNext(reader(log.store)));
+      await ask(log, from)
+    }))
+})
