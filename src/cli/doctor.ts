@@ -41,6 +41,7 @@ import { findInApplications } from './application-findings.ts'
 import { findInClock } from './clock-findings.ts'
 import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type DoctorFinding } from './finding.ts'
+import { findInLog } from './log-room.ts'
 import { tryServing } from './trials.ts'
 
 type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
@@ -192,6 +193,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (count('fault') === 0 && !isToCome(options)) {
     const isClockTold = findings.some(({ about }) => about === 'clock')
     if (!isClockTold) findings.push(...(await findInClock(options)))
+    findings.push(await findInLog(options, settings))
     findings.push(...(await tryServing(options, config, saysWhere(options))))
     if (count('fault') === 0) findings.push(await findInApplications(options))
   }

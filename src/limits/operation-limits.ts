@@ -301,5 +301,7 @@ export const auditFollowMs = 250
 export const auditTailMax = 100_000
 /** decision: least time between two checkpoints that are sent away from the machine. */
 export const checkpointCopyMs = 60_000
+/** decision: share of what the audit log may take from which `doctor` warns. */
+export const logBudgetWarnShare = 0.8
 /** decision: a checkpoint with many signatures. */
 export const pinnedNoteBytesMax = 64 * 1_024
