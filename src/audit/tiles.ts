@@ -159,7 +159,7 @@ export async function appendLeaves(
     const tile = { level: level / tileLevels, index: Math.floor(index / tileHashesMax) }
     const name = `${tile.level} ${tile.index}`
     const growth = growths.get(name) ?? { ...tile, place: index % tileHashesMax, hashes: [] }
-    growth.hashes.push(Uint8Array.from(hash))
+    growth.hashes.push(new Uint8Array(hash))
     growths.set(name, growth)
   })
   for (const leaf of leaves) tree.append(leaf)

@@ -118,4 +118,4 @@ export function unsealEveryValue(
  * its parts are copied: otherwise each would keep a slab of other values alive.
  */
 export const inNoStore = (row: NewRow): Row =>
-  storedRow(0, { ...row, parts: row.parts.map(part => Uint8Array.from(part)) })
+  storedRow(0, { ...row, parts: row.parts.map(part => new Uint8Array(part)) })

@@ -273,7 +273,7 @@ const isAligned = (bytes: Uint8Array, size: number): boolean => bytes.byteOffset
 /** @throws ApiError `storage_corrupt` when the length is one that is never written */
 export function decodePlaceSet(value: Uint8Array): PlaceSet {
   if (value.length === bitmapBytes) {
-    const bytes = isAligned(value, 4) ? value : Uint8Array.from(value)
+    const bytes = isAligned(value, 4) ? value : new Uint8Array(value)
     return new Uint32Array(bytes.buffer, bytes.byteOffset, bitmapWords)
   }
   const count = value.length / 2
@@ -281,7 +281,7 @@ export function decodePlaceSet(value: Uint8Array): PlaceSet {
     Number.isInteger(count) && count > 0 && count <= chunkArrayEntriesMax,
     'a chunk of a known length',
   )
-  const bytes = isAligned(value, 2) ? value : Uint8Array.from(value)
+  const bytes = isAligned(value, 2) ? value : new Uint8Array(value)
   return new Uint16Array(bytes.buffer, bytes.byteOffset, count)
 }
 

@@ -51,7 +51,7 @@ function keyHolding(log: LmdbTable, sequence: number): Uint8Array {
 const removalsBefore = (table: LmdbTable, end: Uint8Array): readonly Put[] =>
   Array.from(table.getKeys({ end }), key => ({
     table,
-    key: Uint8Array.from(key),
+    key: new Uint8Array(key),
     value: undefined,
   }))
 
@@ -113,8 +113,8 @@ const readDerived = (
   limit: number,
 ): readonly DerivedValue[] =>
   Array.from(derived?.getRange({ start, end, limit }) ?? [], ({ key, value }) => ({
-    key: Uint8Array.from(key),
-    value: Uint8Array.from(value),
+    key: new Uint8Array(key),
+    value: new Uint8Array(value),
   }))
 
 /** Returns the reads of the log. @param read runs one in the newest state */

@@ -11,7 +11,7 @@ import type { Tables } from './schema.ts'
 /** @throws ApiError `storage_corrupt` */
 export function bundleOf([seq, value]: Cells): StoredBundle {
   assertStored(value instanceof Uint8Array, 'a bundle with bytes')
-  return decodeBundle(Number(seq), Uint8Array.from(value))
+  return decodeBundle(Number(seq), new Uint8Array(value))
 }
 
 /** @throws ApiError `storage_corrupt` */
@@ -55,7 +55,7 @@ WHERE key >= $1::bytea AND key < $2::bytea ORDER BY key LIMIT $3::int`
       return found.map(([key, value]) => {
         const isWhole = key instanceof Uint8Array && value instanceof Uint8Array
         assertStored(isWhole, 'a value beside the log')
-        return { key: Uint8Array.from(key), value: Uint8Array.from(value) }
+        return { key: new Uint8Array(key), value: new Uint8Array(value) }
       })
     },
   }
