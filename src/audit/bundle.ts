@@ -83,14 +83,18 @@ export interface LoggedEntry extends PlacedEntry {
   readonly line: string
 }
 
-interface PackedEntry {
+/** An entry as bytes. */
+export interface PackedEntry {
   readonly sequence: number
   readonly salt: Uint8Array
   readonly bytes: Uint8Array
 }
 
-/** @throws ApiError `storage_corrupt` if it is not as it was sealed */
-function unpack(
+/**
+ * Returns entries of a bundle as bytes, oldest first, without a look at their hashes.
+ * @throws ApiError `storage_corrupt` if it is not as it was sealed
+ */
+export function unpackBundle(
   keys: Pick<Keys, 'auditKey'>,
   { first, leaves, sealed }: StoredBundle,
   isWanted: (sequence: number) => boolean,
@@ -124,7 +128,7 @@ export const readBundle = (
   bundle: StoredBundle,
   isWanted: (sequence: number) => boolean,
 ): readonly PlacedEntry[] =>
-  unpack(keys, bundle, isWanted).map(({ sequence, bytes }) => ({
+  unpackBundle(keys, bundle, isWanted).map(({ sequence, bytes }) => ({
     sequence,
     entry: decodeEntry(bytes),
   }))
@@ -137,7 +141,7 @@ export function openBundle(
   keys: Pick<Keys, 'auditKey'>,
   bundle: StoredBundle,
 ): readonly LoggedEntry[] {
-  return unpack(keys, bundle, () => true).map(({ sequence, salt, bytes }, at) => {
+  return unpackBundle(keys, bundle, () => true).map(({ sequence, salt, bytes }, at) => {
     const entry = decodeEntry(bytes)
     const line = printEntry(entry)
     const leaf = bundle.leaves[at]

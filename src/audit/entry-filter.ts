@@ -4,11 +4,11 @@
  */
 import { writeAuditDigest, type Keys } from '../crypto/keyring.ts'
 import type { AuditEntry } from './entry.ts'
-import { digestAt, indexKey } from './index-format.ts'
+import { digestAt, idKind, indexKey } from './index-format.ts'
 
 /** Kinds of values that are indexed. Keys of the index hold their numbers, which never change. */
 const kinds = {
-  entityId: { number: 1, valuesOf: ({ entityIds }: AuditEntry) => entityIds },
+  entityId: { number: idKind, valuesOf: ({ entityIds }: AuditEntry) => entityIds },
   keyId: { number: 2, valuesOf: ({ keyId }: AuditEntry) => given(keyId) },
   actorId: { number: 3, valuesOf: ({ actorId }: AuditEntry) => given(actorId) },
   operation: { number: 4, valuesOf: ({ operation }: AuditEntry) => [operation] },
@@ -56,12 +56,14 @@ export function termOf(
   return key
 }
 
-/** All that an entry is found by; nothing for an entry of no tenant. */
+/** All but ids that an entry is found by; nothing for an entry of no tenant. */
 export const foundBy = (entry: AuditEntry): readonly FoundBy[] => {
   const { tenantId } = entry
   if (tenantId === undefined) return []
   return kindNames.flatMap(kind =>
-    kinds[kind].valuesOf(entry).map(value => ({ tenantId, kind, value })),
+    kind === 'entityId'
+      ? []
+      : kinds[kind].valuesOf(entry).map(value => ({ tenantId, kind, value })),
   )
 }
 

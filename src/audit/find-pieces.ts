@@ -15,14 +15,15 @@ import {
   behindChunk,
   chunkOf,
   countPlaces,
-  decodePlaces,
   decodeSpan,
   indexKey,
   keepBetween,
   keepBoth,
   newestPlaces,
+  placesOfTerm,
   sliceOf,
   spanKind,
+  storedKey,
   type SlicePlaces,
   type SliceSpan,
 } from './index-format.ts'
@@ -78,8 +79,9 @@ async function commonPlaces(
   let common: Map<number, SlicePlaces> | undefined
   for (const term of terms) {
     const both = new Map<number, SlicePlaces>()
-    for (const [slice, value] of await slicesOf(reader, term, chunk)) {
-      const places = decodePlaces(value)
+    for (const [slice, value] of await slicesOf(reader, storedKey(term), chunk)) {
+      const places = placesOfTerm(term, value)
+      if (places === undefined) continue
       const others = common?.get(slice)
       if (others !== undefined) keepBoth(places, others)
       if (common === undefined || others !== undefined) both.set(slice, places)

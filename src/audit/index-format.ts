@@ -9,9 +9,14 @@
  * bitmap of 128 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
  * earliest and the latest instant of the slice, u48 each. The key 2 alone has the sequence of the
  * first entry that is not indexed, u48.
+ *
+ * Nearly every entry of a slice is about an id of its own, and a key for each would take more time
+ * than all else of it. So ids, of kind 1, share the keys of 64 buckets: a key has the
+ * first six bits of their digests, its other bits are zero, and its value is, for each id and
+ * entry, digest 6 · place u16, in the order of places.
  * @module
  */
-import { readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
+import { byteAt, readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
 import { assertStored } from '../lib/errors.ts'
 import { auditDigestBytes, logChunkEntries, logSliceEntries } from '../limits/work-limits.ts'
 
@@ -24,6 +29,8 @@ const keyBytes = firstAt + 3
 
 /** Kind of the key that has the instants of a slice. */
 export const spanKind = 0
+/** Kind of the keys whose values are buckets. */
+export const idKind = 1
 
 export const chunkOf = (sequence: number): number => Math.floor(sequence / logChunkEntries)
 
@@ -42,7 +49,7 @@ export function indexKey(kind: number): Uint8Array {
 
 /** Returns the same key for the slice that begins at a sequence. */
 export function atSlice(key: Uint8Array, first: number): Uint8Array {
-  const sliced = Uint8Array.from(key)
+  const sliced = new Uint8Array(key)
   writeU24(sliced, chunkAt, chunkOf(first))
   writeU24(sliced, firstAt, first % logChunkEntries)
   return sliced
@@ -171,3 +178,57 @@ export function newestPlaces(places: SlicePlaces): readonly number[] {
   }
   return newest
 }
+
+/*
+ * Buckets of ids.
+ */
+
+const bucketBits = 6
+const otherBits = 8 - bucketBits
+const memberBytes = auditDigestBytes + 2
+
+/** @param term the key of an id */
+export const bucketOf = (term: Uint8Array): number => byteAt(term, digestAt) >>> otherBits
+
+/** Returns the key of a bucket without a slice. */
+export function bucketKey(bucket: number): Uint8Array {
+  const key = indexKey(idKind)
+  key[digestAt] = bucket << otherBits
+  return key
+}
+
+/** Returns the key that has what is known of a term: that of its bucket, if it is an id. */
+export const storedKey = (term: Uint8Array): Uint8Array =>
+  term[kindAt] === idKind ? bucketKey(bucketOf(term)) : term
+
+/** Adds an id to the bytes of its bucket. */
+export function addMember(bucket: number[], term: Uint8Array, place: number): void {
+  for (let i = 0; i < auditDigestBytes; i += 1) bucket.push(byteAt(term, digestAt + i))
+  bucket.push(place >>> 8, place & 0xff)
+}
+
+function isMember(value: Uint8Array, at: number, term: Uint8Array): boolean {
+  for (let i = 0; i < auditDigestBytes; i += 1) {
+    if (value[at + i] !== term[digestAt + i]) return false
+  }
+  return true
+}
+
+function placesInBucket(value: Uint8Array, term: Uint8Array): SlicePlaces | undefined {
+  assertStored(value.length % memberBytes === 0, 'a bucket of the index of the log')
+  let places: SlicePlaces | undefined
+  for (let at = 0; at < value.length; at += memberBytes) {
+    if (!isMember(value, at, term)) continue
+    places ??= new Uint8Array(bitmapBytes)
+    addPlace(places, readU16(value, at + auditDigestBytes))
+  }
+  return places
+}
+
+/**
+ * Reads the places of a term from the value under its key.
+ * @returns `undefined` if it has none there
+ * @throws ApiError `storage_corrupt`
+ */
+export const placesOfTerm = (term: Uint8Array, value: Uint8Array): SlicePlaces | undefined =>
+  term[kindAt] === idKind ? placesInBucket(value, term) : decodePlaces(value)

@@ -18,11 +18,15 @@ import {
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
-import { readBundle, type PlacedEntry } from './bundle.ts'
+import { unpackBundle, type PackedEntry } from './bundle.ts'
 import { readDerived } from './derived-keys.ts'
 import { foundBy, termOf, type FoundBy } from './entry-filter.ts'
+import { decodeEntry, outlineEntry } from './entry-format.ts'
 import {
+  addMember,
   atSlice,
+  bucketKey,
+  bucketOf,
   chunkOf,
   decodeProgress,
   encodePlaces,
@@ -51,38 +55,76 @@ interface Slice {
   end: number
   earliestMs: number
   latestMs: number
-  /** Ascending places by the texts of their terms. */
+  /** Ascending places by the texts of their terms, but for ids. */
   readonly places: Map<string, number[]>
-  /** The same lists by what the vault itself has named, so that it is digested once. */
-  readonly named: Map<string, number[]>
+  /** The lists of all that entries of one shape are found by, and their tenant. */
+  readonly shapes: Map<string, ShapeTerms>
+  /** Bytes of the buckets of ids, by their numbers. */
+  readonly buckets: (number[] | undefined)[]
+  /** Ids so far. */
+  members: number
+}
+
+interface ShapeTerms {
+  readonly tenantId: string | undefined
+  readonly lists: readonly number[][]
 }
 
 const textOf = (key: Uint8Array): string => bufferOf(key).toString('latin1')
 
-/** The places of a value, which are added where there are none yet. */
-function placesOf(slice: Slice, keys: LogIndexer['keys'], found: FoundBy): number[] {
-  const { tenantId, kind, value } = found
-  // An id may be a caller's choice: never a key of a table that is hashed without a seed.
-  const name = kind === 'entityId' ? undefined : `${kind} ${tenantId} ${value}`
-  const known = name === undefined ? undefined : slice.named.get(name)
-  if (known !== undefined) return known
+function placesOf({ places }: Slice, keys: LogIndexer['keys'], found: FoundBy): number[] {
   const text = textOf(termOf(keys, found))
-  const places = slice.places.get(text) ?? []
-  slice.places.set(text, places)
-  if (name !== undefined) slice.named.set(name, places)
-  return places
+  const known = places.get(text) ?? []
+  places.set(text, known)
+  return known
 }
 
-function addEntry(slice: Slice, keys: LogIndexer['keys'], { sequence, entry }: PlacedEntry): void {
+/** @param shape of what the vault itself has named: no caller chooses keys of the table */
+function termsOfShape(
+  slice: Slice,
+  keys: LogIndexer['keys'],
+  shape: string,
+  bytes: Uint8Array,
+): ShapeTerms {
+  const known = slice.shapes.get(shape)
+  if (known !== undefined) return known
+  const entry = decodeEntry(bytes)
+  const lists = foundBy(entry).map(found => placesOf(slice, keys, found))
+  const terms = { tenantId: entry.tenantId, lists }
+  slice.shapes.set(shape, terms)
+  return terms
+}
+
+function addId(slice: Slice, term: Uint8Array, place: number): void {
+  addMember((slice.buckets[bucketOf(term)] ??= []), term, place)
+  slice.members += 1
+}
+
+function addEntry(slice: Slice, keys: LogIndexer['keys'], { sequence, bytes }: PackedEntry): void {
   const place = sequence - slice.first
-  for (const found of foundBy(entry)) {
-    const places = placesOf(slice, keys, found)
-    if (places.at(-1) !== place) places.push(place)
+  const { atMs, shape, entityIds } = outlineEntry(bytes)
+  const { tenantId, lists } = termsOfShape(slice, keys, shape, bytes)
+  for (const places of lists) places.push(place)
+  if (tenantId !== undefined) {
+    for (const value of entityIds) {
+      addId(slice, termOf(keys, { tenantId, kind: 'entityId', value }), place)
+    }
   }
   slice.end = sequence + 1
-  slice.earliestMs = Math.min(slice.earliestMs, entry.atMs)
-  slice.latestMs = Math.max(slice.latestMs, entry.atMs)
+  slice.earliestMs = Math.min(slice.earliestMs, atMs)
+  slice.latestMs = Math.max(slice.latestMs, atMs)
 }
+
+const emptySlice = (first: number): Slice => ({
+  first,
+  end: first,
+  earliestMs: Infinity,
+  latestMs: 0,
+  places: new Map(),
+  shapes: new Map(),
+  buckets: [],
+  members: 0,
+})
 
 /** Reads the entries of the slice that begins there, and ends at that sequence or earlier. */
 async function readSlice(
@@ -90,8 +132,7 @@ async function readSlice(
   first: number,
   below: number,
 ): Promise<Slice> {
-  const instants = { earliestMs: Infinity, latestMs: 0 }
-  const slice: Slice = { first, end: first, ...instants, places: new Map(), named: new Map() }
+  const slice = emptySlice(first)
   const pause = pauses(elapsedMs)
   // As many as are needed if all are as long as the one before.
   let wanted = 1
@@ -103,9 +144,9 @@ async function readSlice(
       from = bundle.first + bundle.leaves.length
       wanted = Math.min(logBundlesRead, Math.ceil((below - from) / bundle.leaves.length))
       if (bundle.first >= below) break
-      for (const placed of readBundle(keys, bundle, isWanted)) {
-        addEntry(slice, keys, placed)
-        if (slice.places.size >= logSliceTermsMax) return slice
+      for (const packed of unpackBundle(keys, bundle, isWanted)) {
+        addEntry(slice, keys, packed)
+        if (slice.places.size + slice.members >= logSliceTermsMax) return slice
       }
       await pause()
     }
@@ -119,6 +160,10 @@ function* changesOf(slice: Slice): Generator<Change> {
   for (const text of [...slice.places.keys()].toSorted()) {
     const value = encodePlaces(slice.places.get(text) ?? [])
     yield { derived: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
+  }
+  for (const [number, bucket] of slice.buckets.entries()) {
+    if (bucket === undefined) continue
+    yield { derived: atSlice(bucketKey(number), slice.first), value: new Uint8Array(bucket) }
   }
   if (slice.earliestMs <= slice.latestMs) {
     yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }

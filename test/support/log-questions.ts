@@ -150,14 +150,14 @@ const openFolder = (): Promise<Store> => openLmdbStore({ path: temporaryFolder()
 
 /**
  * Runs a test on a log of drawn entries.
- * @param idsOf makes ids of the drawn ones and a number
+ * @param change makes members of a drawn one and its number
  * @param first sequence at which the log begins
  * @param open opens an empty store
  */
 export async function onLog(
   count: number,
   run: (log: Log) => Promise<void>,
-  idsOf: (ids: readonly string[], i: number) => readonly string[] = ids => ids,
+  change: (entry: AuditEntry, i: number) => Partial<AuditEntry> = () => ({}),
   first = 0,
   open: () => Promise<Store> = openFolder,
 ): Promise<void> {
@@ -170,7 +170,7 @@ export async function onLog(
   const entries = drawn.map(([entry], i) => ({
     ...entry,
     atMs: startMs + 10 * i + entry.atMs,
-    entityIds: idsOf(entry.entityIds, i),
+    ...change(entry, i),
   }))
   const lengths = drawn.map(([, length]) => length)
   await append(store, entries, lengths)

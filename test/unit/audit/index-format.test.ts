@@ -4,23 +4,31 @@
  */
 import { describe, expect, test } from 'bun:test'
 import {
+  addMember,
   atSlice,
   behindChunk,
+  bucketKey,
+  bucketOf,
   countPlaces,
   decodePlaces,
   decodeProgress,
   decodeSpan,
+  digestAt,
   encodePlaces,
   encodeProgress,
   encodeSpan,
+  idKind,
   indexKey,
   keepBetween,
   keepBoth,
   newestPlaces,
+  placesOfTerm,
   sliceOf,
+  storedKey,
 } from '../../../src/audit/index-format.ts'
 import { logChunkEntries, logSliceEntries } from '../../../src/limits/work-limits.ts'
 
+const none = new Uint8Array(0)
 const upTo = (count: number, step = 1) => Array.from({ length: count }, (_, i) => i * step)
 
 describe('places of a slice', () => {
@@ -51,6 +59,51 @@ describe('places of a slice', () => {
   test('beyond the slice are refused', () => {
     expect(() => decodePlaces(Uint8Array.of(0x04, 0))).toThrow('within its slice')
     expect(() => encodePlaces(upTo(65, 16))).toThrow('within its slice')
+  })
+})
+
+describe('ids', () => {
+  /** Key of an id. */
+  const idTerm = (...digest: readonly number[]): Uint8Array => {
+    const term = indexKey(idKind)
+    term.set(digest, digestAt)
+    return term
+  }
+  const one = idTerm(0xab, 1, 2, 3, 4, 5)
+  const near = idTerm(0xa9, 1, 2, 3, 4, 5)
+  const other = idTerm(0xab, 1, 2, 3, 4, 6)
+
+  test('of equal first bits share a key, and other terms have their own', () => {
+    expect(storedKey(one)).toEqual(bucketKey(0x2a))
+    expect(storedKey(near)).toEqual(bucketKey(bucketOf(one)))
+    expect(storedKey(idTerm(0xac))).not.toEqual(storedKey(one))
+    const operation = indexKey(4)
+    operation.set([0xab, 1, 2, 3, 4, 5], digestAt)
+    expect(storedKey(operation)).toBe(operation)
+  })
+
+  test('are told apart within their bucket', () => {
+    const bucket: number[] = []
+    const added = [
+      [one, 0],
+      [near, 5],
+      [one, logSliceEntries - 1],
+      [one, logSliceEntries - 1],
+    ] as const
+    for (const [term, place] of added) addMember(bucket, term, place)
+    const value = Uint8Array.from(bucket)
+    expect(value.length).toBe(8 * added.length)
+    expect(newestPlaces(placesOfTerm(one, value) ?? none)).toEqual([logSliceEntries - 1, 0])
+    expect(newestPlaces(placesOfTerm(near, value) ?? none)).toEqual([5])
+    expect(placesOfTerm(other, value)).toBeUndefined()
+    expect(placesOfTerm(one, new Uint8Array(0))).toBeUndefined()
+  })
+
+  test('of half a bucket, and beyond the slice, are refused', () => {
+    expect(() => placesOfTerm(one, new Uint8Array(7))).toThrow('a bucket of the index')
+    const bucket: number[] = []
+    addMember(bucket, one, logSliceEntries)
+    expect(() => placesOfTerm(one, Uint8Array.from(bucket))).toThrow('within its slice')
   })
 })
 
