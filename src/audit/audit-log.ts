@@ -53,18 +53,23 @@ const isOfClosedStore = (error: unknown): boolean =>
   error instanceof ApiError && error.message === 'the store is closed'
 
 /** Bytes of the texts of an entry, at most. */
-const textBytesOf = ({ entityIds }: AuditEntry): number =>
-  entityIds.reduce((bytes, id) => bytes + 3 * id.length, 0)
+function textBytesOf({ entityIds }: AuditEntry): number {
+  let bytes = 0
+  for (const id of entityIds) bytes += 3 * id.length
+  return bytes
+}
 
 /** Takes as many of the first entries as fit in a bundle; always at least one. */
 function takeBundle(waiting: Waiting[]): Waiting[] {
   let bytes = 0
-  const end = waiting.findIndex(({ entry }, at) => {
+  let count = 0
+  for (const { entry } of waiting) {
     bytes += textBytesOf(entry)
     // One more may say how many were dropped.
-    return at > 0 && (at === bundleEntriesMax - 1 || bytes > bundleTextBytesMax)
-  })
-  return waiting.splice(0, end < 0 ? waiting.length : end)
+    if (count > 0 && (count === bundleEntriesMax - 1 || bytes > bundleTextBytesMax)) break
+    count += 1
+  }
+  return waiting.splice(0, count)
 }
 
 const droppedEntry = (atMs: number, count: number): AuditEntry => ({

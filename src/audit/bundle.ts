@@ -14,10 +14,10 @@ import { nonceBytes } from '../crypto/primitives.ts'
 import { open, seal } from '../crypto/seal.ts'
 import { makeScratch, readU32, utf8, writeU32 } from '../lib/bytes.ts'
 import { ApiError, assertStored } from '../lib/errors.ts'
-import { leafBytes, leafScratchBytes } from '../limits/work-limits.ts'
+import { bundleScratchBytes, leafBytes, leafScratchBytes } from '../limits/work-limits.ts'
 import type { LogBundle, StoredBundle } from '../store/contract.ts'
 import { printEntry, type AuditEntry } from './entry.ts'
-import { decodeEntry, entryRoom, writeEntry } from './entry-format.ts'
+import { decodeEntry, entryRoom, makeEntryWriter } from './entry-format.ts'
 
 const saltBytes = 16
 /** Offset of an entry behind its salt and its length. */
@@ -27,6 +27,7 @@ const label = utf8('audit\0')
 const keyNumber = 0
 
 const leafScratch = makeScratch(leafScratchBytes)
+const plainScratch = makeScratch(bundleScratchBytes)
 
 /** Hash of an entry. Source: RFC 6962 section 2.1, of a leaf. */
 export function leafOf(salt: Uint8Array, line: string): Uint8Array {
@@ -46,28 +47,39 @@ function keyOf({ auditKey }: Pick<Keys, 'auditKey'>): Uint8Array {
   return auditKey
 }
 
+/** Bytes that entries take, at most. */
+function roomOf(entries: readonly AuditEntry[]): number {
+  let room = 0
+  for (const entry of entries) room += entryAt + entryRoom(entry)
+  return room
+}
+
 /** @param entries at least one, at most `bundleEntriesMax` */
 export function sealBundle(
   keys: Pick<Keys, 'auditKey'>,
   randomBytes: (count: number) => Uint8Array,
   entries: readonly AuditEntry[],
 ): LogBundle {
-  const random = randomBytes(nonceBytes + entries.length * saltBytes)
-  const room = entries.reduce((bytes, entry) => bytes + entryAt + entryRoom(entry), 0)
-  const plain = Buffer.allocUnsafe(room)
-  let at = 0
-  const leaves = entries.map((entry, i) => {
-    const saltAt = nonceBytes + i * saltBytes
-    const salt = random.subarray(saltAt, saltAt + saltBytes)
-    plain.set(salt, at)
-    const end = writeEntry(plain, at + entryAt, entry)
-    writeU32(plain, at + saltBytes, end - at - entryAt)
-    at = end
-    return leafOf(salt, printEntry(entry))
-  })
   const sealKey = { number: keyNumber, key: keyOf(keys) }
-  const nonce = random.subarray(0, nonceBytes)
-  return { leaves, sealed: seal(sealKey, contextOf(leaves), nonce, plain.subarray(0, at)) }
+  const random = randomBytes(nonceBytes + entries.length * saltBytes)
+  const plain = plainScratch(roomOf(entries))
+  const write = makeEntryWriter(plain)
+  let at = 0
+  try {
+    const leaves = entries.map((entry, i) => {
+      const saltAt = nonceBytes + i * saltBytes
+      const salt = random.subarray(saltAt, saltAt + saltBytes)
+      plain.set(salt, at)
+      const end = write(at + entryAt, entry)
+      writeU32(plain, at + saltBytes, end - at - entryAt)
+      at = end
+      return leafOf(salt, printEntry(entry))
+    })
+    const nonce = random.subarray(0, nonceBytes)
+    return { leaves, sealed: seal(sealKey, contextOf(leaves), nonce, plain.subarray(0, at)) }
+  } finally {
+    plain.fill(0, 0, at)
+  }
 }
 
 /** An entry at its place in the log. */

@@ -24,7 +24,7 @@ import {
 } from '../lib/bytes.ts'
 
 import { assertStored } from '../lib/errors.ts'
-import type { AuditEntry } from './entry.ts'
+import { isAlike, type AuditEntry } from './entry.ts'
 
 const textNames = [
   'tenantId',
@@ -126,17 +126,34 @@ export function entryRoom(entry: AuditEntry): number {
   return room
 }
 
-/** @param target has `entryRoom` from `start` on @returns the end of the entry */
-export function writeEntry(target: Buffer, start: number, entry: AuditEntry): number {
-  writeU48(target, start, entry.atMs)
-  writeU16(target, start + resultAt, entry.result)
-  writeU32(target, start + countAt, entry.count ?? 1)
-  let at = start + textsAt
-  for (const name of textNames) at = writeText(target, at, entry[name])
-  writeU16(target, at, entry.entityIds.length)
-  at += 2
-  for (const id of entry.entityIds) at = writeText(target, at, id)
-  return at
+const shapeNames = textNames.slice(0, textNames.indexOf('traceId'))
+
+/** Writes an entry, for which `entryRoom` is there from `start` on. @returns its end */
+type WriteEntry = (start: number, entry: AuditEntry) => number
+
+/** What entries have in common that are alike is copied from the one before. */
+export function makeEntryWriter(target: Buffer): WriteEntry {
+  let before:
+    { readonly entry: AuditEntry; readonly start: number; readonly end: number } | undefined
+  return (start, entry) => {
+    writeU48(target, start, entry.atMs)
+    writeU16(target, start + resultAt, entry.result)
+    writeU32(target, start + countAt, entry.count ?? 1)
+    let at = start + textsAt
+    if (before !== undefined && isAlike(entry, before.entry)) {
+      target.copyWithin(at, before.start, before.end)
+      at += before.end - before.start
+    } else {
+      for (const name of shapeNames) at = writeText(target, at, entry[name])
+      before = { entry, start: start + textsAt, end: at }
+    }
+    at = writeText(target, at, entry.traceId)
+    at = writeText(target, at, entry.from)
+    writeU16(target, at, entry.entityIds.length)
+    at += 2
+    for (const id of entry.entityIds) at = writeText(target, at, id)
+    return at
+  }
 }
 
 interface Cursor {
@@ -205,16 +222,14 @@ export interface EntryOutline {
   readonly entityIds: readonly string[]
 }
 
-const shapeTexts = textNames.indexOf('traceId')
-
 /** Reads what differs from entry to entry: the rest took most of the time of indexing. */
 export function outlineEntry(stored: Uint8Array): EntryOutline {
   const bytes = bufferOf(stored)
   const cursor: Cursor = { bytes, at: 0 }
   passOver(cursor, textsAt)
-  for (let i = 0; i < shapeTexts; i += 1) passText(cursor)
+  for (let i = 0; i < shapeNames.length; i += 1) passText(cursor)
   const shape = bytes.toString('latin1', resultAt, cursor.at)
-  for (let i = shapeTexts; i < textNames.length; i += 1) passText(cursor)
+  for (let i = shapeNames.length; i < textNames.length; i += 1) passText(cursor)
   return { atMs: readU48(bytes, 0), shape, entityIds: readIds(cursor) }
 }
 

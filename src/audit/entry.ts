@@ -43,6 +43,22 @@ export interface AuditEntry {
   readonly count?: number | undefined
 }
 
+/**
+ * True if entries differ in instant, status, ids, trace, address and count alone, as those of one
+ * caller mostly do.
+ */
+export const isAlike = (a: AuditEntry, b: AuditEntry): boolean =>
+  a.tenantId === b.tenantId &&
+  a.actorId === b.actorId &&
+  a.actorType === b.actorType &&
+  a.keyId === b.keyId &&
+  a.sessionId === b.sessionId &&
+  a.operation === b.operation &&
+  a.entityType === b.entityType &&
+  a.transform === b.transform &&
+  a.rule === b.rule &&
+  a.reason === b.reason
+
 /** An id as an entry keeps it: a longer one is no id of a token, and a lone surrogate no text. */
 export const keptId = (id: string): string => id.slice(0, entityIdCharsMax).toWellFormed()
 

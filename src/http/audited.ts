@@ -36,8 +36,10 @@ export const entityTypeNames: readonly string[] = [...new Set(Object.values(enti
 
 const entityTypesByPath: Readonly<Record<string, string>> = entityTypes
 
-const entityTypeOf = ({ path }: Operation): string | undefined =>
-  entityTypesByPath[path.split('/')[1] ?? '']
+function entityTypeOf({ path }: Operation): string | undefined {
+  const end = path.indexOf('/', 1)
+  return entityTypesByPath[path.slice(1, end < 0 ? undefined : end)]
+}
 
 /** Returns the transform that showed most of any token. */
 function transformOf({ shown, request }: Exchange): Transform | undefined {

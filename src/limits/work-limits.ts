@@ -43,6 +43,8 @@ export const auditDelayMs = 100
 export const auditWaitingMax = 20_000
 /** decision: longer entries are hashed in memory of their own. */
 export const leafScratchBytes = 8 * 1_024
+/** decision: a bundle that may be longer is put together in memory of its own. */
+export const bundleScratchBytes = 1024 * 1024
 /** decision: entries of one bundle; a commit takes several. */
 export const bundleEntriesMax = 1_024
 /** decision: bytes of the texts of a bundle of several entries, at three a character. */

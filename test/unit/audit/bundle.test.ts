@@ -3,8 +3,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openBundle, sealBundle } from '../../../src/audit/bundle.ts'
+import { openBundle, sealBundle, unpackBundle } from '../../../src/audit/bundle.ts'
 import { printEntry, type AuditEntry } from '../../../src/audit/entry.ts'
+import { outlineEntry } from '../../../src/audit/entry-format.ts'
 import { randomBytes } from '../../../src/server/process/system.ts'
 
 const keys = { auditKey: new Uint8Array(32).fill(7) }
@@ -53,7 +54,29 @@ const entries: readonly AuditEntry[] = [
   { ...plain, atMs: 2 ** 48 - 1, from: '', traceId: '' },
   ...ids.map(id => ({ ...plain, entityIds: [id], traceId: id })),
   { ...plain, entityIds: ids },
+  // Each shares all but one member with the one before it and the one behind.
+  ...Object.keys(full).flatMap(name =>
+    name in plain ? [] : [full, { ...full, [name]: undefined }, full],
+  ),
+  { ...full, operation: 'putToken' },
+  full,
 ]
+
+test('entries have one shape if they differ in instant, ids, trace and address alone', () => {
+  const alike: AuditEntry = { ...full, atMs: 1, entityIds: ids, traceId: 'ü', from: undefined }
+  const all = [full, alike, ...entries]
+  const packed = unpackBundle(keys, { first: 0, ...sealBundle(keys, randomBytes, all) }, () => true)
+  const outlines = packed.map(({ bytes }) => outlineEntry(bytes))
+  const facts = outlines.map(({ atMs, entityIds }) => ({ atMs, entityIds }))
+  expect(facts).toEqual(all.map(({ atMs, entityIds }) => ({ atMs, entityIds })))
+  const names = Object.keys(full)
+  const others = { atMs: 0, entityIds: [], traceId: undefined, from: undefined }
+  const shapeText = (entry: AuditEntry) => JSON.stringify({ count: 1, ...entry, ...others }, names)
+  for (const [i, entry] of all.entries()) {
+    const isOne = outlines[i]?.shape === outlines[0]?.shape
+    expect(isOne).toBe(shapeText(entry) === shapeText(full))
+  }
+})
 
 describe('a bundle', () => {
   test('opens to the lines that were hashed, one at a time and together', () => {
