@@ -2,8 +2,9 @@
  * Compares two builds: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
  *
  * Sends the same requests to `dist/coffer` and to the other one, each on its own copy of one vault,
- * in alternation: reads, refusals, lists, searches, creates. Prints medians and the ratio of this
- * build to the other, of requests per second and of processor time per request, which varies less.
+ * in alternation: reads, also over many connections, refusals, lists, searches, creates. Prints
+ * medians and the ratio of this build to the other, of requests per second and of processor time
+ * per request, which varies less.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -39,6 +40,8 @@ const unknownKey = `key_${'a'.repeat(22)}`
 
 const cases: readonly Case[] = [
   { name: 'read', connections: 32, requests: f => readTokens(f.keys.reveal, f.cardIds) },
+  { name: 'read by 64', connections: 64, requests: f => readTokens(f.keys.reveal, f.cardIds) },
+  { name: 'read by 256', connections: 256, requests: f => readTokens(f.keys.reveal, f.cardIds) },
   { name: 'masked read', connections: 32, requests: f => readTokens(f.keys.mask, f.cardIds) },
   {
     name: 'refused key',
