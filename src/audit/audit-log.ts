@@ -28,6 +28,8 @@ export interface AuditLog {
   readonly record: (entry: AuditEntry) => Promise<void>
   /** Has the entry written within `auditDelayMs`, or with the next commit. */
   readonly note: (entry: AuditEntry) => void
+  /** Has what waits written with a commit that is about to begin. */
+  readonly hasten: () => void
   /** Like `note`, for a refusal without a live key: many of one address share an entry. */
   readonly noteLogin: (entry: AuditEntry) => void
   /** Writes what waits; call it before the store is closed. */
@@ -153,8 +155,16 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   }
   const logins = makeLoginRefusals(note)
 
+  const hasten = (): void => {
+    if (queue.size() > 0) void start()
+  }
+
   return {
-    changeOf: entry => ({ log: sealBundle(keys, randomBytes, [entry]) }),
+    changeOf(entry) {
+      hasten()
+      return { log: sealBundle(keys, randomBytes, [entry]) }
+    },
+    hasten,
     record: entry =>
       new Promise((resolve, reject) => {
         queue.add({ entry, resolve, reject })

@@ -47,7 +47,7 @@ import { appendLeaves } from './tiles.ts'
 export interface CheckpointParts {
   readonly store: Pick<Store, 'write' | 'bundles' | 'logRange' | 'derived'>
   readonly keys: Pick<Keys, 'auditKey'>
-  readonly audit: Pick<AuditLog, 'note'>
+  readonly audit: Pick<AuditLog, 'note' | 'hasten'>
   readonly randomBytes: (count: number) => Uint8Array
   readonly now: () => number
   readonly place: SigningPlace
@@ -188,7 +188,7 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
 }
 
 async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint> {
-  const { store, keys, randomBytes, now, place } = parts
+  const { store, keys, audit, randomBytes, now, place } = parts
   await announceNext(parts, state)
   const leaves = await leavesBehind(parts, state.frontier.size)
   const announced = landedAmong(leaves, state)
@@ -200,6 +200,7 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
   const hour = Math.floor(now() / hourMs)
   const isKept = hour !== state.keptHour || announced !== undefined
   const value = utf8(note)
+  audit.hasten()
   const outcome = await store.write([
     ...tiles.map(tile => ({ derived: tile.key, value: tile.value })),
     { derived: frontierKey, value: encodeFrontier(frontier) },
