@@ -54,7 +54,7 @@ export function openCheckpointPlace(address: string, wallMs: () => number): Chec
 export interface CheckpointCopies {
   /** Has a checkpoint sent, unless one is under way or was less than `checkpointCopyMs` ago. */
   readonly offer: (checkpoint: SignedCheckpoint) => void
-  /** Of this process. */
+  /** Returns the numbers of this process. */
   readonly counts: () => { readonly kept: number; readonly failed: number }
 }
 

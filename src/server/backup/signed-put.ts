@@ -9,7 +9,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { bucketPutMsMax } from '../../limits/operation-limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 
-/** Who sends, and where the service is. */
+/** Credentials of the sender, and the place of the service. */
 export interface S3Access {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -75,10 +75,10 @@ function signPut(access: S3Access, object: SmallObject): Readonly<Record<string,
     Buffer.from(`AWS4${secretAccessKey}`),
   )
   const signature = Buffer.from(hmac(key, text)).toString('hex')
-  const credential = `${accessKeyId}/${scope}`
+  const credential = `Credential=${accessKeyId}/${scope}`
   return {
     ...sent,
-    authorization: `${algorithm} Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`,
+    authorization: `${algorithm} ${credential}, SignedHeaders=${names}, Signature=${signature}`,
   }
 }
 

@@ -57,7 +57,7 @@ describe('copies of checkpoints', () => {
     expect(sent).toEqual([1, 4])
   })
 
-  test('a failure is logged once with its reason, counted each time, and its end is told', async () => {
+  test('a failure is logged once with its reason and counted, and its end is told', async () => {
     const { state, events, copies, offer } = open()
     state.fails = true
     await offer(1, 0)
