@@ -51,7 +51,7 @@ function readArguments(): Plan {
   process.exit(2)
 }
 
-/** What stands beside the folder. */
+/** The facts in a file beside the folder. */
 interface Facts {
   readonly manager: string
   readonly entries: number

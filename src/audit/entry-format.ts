@@ -131,7 +131,7 @@ const shapeNames = textNames.slice(0, textNames.indexOf('traceId'))
 /** Writes an entry, for which `entryRoom` is there from `start` on. @returns its end */
 type WriteEntry = (start: number, entry: AuditEntry) => number
 
-/** What entries have in common that are alike is copied from the one before. */
+/** A writer that copies from the entry before it whatever two entries have in common. */
 export function makeEntryWriter(target: Buffer): WriteEntry {
   let before:
     { readonly entry: AuditEntry; readonly start: number; readonly end: number } | undefined

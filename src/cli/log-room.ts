@@ -26,7 +26,7 @@ import { fault, note, warning, type DoctorFinding } from './finding.ts'
 import { withPublicLog } from './opened-log.ts'
 
 export interface LogRoom {
-  /** Of entries and of what follows from them. */
+  /** Bytes of entries and of what follows from them. */
   readonly bytes: number
   /** Number of entries that are kept. */
   readonly entries: number
@@ -62,14 +62,14 @@ export async function readLogRoom(store: RoomStore): Promise<LogRoom> {
 const shown = (value: number): string => Math.round(value).toLocaleString('en')
 const megabytes = (bytes: number): string => `${shown(bytes / 1e6)} MB`
 
-/** What the log may take at most. */
+/** The most that the log may take. */
 export interface LogBudget {
   readonly bytes: number
   /** As an operator knows it. */
   readonly name: string
 }
 
-/** What these settings lead to. @param budget `undefined` if a database has the log */
+/** Returns the estimate of `doctor`. @param budget `undefined` if a database has the log */
 export function roomFinding(
   { bytes, entries, entriesPerDay }: LogRoom,
   auditDays: number,
@@ -80,7 +80,7 @@ export function roomFinding(
     const share = `${shown((100 * bytes) / budget.bytes)} % of ${budget.name}`
     return warning(
       'audit log',
-      `${has}, ${share}: export the oldest ones, which may go before their ${auditDays} days are over`,
+      `${has}, ${share}: export the oldest, which may go before their ${auditDays} days are over`,
     )
   }
   if (entriesPerDay === undefined || entries === 0) {

@@ -7,7 +7,6 @@ import { resolve } from 'node:path'
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import { resolveMsMax, sendMsMax } from '../../src/limits/limits.ts'
 import {
-  authority,
   certificates,
   deliver,
   makeTestSend,
@@ -16,6 +15,7 @@ import {
   receiverUrl,
   startCanary,
   startReceiver,
+  writeAuthority,
 } from '../support/receivers.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
@@ -199,7 +199,7 @@ describe('the environment', () => {
   /** Sends from a process of its own. */
   async function deliverThere(url: string): Promise<readonly [string, string]> {
     const program = resolve(import.meta.dir, '../support/deliver-once.ts')
-    const child = Bun.spawn([process.execPath, program, url, receiverAddress, authority.cert], {
+    const child = Bun.spawn([process.execPath, program, url, receiverAddress, writeAuthority()], {
       env: { ...process.env, ...variables },
       stdout: 'pipe',
       stderr: 'pipe',

@@ -6,11 +6,9 @@ import { join } from 'node:path'
 import { expect } from 'bun:test'
 import { runCoffer, startCoffer, type Running } from './coffer-process.ts'
 import { temporaryFolder } from './folders.ts'
-import { authority, receiverAddress } from './receivers.ts'
+import { receiverAddress, writeAuthority } from './receivers.ts'
 import { until } from './until.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
-
-const env = { COFFER_EGRESS_ALLOW: receiverAddress, NODE_EXTRA_CA_CERTS: authority.cert }
 
 export interface HookedServer {
   readonly data: string
@@ -33,6 +31,7 @@ export async function openHookedServer(
   words: { readonly init?: readonly string[]; readonly serve?: readonly string[] } = {},
 ): Promise<HookedServer> {
   const root = temporaryFolder()
+  const env = { COFFER_EGRESS_ALLOW: receiverAddress, NODE_EXTRA_CA_CERTS: writeAuthority() }
   const own = ['--data', join(root, 'data'), '--master-key-file', join(root, 'key')]
   const made = await runCoffer(['init', ...own, ...(words.init ?? []), '--json'])
   const { key: manager } = JSON.parse(made.stdout) as { readonly key: string }

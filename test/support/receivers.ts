@@ -3,8 +3,9 @@
  * canary on all others, which nothing may reach.
  * @module
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as listenPlain, type AddressInfo, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { createServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { parseDestination } from '../../src/egress/destination.ts'
 import { makeMayReach } from '../../src/egress/public-address.ts'
@@ -23,22 +24,38 @@ export const receiverAddress = '127.1.0.1'
 export const receiverName = 'hooks.example'
 
 const folder = temporaryFolder()
-export const authority = selfSigned(folder, 'authority')
-const named = (name: string, names: string): CertificateFiles =>
-  signedBy(authority, folder, name, '-addext', `subjectAltName=${names}`)
+const signer = selfSigned(folder, 'authority')
+const named = (by: CertificateFiles, name: string, names: string): CertificateFiles =>
+  signedBy(by, folder, name, '-addext', `subjectAltName=${names}`)
+
+/** In PEM. */
+interface Certificate {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Their folder may be gone before this module is: several test files share it. */
+const read = ({ cert, key }: CertificateFiles): Certificate => ({
+  cert: readFileSync(cert, 'utf8'),
+  key: readFileSync(key, 'utf8'),
+})
+
+/** In PEM. */
+export const authority = read(signer).cert
+
+/** @returns a file with the certificate of the authority, for a process of its own */
+export function writeAuthority(): string {
+  const file = join(temporaryFolder(), 'authority.pem')
+  writeFileSync(file, authority)
+  return file
+}
 
 export const certificates = {
-  right: named('right', `DNS:${receiverName},IP:${receiverAddress}`),
-  otherName: named('other', 'DNS:other.example'),
-  otherAuthority: signedBy(
-    selfSigned(folder, 'stranger'),
-    folder,
-    'strange',
-    '-addext',
-    `subjectAltName=DNS:${receiverName}`,
-  ),
-  expired: expiredFor(authority, folder, receiverName),
-  selfSigned: selfSignedFor(folder, receiverName),
+  right: read(named(signer, 'right', `DNS:${receiverName},IP:${receiverAddress}`)),
+  otherName: read(named(signer, 'other', 'DNS:other.example')),
+  otherAuthority: read(named(selfSigned(folder, 'stranger'), 'strange', `DNS:${receiverName}`)),
+  expired: read(expiredFor(signer, folder, receiverName)),
+  selfSigned: read(selfSignedFor(folder, receiverName)),
 }
 
 const listenOn = (server: Server, address: string, port = 0): Promise<number> =>
@@ -60,14 +77,14 @@ export interface Receiver {
 /** @param answer called once for each request of a connection, when its head has come */
 export async function startReceiver(
   answer: (socket: TLSSocket) => void,
-  { cert, key }: CertificateFiles = certificates.right,
+  { cert, key }: Certificate = certificates.right,
   more: TlsOptions = {},
 ): Promise<Receiver> {
   const sockets = new Set<TLSSocket>()
   const closing = Promise.withResolvers<void>()
   let received = ''
   let handshakes = 0
-  const options = { cert: readFileSync(cert), key: readFileSync(key), ...more }
+  const options = { cert, key, ...more }
   const server = createServer(options, socket => {
     handshakes += 1
     sockets.add(socket)
@@ -138,7 +155,7 @@ export const makeTestSend = (more: Partial<EgressDeps> = {}): Send =>
     mayReach: makeMayReach([receiverAddress]),
     now: () => 0,
     startTimer: makeTestTimer().startTimer,
-    authorities: readFileSync(authority.cert, 'utf8'),
+    authorities: authority,
     ...more,
   })
 

@@ -19,7 +19,7 @@ const atOnce = 20
 
 type Entry = Readonly<Record<string, unknown>>
 
-/** How far a served log is indexed, read beside its server. */
+/** Returns the sequence up to which a served log is indexed, read beside its server. */
 async function indexedIn(data: string): Promise<number> {
   const { store } = await openStoreOf(placesOf(data), {
     onFailure: () => {},
@@ -90,7 +90,7 @@ export async function expectFoundByWorkers(...more: readonly string[]): Promise<
   const address = /http:\S+/.exec(server.ready)?.[0] ?? ''
   const actorId = await fillLog(address, manager)
   await until(async () => (await indexedIn(data)) === logSliceEntries)
-  // What reads the log from now on is behind all of this.
+  // Entries of readings from now on stand behind all of these.
   const all = entriesIn((await runCoffer(['audit', 'export', '--data', data])).stdout)
   expect(all.length).toBeGreaterThan(reads)
   for (const filters of filtersFor(actorId)) {

@@ -2,7 +2,6 @@
  * A receiver of webhooks: HTTPS on the address of `receivers.ts`, which keeps what came.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -55,19 +54,16 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
   const messages: Message[] = []
   let [now, most] = [0, 0]
   const { cert, key } = certificates.right
-  const server = createServer(
-    { cert: readFileSync(cert), key: readFileSync(key) },
-    async (request, response) => {
-      now += 1
-      most = Math.max(most, now)
-      response.on('close', () => {
-        now -= 1
-      })
-      const message = await read(request)
-      messages.push(message)
-      receiver.answer(message, response)
-    },
-  )
+  const server = createServer({ cert, key }, async (request, response) => {
+    now += 1
+    most = Math.max(most, now)
+    response.on('close', () => {
+      now -= 1
+    })
+    const message = await read(request)
+    messages.push(message)
+    receiver.answer(message, response)
+  })
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -2,7 +2,6 @@
  * A vault whose deliveries a test drives: each tick looks at the log, as a server does each 100 ms.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import type { Send } from '../../src/egress/send.ts'
 import { makeDeliverer, type Deliverer } from '../../src/webhooks/deliver.ts'
@@ -83,4 +82,4 @@ export async function openHookVault(seed: number, send: Send = makeTestSend()): 
 
 /** Sends as a vault does whose operator allows nothing. */
 export const strictSend = (): Send =>
-  makeTestSend({ mayReach: makeMayReach([]), authorities: readFileSync(authority.cert, 'utf8') })
+  makeTestSend({ mayReach: makeMayReach([]), authorities: authority })

@@ -1,5 +1,5 @@
 /**
- * What `coffer doctor` says of the room of the audit log.
+ * The room of the audit log, as `coffer doctor` estimates it.
  * @module
  */
 import { expect, test } from 'bun:test'
