@@ -245,8 +245,8 @@ describe('keys that are wiped', () => {
     const recordKey = scope.recordKey(1)
     const { indexKey, fingerprintKey, cursorKey } = scope
     const zeros = new Uint8Array(32)
-    const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros } = keys
-    const audit = [logKey, auditKey, auditIndexKey]
+    const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros, eventSeed = zeros } = keys
+    const audit = [logKey, auditKey, auditIndexKey, eventSeed]
     const all = [recordKey, indexKey, fingerprintKey, cursorKey, ...audit]
     const own = [
       keyring.indexKey,
@@ -262,6 +262,7 @@ describe('keys that are wiped', () => {
     expect(logDigest(keys, 'an id')).toBeUndefined()
     expect(keys.auditKey).toBeUndefined()
     expect(keys.auditIndexKey).toBeUndefined()
+    expect(keys.eventSeed).toBeUndefined()
     expect(() => writeAuditDigest(keys, new Uint8Array(6), 0, 'kind')).toThrow('sealed')
   })
 
