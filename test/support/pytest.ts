@@ -7,10 +7,12 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-const programs = join(cache, 'coffer/clients-7.4.0-3.0.0-1.1.0/bin')
+const programs = join(cache, 'coffer/clients-7.4.0-3.0.0-1.1.0-1.23.9/bin')
 const program = join(programs, 'pytest')
 /** Python with the same packages. */
 export const pythonAbroad = join(programs, 'python')
+/** Go, from 1.21 on. */
+export const goAbroad = join(programs, 'go')
 const root = resolve(import.meta.dir, '../..')
 
 /** Binary under test, for tests in other languages. */
