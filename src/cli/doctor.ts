@@ -193,7 +193,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (count('fault') === 0 && !isToCome(options)) {
     const isClockTold = findings.some(({ about }) => about === 'clock')
     if (!isClockTold) findings.push(...(await findInClock(options)))
-    findings.push(await findInLog(options, settings))
+    findings.push(...(await findInLog(options, settings)))
     findings.push(...(await tryServing(options, config, saysWhere(options))))
     if (count('fault') === 0) findings.push(await findInApplications(options))
   }

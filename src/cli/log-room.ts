@@ -69,12 +69,15 @@ export interface LogBudget {
   readonly name: string
 }
 
-/** Returns the estimate of `doctor`. @param budget `undefined` if a database has the log */
+/**
+ * Returns the estimate of `doctor`; `undefined` while there are too few entries for one.
+ * @param budget `undefined` if a database has the log
+ */
 export function roomFinding(
   { bytes, entries, entriesPerDay }: LogRoom,
   auditDays: number,
   budget: LogBudget | undefined,
-): DoctorFinding {
+): DoctorFinding | undefined {
   const has = `${shown(entries)} entries take ${megabytes(bytes)}`
   if (budget !== undefined && bytes >= budget.bytes * logBudgetWarnShare) {
     const share = `${shown((100 * bytes) / budget.bytes)} % of ${budget.name}`
@@ -83,9 +86,7 @@ export function roomFinding(
       `${has}, ${share}: export the oldest, which may go before their ${auditDays} days are over`,
     )
   }
-  if (entriesPerDay === undefined || entries === 0) {
-    return note('audit log', `${has}; too few to say how many there are a day`)
-  }
+  if (entriesPerDay === undefined || entries === 0) return undefined
   const perDay = (bytes / entries) * entriesPerDay
   const rate = `${shown(bytes / entries)} bytes each, ${shown(entriesPerDay)} a day`
   const whole = `${megabytes(perDay * auditDays)} in ${auditDays} days`
@@ -102,12 +103,13 @@ const budgetOf = (data: string, bytesMax: number | undefined): LogBudget | undef
 export async function findInLog(
   options: FolderOptions,
   { auditDays, auditBytesMax }: Pick<Settings, 'auditDays' | 'auditBytesMax'>,
-): Promise<DoctorFinding> {
+): Promise<readonly DoctorFinding[]> {
   try {
     const room = await withPublicLog(options, readLogRoom)
-    return roomFinding(room, auditDays, budgetOf(options.data, auditBytesMax))
+    const found = roomFinding(room, auditDays, budgetOf(options.data, auditBytesMax))
+    return found === undefined ? [] : [found]
   } catch (error) {
-    if (error instanceof CommandFailure) return fault('audit log', error.message)
+    if (error instanceof CommandFailure) return [fault('audit log', error.message)]
     throw error
   }
 }

@@ -36,14 +36,11 @@ test.each([
 ] as const)('a log %s', (_, bytes, level, text) => {
   const budget = bytes === undefined ? undefined : { bytes, name: 'the bound' }
   const finding = roomFinding(room, 400, budget)
-  expect(finding).toMatchObject({ level, about: 'audit log' })
-  expect(finding.text).toContain(text)
+  const told = { level, about: 'audit log', text: expect.stringContaining(text) as string }
+  expect(finding).toMatchObject(told)
 })
 
 test('a log with few entries', () => {
-  const { level, text } = roomFinding({ bytes: 9, entries: 0, entriesPerDay: undefined }, 400, {
-    bytes: 1_000,
-    name: 'the bound',
-  })
-  expect([level, text]).toEqual(['note', expect.stringContaining('too few to say')])
+  const few = { bytes: 9, entries: 0, entriesPerDay: undefined }
+  expect(roomFinding(few, 400, { bytes: 1_000, name: 'the bound' })).toBeUndefined()
 })
