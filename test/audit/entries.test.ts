@@ -290,7 +290,7 @@ describe('a reveal', () => {
       record: async () => {
         const { ApiError } = await import('../../src/lib/errors.ts')
         refused.push(kind)
-        throw new ApiError(kind, 'The storage is full. Reading goes on.')
+        throw new ApiError(kind, 'The storage is full. Masked reads go on.')
       },
     }
     return { app: buildApp({ ...deps, audit }), refused }

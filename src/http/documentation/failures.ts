@@ -135,7 +135,7 @@ const samples: readonly ApiError[] = [
   ),
   new ApiError('internal', ''),
   new ApiError('unavailable', 'The service is stopping.'),
-  new ApiError('storage_full', 'The storage is full. Reading goes on.'),
+  new ApiError('storage_full', 'The storage is full. Masked reads go on.'),
 ]
 
 const examples = samples.map(sample => describeProblem(sample, 'a7f3c0de12b94e55-4'))

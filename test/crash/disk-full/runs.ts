@@ -44,12 +44,13 @@ async function untilFull(scene: Scene, before: number): Promise<void> {
   while (countFull(scene) === before) await Bun.sleep(5)
 }
 
-/** On a full disk reads and deletes go on, and creates are refused. */
+/** On a full disk deletes go on, and creates are refused; a read whose entry has no room is too. */
 async function useFull(scene: Scene): Promise<string[]> {
   const [client] = await connectClients(scene, 1)
   if (client === undefined) return []
   const { live } = scene.ledger
-  for (let count = 0; count < reads && live.length > 0; count += 1) await readToken(client)
+  const reader = { ...client, tolerated: [storageFull] }
+  for (let count = 0; count < reads && live.length > 0; count += 1) await readToken(reader)
   for (let count = 0; count < deletes && live.length > 0; count += 1) await deleteToken(client)
   const before = countFull(scene)
   await createToken({ ...client, tolerated: [storageFull] })

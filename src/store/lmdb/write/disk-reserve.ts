@@ -35,7 +35,7 @@ export const freeBytesAt =
     return bavail * bsize
   }
 
-const storageFull = () => new ApiError('storage_full', 'The storage is full. Reading goes on.')
+const storageFull = () => new ApiError('storage_full', 'The storage is full. Masked reads go on.')
 
 const addsRow = (change: Change): boolean =>
   'insert' in change || 'replace' in change || 'reseal' in change
