@@ -85,11 +85,6 @@ export function faultOf(error: unknown): ApiError {
   if (cause.kind === 'full') {
     const text = 'The storage is full. Masked reads go on.'
     return new ApiError('storage_full', text, undefined, cause)
-      'storage_full',
-      'The storage is full. Masked reads go on.',
-      undefined,
-      cause,
-    )
   }
   if (cause.kind === 'missing') {
     return new ApiError('unavailable', 'tables of the vault are missing', undefined, cause, 1)
