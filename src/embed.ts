@@ -59,19 +59,20 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
   })
   const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
   const { signing: place, store } = opened
-  const stopAuditUpkeep = startAuditUpkeep(deps, { place, figures: store.figures })
+  const auditing = startAuditUpkeep(deps, { place, figures: store.figures })
   const stopDelivering = startDelivering(deps)
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
     async close() {
       stopSweeping()
-      stopAuditUpkeep()
+      auditing.stop()
       stopWatching()
       try {
         await stopDelivering()
         await erasures?.end()
         await deps.audit.flush()
+        await auditing.signLast()
         await deps.store.close()
       } finally {
         releaseVault({ opened, clock })

@@ -151,38 +151,50 @@ async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Pro
   }
 }
 
+interface AuditUpkeepEnd {
+  /** Stops what runs at intervals. */
+  readonly stop: () => void
+  /** Signs what has landed; for the end, so that nothing stays unsigned. It never rejects. */
+  readonly signLast: () => Promise<void>
+}
+
 /**
  * Signs and indexes what lands in the audit log, and removes what is old, in one of the processes
  * that share a store.
  * @param isSigner true in that one
- * @returns a function that stops it
  */
 export function startAuditUpkeep(
   deps: Deps,
   { place, figures, isSigner = () => true, offer }: AuditUpkeep,
-): () => void {
+): AuditUpkeepEnd {
   const checkpoints = makeCheckpoints({ ...deps, place })
   let toldMs = deps.elapsedMs()
   const prune = async (): Promise<void> => {
     if (isSigner()) await pruneAll(deps, figures, checkpoints.signed)
   }
-  const signNext = async (): Promise<void> => {
+  const signNext = singleFlight(async () => {
     const signed = isSigner() ? await checkpoints.next() : undefined
     if (signed !== undefined) offer?.(signed)
     if (signed === undefined || deps.elapsedMs() - toldMs < checkpointTellMs) return
     toldMs = deps.elapsedMs()
     deps.log('audit_checkpoint', { note: signed.note })
-  }
+  })
   const index = async (): Promise<void> => {
     while (isSigner() && (await indexNext(deps)));
   }
   const stopIndexing = repeat(index, indexEveryMs, 'audit_not_indexed', deps)
   const stopSigning = repeat(signNext, checkpointEveryMs, 'audit_not_signed', deps)
   const stopPruning = repeat(prune, pruneEveryMs, 'audit_not_pruned', deps)
-  return () => {
-    stopSigning()
-    stopIndexing()
-    stopPruning()
+  return {
+    stop() {
+      stopSigning()
+      stopIndexing()
+      stopPruning()
+    },
+    async signLast() {
+      await signNext.running()?.catch(() => {})
+      await signNext().catch(() => {})
+    },
   }
 }
 

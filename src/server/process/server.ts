@@ -129,15 +129,14 @@ export function startAnswering(
   { isSweeper, scrub, auditUpkeep, send }: VaultDuties = {},
 ): Answering {
   const stopSweeping = startSweeping(deps, isSweeper, scrub)
-  const stopAuditUpkeep =
-    auditUpkeep && startAuditUpkeep(deps, { ...auditUpkeep, isSigner: isSweeper })
+  const auditing = auditUpkeep && startAuditUpkeep(deps, { ...auditUpkeep, isSigner: isSweeper })
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   const stopDelivering = startDelivering(deps, isSweeper, send)
   return {
     app,
     async end(listening) {
       stopSweeping()
-      stopAuditUpkeep?.()
+      auditing?.stop()
       stopWritingKeyUses()
       const stopped = app.drain().then(() => listening?.stop())
       await atMost(drainMsMax, stopped)
@@ -146,7 +145,10 @@ export function startAnswering(
         storeCloseMsMax,
         stopDelivering().catch(() => {}),
       )
-      await atMost(storeCloseMsMax, deps.audit.flush())
+      await atMost(
+        storeCloseMsMax,
+        deps.audit.flush().then(() => auditing?.signLast()),
+      )
       // A store that cannot commit does not close either, but all answered writes are on disk.
       await atMost(storeCloseMsMax, deps.store.close())
     },
