@@ -11,14 +11,11 @@ import {
   descriptionCharsMax,
   idFilterMax,
   nameCharsMax,
-  pageNumberMax,
-  pageSizeDefault,
-  pageSizeMax,
   permissionsMax,
   rulesMax,
 } from '../limits/limits.ts'
 import { apiKeyPattern } from './api-keys.ts'
-import { closed, nullable, oneOf } from '../lib/schemas.ts'
+import { closed, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 
 const unguarded = Type.Union(
   unguardedPermissions.map(name => Type.Literal(name)),
@@ -104,15 +101,7 @@ export const applicationSchema = Type.Object(
 
 export const applicationListSchema = Type.Object(
   {
-    pagination: Type.Object(
-      {
-        total_items: Type.Integer(),
-        page_number: Type.Integer(),
-        page_size: Type.Integer(),
-        total_pages: Type.Integer(),
-      },
-      { title: 'ApplicationPage' },
-    ),
+    pagination: pageShape('ApplicationPage'),
     data: Type.Array(applicationSchema),
   },
   { title: 'ApplicationList' },
@@ -134,24 +123,7 @@ export const listApplicationsQuery = Type.Object(
         examples: [['private', 'public']],
       }),
     ),
-    page: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: pageNumberMax,
-        default: 1,
-        description: 'Which page.',
-        examples: [1],
-      }),
-    ),
-    size: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: pageSizeMax,
-        default: pageSizeDefault,
-        description: 'How many applications are on a page.',
-        examples: [20],
-      }),
-    ),
+    ...pageQuery('How many applications are on a page.'),
   },
   closed,
 )

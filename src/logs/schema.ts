@@ -4,8 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 import { transforms } from '../rules/access.ts'
-import { pageNumberMax, pageSizeDefault, pageSizeMax } from '../limits/limits.ts'
-import { closed, oneOf } from '../lib/schemas.ts'
+import { closed, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 
 const filterBy = (description: string, example: string) =>
   Type.Optional(Type.String({ description, examples: [example] }))
@@ -39,24 +38,7 @@ export const listLogsQuery = Type.Object(
     ),
     trace_id: filterBy('Trace id of the request.', 'checkout-4711'),
     from: filterBy('Client address.', '192.0.2.7'),
-    page: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: pageNumberMax,
-        default: 1,
-        description: 'Which page.',
-        examples: [1],
-      }),
-    ),
-    size: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: pageSizeMax,
-        default: pageSizeDefault,
-        description: 'How many entries are in a page, or at most in a stretch.',
-        examples: [20],
-      }),
-    ),
+    ...pageQuery('How many entries are in a page, or at most in a stretch.'),
     start: Type.Optional(
       Type.String({
         description: 'Asks for a walk: empty at first, then the `next` that came.',
@@ -102,15 +84,7 @@ const entrySchema = Type.Object(
   { title: 'LogEntry' },
 )
 
-const pageSchema = Type.Object(
-  {
-    total_items: Type.Integer({ description: 'Exactly what matches.' }),
-    page_number: Type.Integer(),
-    page_size: Type.Integer(),
-    total_pages: Type.Integer(),
-  },
-  { title: 'LogPage' },
-)
+const pageSchema = pageShape('LogPage', 'Exactly what matches.')
 
 const stretchSchema = Type.Object(
   {

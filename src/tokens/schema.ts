@@ -14,12 +14,11 @@ import {
   containersMax,
   idFilterMax,
   pageNumberMax,
-  pageSizeDefault,
   pageSizeMax,
   searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits/limits.ts'
-import { closed, nullable } from '../lib/schemas.ts'
+import { closed, nullable, pageQuery, pageShape } from '../lib/schemas.ts'
 import { dataByType } from './data-shapes.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
@@ -169,17 +168,7 @@ export const listTokensQuery = Type.Object(
         examples: [{ order: 'A-1027' }],
       }),
     ),
-    page: Type.Optional(
-      Type.Integer({ ...pageNumber, default: 1, description: 'Which page.', examples: [1] }),
-    ),
-    size: Type.Optional(
-      Type.Integer({
-        ...pageSize,
-        default: pageSizeDefault,
-        description: 'How many tokens are in a page or a stretch.',
-        examples: [20],
-      }),
-    ),
+    ...pageQuery('How many tokens are in a page or a stretch.'),
     start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
   },
   closed,
@@ -205,15 +194,7 @@ export const searchTokensSchema = Type.Object(
 
 export type SearchTokensBody = Static<typeof searchTokensSchema>
 
-const paginationSchema = Type.Object(
-  {
-    total_items: Type.Integer({ description: 'Exactly what the caller may see.' }),
-    page_number: Type.Integer(),
-    page_size: Type.Integer(),
-    total_pages: Type.Integer(),
-  },
-  { title: 'TokenPage' },
-)
+const paginationSchema = pageShape('TokenPage', 'Exactly what the caller may see.')
 
 const stretchSchema = Type.Object(
   {

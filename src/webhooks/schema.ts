@@ -8,14 +8,11 @@ import {
   destinationCharsMax,
   nameCharsMax,
   notifyEmailCharsMax,
-  pageNumberMax,
-  pageSizeDefault,
-  pageSizeMax,
   sequenceMax,
   webhookOverlapHoursDefault,
   webhookOverlapHoursMax,
 } from '../limits/limits.ts'
-import { closed, nullable, oneOf } from '../lib/schemas.ts'
+import { closed, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 import { eventTypes } from './event-types.ts'
 
 const secretPattern = '^whsec_[A-Za-z0-9+/]+={0,2}$'
@@ -117,26 +114,7 @@ export const replayWebhookSchema = Type.Object(
   { title: 'ReplayWebhookRequest' },
 )
 
-const page = {
-  page: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageNumberMax,
-      default: 1,
-      description: 'Which page.',
-      examples: [1],
-    }),
-  ),
-  size: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageSizeMax,
-      default: pageSizeDefault,
-      description: 'How many are on a page.',
-      examples: [20],
-    }),
-  ),
-}
+const page = pageQuery('How many are on a page.')
 
 export const listWebhooksQuery = Type.Object(
   {
@@ -171,15 +149,7 @@ const deliverySchema = Type.Object(
 
 export const deliveryListSchema = Type.Object(
   {
-    pagination: Type.Object(
-      {
-        total_items: Type.Integer(),
-        page_number: Type.Integer(),
-        page_size: Type.Integer(),
-        total_pages: Type.Integer(),
-      },
-      { title: 'DeliveryPage' },
-    ),
+    pagination: pageShape('DeliveryPage'),
     data: Type.Array(deliverySchema),
   },
   { title: 'WebhookDeliveryList' },
