@@ -5,9 +5,16 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
-import { bundleEntriesMax, logSliceEntries } from '../../src/limits/work-limits.ts'
+import { logSliceEntries } from '../../src/limits/work-limits.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { compare, onLog, reader, type Log } from '../support/log-questions.ts'
+import {
+  compare,
+  indexHalf,
+  onLog,
+  reader,
+  removeBelow,
+  type Log,
+} from '../support/log-questions.ts'
 import { isPostgresThere } from '../support/postgres.ts'
 import { openAt } from '../store/postgres/subject.ts'
 
@@ -36,14 +43,7 @@ describe.skipIf(!isPostgresThere)('entries of a log in PostgreSQL are found as b
     onDatabase(
       logSliceEntries + 10,
       async log => {
-        let writes = 0
-        const write: Log['store']['write'] = async changes => {
-          writes += 1
-          if (writes === 2) throw new Error('the process ends here')
-          return log.store.write(changes)
-        }
-        const ending = { ...reader(log.store), store: { ...log.store, write } }
-        expect(indexNext(ending)).rejects.toThrow('ends here')
+        await indexHalf(log.store)
         await ask(log)
         expect(await indexNext(reader(log.store))).toBe(true)
         await ask(log)
@@ -54,15 +54,9 @@ describe.skipIf(!isPostgresThere)('entries of a log in PostgreSQL are found as b
 
   test('but for those that were removed, also before they were indexed', () =>
     onDatabase(3 * logSliceEntries, async log => {
-      const remove = async (below: number) => {
-        await log.store.write([{ pruneLog: below }])
-        const { from } = await log.store.logRange()
-        expect(from).toBeGreaterThan(below - bundleEntriesMax)
-        return from
-      }
       expect(await indexNext(reader(log.store))).toBe(true)
-      await ask(log, await remove(logSliceEntries - 200))
-      const from = await remove(2 * logSliceEntries + 100)
+      await ask(log, await removeBelow(log.store, logSliceEntries - 200))
+      const from = await removeBelow(log.store, 2 * logSliceEntries + 100)
       await ask(log, from)
       while (await indexNext(reader(log.store)));
       await ask(log, from)

@@ -177,7 +177,7 @@ export function describeLogRefusals({ store }: Subject): void {
       ['an empty key', { derived: key(), value: key(1) }],
       ['a long key', { derived: new Uint8Array(33), value: key(1) }],
     ])('refuses %s', async (_, change) => {
-      expect(store().write([change])).rejects.toMatchObject({ kind: 'internal' })
+      await expect(store().write([change])).rejects.toMatchObject({ kind: 'internal' })
       expect(await store().logRange()).toEqual({ from: 0, next: 0 })
     })
   })

@@ -9,6 +9,7 @@ import { sealBundle } from '../../src/audit/bundle.ts'
 import type { AuditEntry } from '../../src/audit/entry.ts'
 import { matchesEntry, type EntryFilter } from '../../src/audit/entry-filter.ts'
 import { findBelow, findPage } from '../../src/audit/find-entries.ts'
+import { indexNext } from '../../src/audit/search-index.ts'
 import { createKeyring } from '../../src/crypto/keyring-format.ts'
 import { makeKeys } from '../../src/crypto/keyring.ts'
 import { bundleEntriesMax, leafBytes } from '../../src/limits/work-limits.ts'
@@ -65,6 +66,26 @@ const drawnFilter = (lastMs: number): fc.Arbitrary<EntryFilter> =>
   })
 
 export const reader = (store: Store) => ({ store, keys, elapsedMs })
+
+/** Indexes the next slice of a log in a process that ends before its second write. */
+export async function indexHalf(store: Store): Promise<void> {
+  let writes = 0
+  const write: Store['write'] = async changes => {
+    writes += 1
+    if (writes === 2) throw new Error('the process ends here')
+    return store.write(changes)
+  }
+  const indexing = indexNext({ ...reader(store), store: { ...store, write } })
+  await expect(indexing).rejects.toThrow('ends here')
+}
+
+/** Removes the bundles below a sequence. @returns that of the oldest entry that is left */
+export async function removeBelow(store: Store, below: number): Promise<number> {
+  await store.write([{ pruneLog: below }])
+  const { from } = await store.logRange()
+  expect(from).toBeGreaterThan(below - bundleEntriesMax)
+  return from
+}
 
 /** Writes entries in bundles of drawn lengths. */
 export async function append(

@@ -44,6 +44,12 @@ async function read(request: IncomingMessage): Promise<Message> {
   return { id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) }
 }
 
+/** Ids of the things that its messages are about, in their order; and the types of these. */
+export const idsOf = ({ messages }: WebhookReceiver): unknown[] =>
+  messages.map(({ body }) => (body.data['token'] ?? body.data['application'])?.id)
+export const typesOf = ({ messages }: WebhookReceiver): string[] =>
+  messages.map(({ body }) => body.type)
+
 export const accept: Answer = (_, response) => response.writeHead(204).end()
 export const answerWith =
   (status: number, headers: Readonly<Record<string, string>> = {}): Answer =>

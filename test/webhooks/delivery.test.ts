@@ -7,7 +7,9 @@ import { addTenant } from '../support/tenants.ts'
 import {
   accept,
   answerWith,
+  idsOf,
   startWebhookReceiver,
+  typesOf,
   verified,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts'
@@ -25,10 +27,6 @@ async function begin(): Promise<{ vault: HookVault; receiver: WebhookReceiver }>
   open.push(receiver)
   return { vault: await openHookVault((seed += 1)), receiver }
 }
-
-const idsOf = ({ messages }: WebhookReceiver): unknown[] =>
-  messages.map(({ body }) => (body.data['token'] ?? body.data['application'])?.id)
-const typesOf = ({ messages }: WebhookReceiver): string[] => messages.map(({ body }) => body.type)
 
 const deliveriesOf = async (vault: HookVault, id: string) =>
   (await vault.manage('GET', `/webhooks/${id}/deliveries`)).body['data'] as {

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
+  idsOf,
   startWebhookReceiver,
   verified,
   type WebhookReceiver,
@@ -22,9 +23,6 @@ async function begin(): Promise<{ vault: HookVault; receiver: WebhookReceiver }>
   open.push(receiver)
   return { vault: await openHookVault((seed += 1)), receiver }
 }
-
-const idsOf = ({ messages }: WebhookReceiver): unknown[] =>
-  messages.map(({ body }) => (body.data['token'] ?? body.data['application'])?.id)
 
 describe('after a crash', () => {
   // proves C18.4
