@@ -40,7 +40,7 @@ export async function newestOwnMs(own: OwnBackups): Promise<number | undefined> 
 }
 
 /**
- * Returns the names behind the newest `keep` own ones, whoever made them: first those dated in the
+ * Returns the names behind the newest `keep` own ones, of any maker: first those dated in the
  * future, then the others by age.
  * @throws CommandFailure
  */
