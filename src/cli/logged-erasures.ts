@@ -107,14 +107,12 @@ interface ErasingEntry {
   readonly operation?: unknown
   readonly tenant_id?: unknown
   readonly entity_id?: unknown
-  readonly result?: unknown
   readonly reason?: unknown
 }
 
-/** True for the entry of an effect; a replay repeats the answer of an earlier one. */
-const isErasure = ({ operation, result, reason }: ErasingEntry): boolean =>
-  reason === undefined &&
-  ((operation === 'deleteToken' && result === 204) || operation === 'tokenExpired')
+/** False for a deletion that was refused: its entry has a reason. */
+const isErasure = ({ operation, reason }: ErasingEntry): boolean =>
+  reason === undefined && (operation === 'deleteToken' || operation === 'tokenExpired')
 
 /** Erasures that came after the backup, in the order in which they landed. */
 export async function* erasuresBehind({

@@ -72,6 +72,8 @@ beforeAll(async () => {
     for (const name of ['renewed', 'twice', 'later']) await makeToken(ask, idOf(name))
     for (const name of ['twice', 'later']) await remove(ask, name)
     expect((await ask('DELETE', `/tokens/${idOf('never-there')}`)).status).toBe(404)
+    const refused = await ask('DELETE', `/tokens/${idOf('stays')}`, undefined, vault.managementKey)
+    expect(refused.status).toBe(403)
     await until(() => isEntered('tokenExpired'))
   })
   newer = await exportLog(vault, vault.data, 'newer')
