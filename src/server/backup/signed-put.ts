@@ -97,6 +97,7 @@ export async function putSmall(access: S3Access, object: SmallObject): Promise<v
       headers,
       body: object.body,
       redirect: 'manual',
+      tls: { rejectUnauthorized: true },
       signal: AbortSignal.timeout(bucketPutMsMax),
     })
     status = answer.status
