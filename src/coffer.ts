@@ -7,9 +7,12 @@
  */
 import { Elysia } from 'elysia'
 import { applicationAuthenticator, findLiveApplication } from './applications/find-key-caller.ts'
+import { findApplication } from './applications/application-service.ts'
 import { applicationKeyRoutes } from './applications/key-routes.ts'
 import { makeKeyUses, type KeyUses } from './applications/key-uses.ts'
 import { applicationRoutes } from './applications/routes.ts'
+import type { SimulateDeps } from './applications/simulate.ts'
+import { simulateRoutes } from './applications/simulate-routes.ts'
 import type { Deps } from './deps.ts'
 import { otherMethods } from './http/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './http/budgets.ts'
@@ -33,6 +36,9 @@ import { sessionAuthenticator, sessionKeyPrefix } from './sessions/find-session-
 import type { SessionDeps } from './sessions/session-deps.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
+import { compareAccess } from './tokens/access/compare.ts'
+import { accessRoutes } from './tokens/access-routes.ts'
+import type { AccessDeps } from './tokens/access/access-deps.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -53,6 +59,16 @@ function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authen
 const sessionDepsOf = (deps: Deps): SessionDeps => ({
   ...deps,
   findApplication: (...which) => findLiveApplication(deps, ...which),
+})
+
+const accessDepsOf = (deps: Deps): AccessDeps => ({
+  ...deps,
+  grantsOf: async (...which) => (await findApplication(deps, ...which)).record,
+})
+
+const simulateDepsOf = (deps: Deps): SimulateDeps => ({
+  ...deps,
+  compareAccess: (...which) => compareAccess(deps, ...which),
 })
 
 export function makePipeline(deps: Deps): Pipeline {
@@ -97,6 +113,8 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(webhookRoutes(deps, pipeline))
     .use(deliveryRoutes(deps, pipeline))
     .use(feedRoutes(deps, pipeline))
+    .use(accessRoutes(accessDepsOf(deps), pipeline))
+    .use(simulateRoutes(simulateDepsOf(deps), pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   const elements = elementRoutes(pipeline)

@@ -17,7 +17,7 @@ const rules = (...names: readonly string[]): readonly string[] =>
 
 /** Paths from the root. */
 export const heartFiles: readonly string[] = [
-  ...rules('access', 'caller', 'grants', 'permissions'),
+  ...rules('access', 'caller', 'explain', 'grants', 'permissions'),
   ...find('src/crypto/*.ts'),
   ...find('src/language/expression/**/*.ts'),
   'src/lib/bytes.ts',

@@ -60,6 +60,12 @@ export const createApplicationSchema = Type.Object(
   { title: 'CreateApplicationRequest' },
 )
 
+/** As an update would grant them. */
+export const proposedGrantsSchema = Type.Object(
+  { permissions: grants.permissions, rules: grants.rules },
+  { ...closed, title: 'ProposedGrants' },
+)
+
 export const updateApplicationSchema = Type.Object(grants, {
   title: 'UpdateApplicationRequest',
 })

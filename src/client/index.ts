@@ -12,6 +12,7 @@ import { bulkOperations, type Bulk } from './bulk.ts'
 import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { eventOperations, type EventFeed } from './events.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
+import { accessOperations, type AccessFacts } from './access.ts'
 import { logOperations, type Logs } from './logs.ts'
 import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
 import { now, random, sleep } from './platform.ts'
@@ -41,6 +42,7 @@ export type { EachOptions, Progress } from './chunks.ts'
 export type { Sessions } from './sessions.ts'
 export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
+export type { AccessFacts } from './access.ts'
 export type { LogFilter, Logs } from './logs.ts'
 export type { Webhooks } from './webhooks.ts'
 export type { EventChoice, EventFeed } from './events.ts'
@@ -102,6 +104,7 @@ export interface Client extends Bulk {
   readonly logs: Logs
   readonly webhooks: Webhooks
   readonly events: EventFeed
+  readonly access: AccessFacts
 }
 
 const names = [
@@ -158,5 +161,6 @@ export function createClient(options: ClientOptions): Client {
     logs: logOperations(ask),
     webhooks: webhookOperations(ask),
     events: eventOperations(ask),
+    access: accessOperations(ask),
   }
 }

@@ -29,6 +29,7 @@ const entityTypes = {
   logs: 'log',
   events: 'event',
   webhooks: 'webhook',
+  access: 'access',
 } as const
 
 /** The kinds of things that entries are about. */

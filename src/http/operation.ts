@@ -135,7 +135,12 @@ export interface Operation<
   ): Promise<Reply>
 }
 
-const readingPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
+const readingPermissions: ReadonlySet<string> = new Set([
+  'token:read',
+  'token:search',
+  'token:use',
+  'access:explain',
+])
 
 /** True if it changes nothing, by whatever method. */
 export const isReading = ({ method, permission }: Pick<Operation, 'method' | 'permission'>) =>

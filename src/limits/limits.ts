@@ -218,6 +218,8 @@ export const nameCharsMax = 200
 export const descriptionCharsMax = 200
 export const permissionsMax = 50
 export const rulesMax = 100
+/** Ids of tokens that a simulated change names, in all. */
+export const accessSamplesMax = 20
 
 // Sessions (contract section 12)
 export const sessionMsDefault = 3 * 60 * 1_000

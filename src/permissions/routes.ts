@@ -43,6 +43,7 @@ const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'webhook:create': 'Create webhooks',
   'webhook:update': 'Update webhooks, rotate their secrets, send again',
   'webhook:delete': 'Delete webhooks',
+  'access:explain': 'Learn which rule decides over a token, without reading it',
 }
 
 const permissionSchema = Type.Object(

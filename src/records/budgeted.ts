@@ -62,6 +62,11 @@ export function noteShown(
   shown.ids.push(id)
 }
 
+/** Notes something that a request asks about, of which nothing is shown. */
+export function noteAbout({ shown }: Budgeted, id: string): void {
+  shown?.ids.push(id)
+}
+
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
 /** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */

@@ -119,7 +119,7 @@ export const plainTransform = (permission: Permission): Transform =>
 const satisfies = (text: string, { operator, value }: Condition): boolean =>
   operator === 'equals' ? text === value : text.startsWith(value)
 
-function holds(condition: Condition, place: TokenPlace): boolean {
+export function conditionHolds(condition: Condition, place: TokenPlace): boolean {
   if (condition.attribute === 'id') return satisfies(place.id, condition)
   return place.containers.some(container => satisfies(container, condition))
 }
@@ -130,7 +130,7 @@ export function covers(rule: Rule, place: TokenPlace): boolean {
   if (container !== undefined) {
     return place.containers.some(inner => containerCovers(container, inner))
   }
-  return conditions !== undefined && conditions.every(condition => holds(condition, place))
+  return conditions !== undefined && conditions.every(condition => conditionHolds(condition, place))
 }
 
 /** `undefined` if a plain permission decides, or nothing grants that permission. */

@@ -32,6 +32,7 @@ const management = [
   'webhook:create',
   'webhook:update',
   'webhook:delete',
+  'access:explain',
   ...unguardedPermissions,
 ] as const
 

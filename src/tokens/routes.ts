@@ -7,7 +7,9 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type EarlierEffect, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
+import type { QueryParameters } from '../http/request.ts'
 import { on } from '../http/routes.ts'
+import { invalid } from '../lib/errors.ts'
 import { noteShown, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/create-answer.ts'
@@ -20,7 +22,14 @@ import {
   updateTokenExamples,
 } from './token-examples.ts'
 import { loadToken } from './read/load.ts'
-import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './schema.ts'
+import { explainAccess } from './access/print-explanation.ts'
+import {
+  createTokenSchema,
+  getTokenQuery,
+  opaqueMembers,
+  tokenSchema,
+  updateTokenSchema,
+} from './schema.ts'
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
 import { removeToken, updateToken } from './write/update.ts'
 import { standingExtras, viewStored } from './read/view.ts'
@@ -54,19 +63,30 @@ async function recreate(
   return created(caller, await recreateAnswer(deps, caller, past))
 }
 
-const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Reply> =>
-  andThen(loadToken(deps, caller, 'token:read', id), token => {
+/** @throws ApiError `invalid_request` for a value that is neither true nor false */
+function asksWhy(query: QueryParameters): boolean {
+  if (query.size === 0) return false
+  const [value = 'false', ...more] = query.get('explain') ?? []
+  if (more.length > 0 || (value !== 'true' && value !== 'false')) {
+    throw invalid('query.explain', 'expected true or false')
+  }
+  return value === 'true'
+}
+
+function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLater<Reply> {
+  const isExplained = asksWhy(query)
+  return andThen(loadToken(deps, caller, 'token:read', id), token => {
     const { grants, tenantId } = caller
-    const json = viewStored(
-      tenantId,
-      token,
-      token.transform,
-      standingExtras(grants, token.record, deps.now),
-    )
+    const standing = standingExtras(grants, token.record, deps.now)
+    const extras = isExplained
+      ? { ...standing, access: JSON.stringify(explainAccess(grants, 'token:read', token.record)) }
+      : standing
+    const json = viewStored(tenantId, token, token.transform, extras)
     caller.budget?.reserve(json.length)
     noteShown(caller, id, token.transform)
     return { status: 200, json }
   })
+}
 
 const changed = (json: string): Reply => ({ status: 200, json })
 
@@ -93,8 +113,9 @@ const get = (deps: Deps) =>
     summary: 'Get a token',
     permission: 'token:read',
     about: 'token',
+    query: getTokenQuery,
     success: { status: 200, schema: tokenSchema, examples: tokenExamples },
-    failures: [401, 403, 404],
+    failures: [400, 401, 403, 404],
     run: call => read(deps, call, call.params.id),
   })
 

@@ -19,6 +19,7 @@ import {
   searchQueryCharsMax,
 } from '../limits/limits.ts'
 import { closed, nullable, pageQuery, pageShape } from '../lib/schemas.ts'
+import { ownAccessSchema } from './access/schema.ts'
 import { dataByType } from './data-shapes.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
@@ -139,11 +140,23 @@ export const tokenSchema = Type.Object(
             description: 'Of a card with a cvc: when that ends, by itself.',
           }),
         ),
+        access: Type.Optional(ownAccessSchema),
       }),
     ),
   },
   { title: 'Token' },
 )
+
+/** Open: other names were never refused here. */
+export const getTokenQuery = Type.Object({
+  explain: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Tells in `_extras` which of the own rules decides.',
+      examples: [true],
+    }),
+  ),
+})
 
 const walkStart = 'Asks for a walk: empty at first, then the `next` that came.'
 const pageNumber = { minimum: 1, maximum: pageNumberMax }

@@ -116,6 +116,21 @@ test('applications, their keys, the tenant and permissions', async () => {
   expect(granted.map(({ type }) => type)).toEqual(['token:create', 'token:update'])
 })
 
+test('explained access', async () => {
+  const { access, applications } = clientOf('management')
+  const rules = [
+    { priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:read'] },
+  ] as const
+  const { id } = await applications.create({ name: 'Seen', type: 'private', rules })
+  const asked = { application_id: id, permission: 'token:read' } as const
+  const told = await access.explain({ ...asked, place: { containers: ['/pci/high/'] } })
+  expect(told).toMatchObject({ decision: 'mask', decided_by: 'rule 0' })
+  const proposed = { permissions: ['token:read'] } as const
+  expect((await access.simulate({ application_id: id, proposed })).changes).toBeArray()
+  const refusal = await refusalOf(access.explain({ ...asked, token_id: 'absent' }))
+  expect(refusal.code).toBe('not_found')
+})
+
 test('the audit log', async () => {
   const { logs } = clientOf('management')
   const { id } = await clientOf('private').tokens.create(card)

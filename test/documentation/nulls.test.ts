@@ -77,6 +77,11 @@ const newHook = async (): Promise<Json> => {
   await clearWebhooks(vault)
   return ofHook
 }
+const inA = { containers: ['/a/'] }
+const explaining = async (): Promise<Json> => ({
+  application_id: await makeApplication(),
+  permission: 'token:read',
+})
 
 interface Sent {
   readonly at: string
@@ -140,6 +145,28 @@ const sent: readonly Sent[] = [
     id: makeApplication,
     body: () => ({ expires_at: expiresAt() }),
     isOptional: true,
+  },
+  {
+    at: 'POST /access/explain',
+    key: manager,
+    body: async () => ({ ...(await explaining()), token_id: await makeToken(), place: null }),
+    only: 'token_id',
+  },
+  {
+    at: 'POST /access/explain',
+    key: manager,
+    body: async () => ({ ...(await explaining()), token_id: null, place: { id: 'a', ...inA } }),
+    within: [['place']],
+    only: 'place',
+  },
+  {
+    at: 'POST /access/simulate',
+    key: manager,
+    body: async () => ({
+      application_id: await makeApplication(),
+      proposed: { permissions: ['token:create'], rules: [byContainer] },
+    }),
+    within: [['proposed'], ['proposed', ...inRule]],
   },
   { at: 'PUT /tenants/self', key: manager, body: () => ({ name: 'Shop' }) },
   { at: 'POST /webhooks', key: manager, body: newHook },

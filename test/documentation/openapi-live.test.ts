@@ -68,8 +68,8 @@ const makeNonce = async (): Promise<string> =>
 
 const keyFor = ({ at, path }: Placed): string => {
   if (at === 'POST /sessions') return publicKey
-  const isManaged =
-    /^\/(?:applications|tenants|permissions|logs|webhooks|events|sessions$|sessions\/\{id\})/
+  const parts = 'access|applications|tenants|permissions|logs|webhooks|events'
+  const isManaged = new RegExp(`^/(?:${parts}|sessions$|sessions/\\{id\\})`)
   return isManaged.test(path) ? vault.managementKey : privateKey
 }
 
@@ -122,7 +122,12 @@ test('every example of a request is taken, and its answer is as described', asyn
       const nonce = placed.path === '/sessions/authorize' ? { nonce: await makeNonce() } : {}
       // The id of this one was taken when the tests began.
       const id = placed.at === 'POST /tokens' && name === 'person' ? { id: 'person-18' } : {}
-      const body = Array.isArray(example) ? example : { ...example, ...nonce, ...id }
+      const application = placed.path.startsWith('/access')
+        ? { application_id: await makeApplication() }
+        : {}
+      const body = Array.isArray(example)
+        ? example
+        : { ...example, ...nonce, ...id, ...application }
       const query = placed.path === '/tokenize' ? `?mode=${name}` : ''
       expectDescribed(placed, await send(placed, { type, body }, query))
     }

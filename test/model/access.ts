@@ -34,6 +34,7 @@ const otherManagement = [
   'tenant:update',
   'tenant:delete',
   'log:read',
+  'access:explain',
   'webhook:read',
   'webhook:create',
   'webhook:update',

@@ -4,7 +4,13 @@
  * @module
  */
 import fc from 'fast-check'
-import { decideTransform, type Grants, type Rule, type Transform } from '../../src/rules/access.ts'
+import {
+  decideTransform,
+  type Grants,
+  type Rule,
+  type TokenPlace,
+  type Transform,
+} from '../../src/rules/access.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import type { SearchTree } from '../../src/language/search-query.ts'
 import type { TokenRecord } from '../../src/tokens/token-record.ts'
@@ -153,6 +159,12 @@ export const grantsOfAnyKind: fc.Arbitrary<Grants> = fc.record({
   rules: fc
     .array(rules, { maxLength: 5 })
     .map(drawn => drawn.map((rule, index) => ({ ...rule, priority: index + 1 }))),
+})
+
+/** Places of tokens that those grants tell apart. */
+export const places: fc.Arbitrary<TokenPlace> = fc.record({
+  id: sample(...chosenIds, ...randomIds),
+  containers: fc.tuple(sample(...containers)),
 })
 
 export const callerOf = (tenantId: string, grants: Grants): Caller => ({

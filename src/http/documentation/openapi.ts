@@ -15,6 +15,7 @@ const groups: readonly (readonly [path: RegExp, name: string, description: strin
   [/^\/applications/, 'Applications', 'Holders of API keys, and who may see what.'],
   [/^\/(?:webhooks|events)/, 'Webhooks', 'What happens in the tenant, told to others.'],
   [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
+  [/^\/access/, 'Access', 'What an application may see, and which rule decides.'],
   [/^\/logs/, 'Logs', 'Who asked for what, and what was answered.'],
   [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
   [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],

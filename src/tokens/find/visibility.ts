@@ -87,6 +87,19 @@ function visibleUnder(
   return { ...decided, matches }
 }
 
+/** Visible tokens under each transform that some step has. */
+export function tokensShownAs(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+): readonly (readonly [Transform, Bounds])[] {
+  const steps = stepsOf(criteria, grants, permission)
+  return Array.from(
+    new Set(steps.map(({ transform }) => transform)),
+    transform => [transform, visibleUnder(criteria, grants, permission, steps, transform)] as const,
+  )
+}
+
 /** Asks about the visible tokens once for each transform. */
 export function underEachTransform(
   criteria: Criteria,
@@ -94,11 +107,9 @@ export function underEachTransform(
   permission: TokenPermission,
   ask: (transform: Transform) => Bounds,
 ): Bounds {
-  const steps = stepsOf(criteria, grants, permission)
-  const transforms = new Set(steps.map(({ transform }) => transform))
   return anyOf(
-    Array.from(transforms, transform =>
-      allOf([ask(transform), visibleUnder(criteria, grants, permission, steps, transform)]),
+    tokensShownAs(criteria, grants, permission).map(([transform, shown]) =>
+      allOf([ask(transform), shown]),
     ),
   )
 }

@@ -76,16 +76,22 @@ export interface Extras {
   readonly deduplicated?: boolean
   /** Leaves out all that tells of the content (contract section 9). */
   readonly hidesContents?: boolean
+  /** JSON text that says which rule of the caller decides. */
+  readonly access?: string
   /** Also a fingerprint that is hidden from a caller who does not see all data. */
   readonly showsHiddenFingerprint?: boolean
 }
 
-function printExtras({ code }: TokenRecord, { deduplicated, hidesContents }: Extras): string {
+function printExtras(
+  { code }: TokenRecord,
+  { deduplicated, hidesContents, access }: Extras,
+): string {
   const endsAtMs = hidesContents === true ? undefined : code?.endsAtMs
-  if (deduplicated === undefined && endsAtMs === undefined) return ''
+  if (deduplicated === undefined && endsAtMs === undefined && access === undefined) return ''
   const members = [
     ...(deduplicated === undefined ? [] : [`"deduplicated":${deduplicated}`]),
     ...(endsAtMs === undefined ? [] : [`"cvc_expires_at":"${printInstantUtc(endsAtMs)}"`]),
+    ...(access === undefined ? [] : [`"access":${access}`]),
   ]
   return `,"_extras":{${members.join(',')}}`
 }

@@ -200,6 +200,28 @@ const webhooks: readonly Operation[] = [
     prepare: onWebhook('POST', '/replay', { from: 0 }),
   },
 ]
+const explaining: Operation = {
+  route: 'POST /access/explain',
+  success: 200,
+  hasBody: true,
+  async prepare(kit) {
+    const id = await storeApplication(kit)
+    const place = { containers: [containers.in] }
+    const body = { application_id: id, permission: 'token:read', place }
+    return { request: { method: 'POST', path: '/access/explain', body } }
+  },
+}
+
+const simulating: Operation = {
+  route: 'POST /access/simulate',
+  success: 200,
+  hasBody: true,
+  async prepare(kit) {
+    const proposed = { permissions: ['token:read'] }
+    const body = { application_id: await storeApplication(kit), proposed }
+    return { request: { method: 'POST', path: '/access/simulate', body } }
+  },
+}
 
 export const operations: readonly Operation[] = [
   { route: 'POST /tokens', success: 201, hasBody: true, prepare: creating('/tokens') },
@@ -337,4 +359,6 @@ export const operations: readonly Operation[] = [
     prepare: plainly('PUT', '/tenants/self', { name: 'Shop' }),
   },
   ...webhooks,
+  explaining,
+  simulating,
 ]

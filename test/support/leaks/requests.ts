@@ -237,7 +237,13 @@ export const operations: Readonly<Record<string, Operation>> = {
     success: 200,
     prepare: () => Promise.resolve(searches('/v2/tokens/search').slice(1)),
   },
-  getToken: onToken('GET', 200),
+  getToken: {
+    success: 200,
+    async prepare(world) {
+      const target = `/tokens/${await world.token()}?explain=true`
+      return [{ method: 'GET', target, as: 'private' }]
+    },
+  },
   updateToken: onToken('PATCH', 200, () => ({ body: changes(), headers: idempotent() })),
   deleteToken: onToken('DELETE', 204),
   tokenize: { success: 200, ...creating('/tokenize?mode=partial', 'private', () => [itemsOf()]) },
@@ -349,5 +355,26 @@ export const operations: Readonly<Record<string, Operation>> = {
   })),
   testWebhook: onWebhook('POST', 204, '/test', () => ({ headers: idempotent() })),
   listEvents: plain('GET', '/events?after=0&types=token.created&wait=0', 'management'),
+  explainAccess: {
+    success: 200,
+    async prepare(world) {
+      const [application_id, token_id] = [await world.application(), await world.token()]
+      const asked = { application_id, permission: 'token:read' }
+      const place = { id: mark(), containers: [`/${mark()}/`] }
+      return [{ token_id }, { place }].map(about => ({
+        method: 'POST',
+        target: '/access/explain',
+        as: 'management' as const,
+        body: { ...asked, ...about },
+      }))
+    },
+  },
+  simulateAccess: {
+    success: 200,
+    async prepare(world) {
+      const body = { application_id: await world.application(), proposed: grants() }
+      return [{ method: 'POST', target: '/access/simulate', as: 'management', body }]
+    },
+  },
   listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }

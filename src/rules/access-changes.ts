@@ -1,0 +1,26 @@
+/**
+ * Changes of what grants show of tokens, as one side hands them to another.
+ * @module
+ */
+import type { Transform } from './access.ts'
+import type { TokenPermission } from './permissions.ts'
+
+/** Permissions by which data is seen or found. */
+export const showingPermissions = [
+  'token:read',
+  'token:search',
+  'token:use',
+] as const satisfies readonly TokenPermission[]
+
+export type ShownAs = Transform | 'hidden'
+
+/** Tokens that one permission shows otherwise than before. */
+export interface AccessChange {
+  readonly permission: (typeof showingPermissions)[number]
+  readonly from: ShownAs
+  readonly to: ShownAs
+  /** Exact. */
+  readonly count: number
+  /** Ids of some of them, the newest first. */
+  readonly samples: readonly string[]
+}

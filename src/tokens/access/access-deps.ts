@@ -1,0 +1,16 @@
+/**
+ * Dependencies of what tells about access, beyond the common ones.
+ *
+ * Features do not import each other, so the look-up of applications is passed in.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Grants } from '../../rules/access.ts'
+
+export interface AccessDeps extends Deps {
+  /**
+   * Returns the grants of a live application of that tenant.
+   * @throws ApiError `not_found`
+   */
+  readonly grantsOf: (tenantId: string, applicationId: string) => Promise<Grants>
+}
