@@ -3,6 +3,43 @@
  * `bun scripts/client-types.ts`.
  * @module
  */
+export type Access = {
+  /** As entries of the audit log name it. */
+  readonly decided_by: string
+  readonly decision: AccessDecision
+  readonly mask_effect?: MaskEffect
+  readonly permission: TokenPermissionName
+  /** Of the answer to such a request. */
+  readonly status: number
+  /** In their order; the first that fits decides. */
+  readonly steps: readonly AccessStep[]
+  /** The same in one sentence. */
+  readonly text: string
+}
+export type AccessChange = {
+  /** Of all stored tokens, exact. */
+  readonly count: number
+  readonly from: ShownAs
+  readonly permission: ShowingPermissionName
+  /** Ids of some, for a key that also holds `log:read`. */
+  readonly samples: readonly string[]
+  readonly to: ShownAs
+}
+export type AccessDecision = 'reveal' | 'mask' | 'redact' | 'hidden' | 'forbidden'
+export type AccessSimulation = {
+  readonly changes: readonly AccessChange[]
+}
+export type AccessStep = {
+  readonly conditions?: readonly ConditionStep[]
+  readonly container?: string
+  readonly covers: boolean
+  readonly decides: boolean
+  readonly holds_permission: boolean
+  readonly priority?: number
+  /** `rule 0` by its place, or the plain permission. */
+  readonly rule: string
+  readonly transform?: Transform
+}
 export type Application = {
   readonly created_at: Date
   readonly created_by?: string
@@ -70,6 +107,11 @@ export type Condition = {
 }
 export type ConditionAttribute = 'id' | 'container'
 export type ConditionOperator = 'starts_with' | 'equals'
+export type ConditionStep = {
+  readonly attribute: ConditionAttribute
+  readonly holds: boolean
+  readonly operator: ConditionOperator
+}
 export type CreateApplicationKeyRequest = {
   /** From then on the key is refused. */
   readonly expires_at?: Date | string | null
@@ -163,6 +205,13 @@ export type EventType =
   | 'session.authorized'
   | 'webhook.test'
 export type EventTypes = readonly string[]
+export type ExplainAccessRequest = {
+  readonly application_id: string
+  readonly permission: TokenPermissionName
+  readonly place?: TokenPlace | null
+  /** A token; or give a place. */
+  readonly token_id?: string | null
+}
 export type LogCheckpoint = {
   /** The verifier key that signed it. */
   readonly key: string
@@ -242,6 +291,19 @@ export type LogStretch = {
   readonly next?: string
   readonly page_size: number
 }
+export type MaskEffect = 'shows' | 'shows_nothing' | 'absent' | 'evaluated'
+export type OwnAccess = {
+  /** As entries of the audit log name it. */
+  readonly decided_by: string
+  readonly decision: AccessDecision
+  readonly permission: TokenPermissionName
+  /** Of the answer to such a request. */
+  readonly status: number
+  /** In their order; the first that fits decides. */
+  readonly steps: readonly AccessStep[]
+  /** The same in one sentence. */
+  readonly text: string
+}
 export type Permission = {
   /** The types of application that may be given it. */
   readonly application_types: readonly ApplicationType[]
@@ -270,6 +332,7 @@ export type PermissionName =
   | 'webhook:create'
   | 'webhook:update'
   | 'webhook:delete'
+  | 'access:explain'
 /** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string
@@ -282,6 +345,11 @@ export type Problem = {
   readonly status: number
   readonly title: string
   readonly type: string
+}
+export type ProposedGrants = {
+  readonly permissions?: readonly PermissionName[] | null
+  /** The first by priority that covers a token and holds the permission decides. */
+  readonly rules?: readonly RuleRequest[] | null
 }
 export type ReplayWebhookRequest = {
   /** Sequence of the first entry of the audit log whose events go once more. */
@@ -349,6 +417,12 @@ export type SessionStretch = {
   readonly next?: string
   readonly page_size: number
 }
+export type ShowingPermissionName = 'token:read' | 'token:search' | 'token:use'
+export type ShownAs = 'redact' | 'mask' | 'reveal' | 'hidden'
+export type SimulateAccessRequest = {
+  readonly application_id: string
+  readonly proposed: ProposedGrants
+}
 export type Tenant = {
   readonly created_at: Date
   readonly id: string
@@ -360,6 +434,7 @@ export type Tenant = {
 }
 export type Token = {
   readonly _extras?: {
+    readonly access?: OwnAccess
     /** Of a card with a cvc: when that ends, by itself. */
     readonly cvc_expires_at?: Date
     /** In the answer of create and update, where deduplication is on. */
@@ -414,6 +489,13 @@ export type TokenPage = {
 }
 export type TokenPermission =
   'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
+export type TokenPermissionName =
+  'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
+/** Where a token would be. */
+export type TokenPlace = {
+  readonly containers: readonly string[]
+  readonly id?: string | null
+}
 export type TokenSearch = {
   readonly page?: number | null
   /** What to find; `*` alone finds all tokens. */
