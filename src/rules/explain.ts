@@ -19,17 +19,13 @@ import {
 } from './access.ts'
 import type { Permission } from './permissions.ts'
 
-interface ConditionStep extends Pick<Condition, 'attribute' | 'operator'> {
-  readonly holds: boolean
-}
-
 export interface AccessStep {
   /** Place in the order of rules, from 0; `plain` for the plain permission. */
   readonly rule: number | 'plain'
   readonly holdsPermission: boolean
   readonly covers: boolean
   /** Absent where a rule has none. */
-  readonly conditions?: readonly ConditionStep[]
+  readonly conditions?: readonly (Omit<Condition, 'value'> & { readonly holds: boolean })[]
   readonly decides: boolean
 }
 
