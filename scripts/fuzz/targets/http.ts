@@ -170,6 +170,7 @@ const world: World = {
   applicationKey: () => Promise.resolve({ application: '$application', key: '$key' }),
   nonce: () => Promise.resolve('$nonce'),
   session: () => Promise.resolve('$session'),
+  signedEntry: () => Promise.resolve(0),
   webhook: () => Promise.resolve('$webhook'),
   delivery: () => Promise.resolve({ webhook: '$webhook', sequence: 0 }),
 }

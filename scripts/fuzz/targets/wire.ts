@@ -93,6 +93,7 @@ const world = {
   applicationKey: () => Promise.resolve({ application: mark(), key: mark() }),
   nonce: () => Promise.resolve(mark()),
   session: () => Promise.resolve(mark()),
+  signedEntry: () => Promise.resolve(0),
   webhook: () => Promise.resolve(mark()),
   delivery: () => Promise.resolve({ webhook: mark(), sequence: 0 }),
 }

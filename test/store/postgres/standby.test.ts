@@ -8,6 +8,7 @@ import {
   openPostgresStore,
   type PostgresStore,
 } from '../../../src/store/postgres/postgres-store.ts'
+import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { makeWritePool } from '../../../src/store/postgres/replication.ts'
 import {
@@ -23,7 +24,12 @@ import { expectFault, insertOf, logOf, uniqueOf } from '../rows.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
 /** Timeouts of a store that gives up soon. */
-const hasty = { readMs: 2_000, writeMs: 4_000, tryMs: 1_500, connectMs: 1_000 }
+const hastyTimes = (times: number) => ({
+  readMs: 2_000 * times,
+  writeMs: 4_000 * times,
+  tryMs: 1_500 * times,
+  connectMs: 1_000 * times,
+})
 const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
 const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
 
@@ -36,6 +42,7 @@ const ends = {
 describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', () => {
   let primary: TestServer
   let standby: TestServer
+  let address: DatabaseAddress
   let store: PostgresStore
   /** Waits, and asks the same database. */
   let steady: PostgresStore
@@ -43,9 +50,9 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
   beforeEach(async () => {
     primary = await startPostgres({ hba: ['local replication postgres trust'] })
     standby = await startStandby(primary)
-    const address = primary.address(nextSchema())
+    address = primary.address(nextSchema())
     await (await makeTablesIn(address)).close()
-    store = await openPostgresStore({ address, ...machine, bounds: hasty })
+    store = await openPostgresStore({ address, ...machine, bounds: hastyTimes(1) })
     steady = await openPostgresStore({ address, ...machine, bounds: patient })
     await insertedSoon(store, { uniques: [1] })
     await waitFor('*')
@@ -94,12 +101,14 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
     async (_, _end, change, how) => {
       await cutOff()
       let ended = 0
-      // A busy machine may give a write up before its COMMIT waits.
-      while (ended === 0) {
-        const writing = store.write([change])
+      // A busy machine may give a write up before its COMMIT waits: the next has twice the time.
+      for (let times = 1; ended === 0; times *= 2) {
+        const slower = await openPostgresStore({ address, ...machine, bounds: hastyTimes(times) })
+        const writing = slower.write([change])
         const refused = expectFault(writing, 'unavailable')
         ended = await endWaits(how, writing)
         await refused
+        await slower.close()
       }
     },
     300_000,

@@ -31,6 +31,8 @@ export interface World {
   session(): Promise<string>
   /** The id of a new webhook, in place of all others: a tenant may have few. */
   webhook(): Promise<string>
+  /** The sequence of an entry of the log that a checkpoint covers. */
+  signedEntry(): Promise<number>
   /** The sequence of a delivery that waits, and its webhook. */
   delivery(): Promise<{ readonly webhook: string; readonly sequence: number }>
 }
@@ -264,7 +266,13 @@ export const operations: Readonly<Record<string, Operation>> = {
     },
   },
   getLogCheckpoint: plain('GET', '/logs/checkpoint', 'management'),
-  getLogProof: plain('GET', '/logs/0/proof', 'management'),
+  getLogProof: {
+    success: 200,
+    async prepare(world) {
+      const target = `/logs/${await world.signedEntry()}/proof`
+      return [{ method: 'GET', target, as: 'management' }]
+    },
+  },
   listLogs: {
     success: 200,
     prepare: () =>

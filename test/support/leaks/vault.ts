@@ -97,6 +97,19 @@ function webhooksOf(succeed: Succeed, shownOnce: string[]): Pick<World, 'webhook
   }
 }
 
+/** Waits until a checkpoint covers an entry of the tenant. */
+async function signedEntryBy(succeed: Succeed): Promise<number> {
+  const as = 'management'
+  const { answer } = await succeed({ method: 'GET', target: '/logs?page=1&size=1', as }, 200)
+  const [entry] = (answer === undefined ? {} : jsonOf(answer))['data'] as [{ readonly id: string }]
+  const sequence = Number(entry.id)
+  await until(async () => {
+    const told = await succeed({ method: 'GET', target: '/logs/checkpoint', as }, 200)
+    return told.answer !== undefined && Number(jsonOf(told.answer)['size']) > sequence
+  })
+  return sequence
+}
+
 function worldOf(succeed: Succeed, shownOnce: string[]) {
   const addApplication = async (body: object): Promise<Outcome> => {
     const made = await succeed(
@@ -127,6 +140,7 @@ function worldOf(succeed: Succeed, shownOnce: string[]) {
     },
     nonce: async () => memberOf(await addSession(), 'nonce'),
     session: async () => memberOf(await addSession(), 'id'),
+    signedEntry: () => signedEntryBy(succeed),
     ...webhooksOf(succeed, shownOnce),
   }
   return { world, addApplication }
