@@ -25,7 +25,12 @@ export interface StaticPage {
 }
 
 export interface Answers {
-  readonly reply: (exchange: Exchange, reply: Reply) => Response
+  /** @param stream the body of an answer that goes on */
+  readonly reply: (
+    exchange: Exchange,
+    reply: Reply,
+    stream?: ReadableStream<Uint8Array>,
+  ) => Response
   /** @param allow the value of `Allow` on a 405 */
   readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
   /** For what was thrown where no exchange is known any more. */
@@ -78,6 +83,13 @@ const notStoredNorSniffed = {
   'x-content-type-options': 'nosniff',
 } as const
 
+/** nginx would hold back texts until it has many: docs of `ngx_http_proxy_module`. */
+const streamFields = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } as const
+
+function setAll(headers: Headers, fields: HeaderFields): void {
+  for (const [name, value] of Object.entries(fields)) headers.set(name, value)
+}
+
 export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive): Answers {
   const cors = corsOf(settings)
   const bareHeaders = new Headers({ ...notStoredNorSniffed, ...cors.always, ...keepAlive.fields })
@@ -96,12 +108,15 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
   }
 
   return {
-    reply(exchange, { status, json: text, isLines, madeId, aboutId, isReplay }) {
+    reply(exchange, reply, stream) {
+      const { status, json: text, isLines, madeId, aboutId, isReplay } = reply
       exchange.aboutId = madeId ?? aboutId
       const headers = text === undefined ? bareHeaders : jsonHeaders
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
-      const response = new Response(bodyOf(exchange, text, keepAlive), { status, headers })
+      const body = stream ?? bodyOf(exchange, text, keepAlive)
+      const response = new Response(body, { status, headers })
       if (isLines === true) response.headers.set('content-type', 'application/x-ndjson')
+      if (reply.stream !== undefined) setAll(response.headers, streamFields)
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
         response.headers.set('svc-idempotent-replay', 'true')
@@ -124,7 +139,7 @@ export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive):
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
       const response = new Response(null, { status: 204, headers: bareHeaders })
-      for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
+      setAll(response.headers, fields)
       return withTrace(exchange, response)
     },
     page(exchange, { headers, bytes }, next) {

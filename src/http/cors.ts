@@ -30,7 +30,7 @@ const headerEnd = /^[a-z0-9-]{1,40}$/
 
 /**
  * Headers that generated clients of this family send beside those of the interface, and that
- * tracers and common clients add to every request of a page; none is read.
+ * tracers and common clients add to every request of a page; none is read but `last-event-id`.
  * Source: W3C Trace Context and Baggage; the documentation of Sentry, Datadog and Zipkin.
  */
 const clientHeaders = [
@@ -60,6 +60,7 @@ const clientHeaders = [
   'x-fern-runtime-version',
   'idempotency-key',
   'x-request-id',
+  'last-event-id',
 ]
 
 function originRules({ corsOrigins }: Settings): Pick<Cors, 'always' | 'decorate'> {

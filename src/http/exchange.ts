@@ -10,6 +10,7 @@ import type { Connections } from './keep-alive.ts'
 import type { Operation } from './operation.ts'
 import type { Params, QueryParameters } from './request.ts'
 import type { StoreTurn } from './store-turns.ts'
+import type { TextStream } from '../lib/text-stream.ts'
 
 /** A resource of this process that a request has taken. */
 interface Lease {
@@ -57,6 +58,10 @@ export interface Exchange {
   isAudited: boolean
   /** True if its answer leaves in pieces, each when the one before was taken. */
   isInPieces: boolean
+  /** The stream that its operation has begun; absent for an answer at once. */
+  stream: TextStream | undefined
+  /** Ends the answer that goes on; absent before it has begun, and for all others. */
+  endStream: (() => void) | undefined
   bytesIn: number
   bytesOut: number
   /** Id for the log, if its address does not tell it. */
@@ -76,11 +81,13 @@ export interface Exchange {
 
 /**
  * Gives back all that was taken, whether the request was answered or refused. An answer in pieces
- * keeps its memory until it is sent.
+ * keeps its memory until it is sent, and one that goes on its place until it ends.
  */
 export function giveBack(x: Exchange): void {
   x.storeTurn?.release()
   x.bodyLease?.release()
   x.keyLease?.release()
-  if (!x.isInPieces) x.answerLease?.release()
+  if (x.isInPieces) return
+  x.stream?.end()
+  x.answerLease?.release()
 }

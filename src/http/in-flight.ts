@@ -15,13 +15,16 @@ export interface InFlight {
   readonly keepOpen: () => void
   /** True once no more requests are taken. */
   readonly isEnding: () => boolean
-  /** Takes no more; resolves when all that was under way has its answer. */
+  /** Takes no more, and ends streams; resolves when all that was under way has its answer. */
   readonly end: () => Promise<void>
 }
 
-/** A body that is on its way has the pace that the server asks for, and a time of its own. */
+/**
+ * A body that is on its way has the pace that the server asks for, and a time of its own; and so
+ * has an answer that goes on, whose connection has to take it.
+ */
 function keep(exchange: Exchange): void {
-  if (exchange.isBodyAwaited) return
+  if (exchange.isBodyAwaited || exchange.endStream !== undefined) return
   exchange.isKept = true
   exchange.server?.timeout(exchange.request, 0)
 }
@@ -48,6 +51,7 @@ export function makeInFlight(): InFlight {
     end: () =>
       new Promise<void>(resolve => {
         ended = resolve
+        for (const { endStream } of exchanges) endStream?.()
         if (exchanges.size === 0) resolve()
       }),
   }

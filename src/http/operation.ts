@@ -9,6 +9,7 @@ import type { MaybeLater } from '../lib/waiting.ts'
 import type { Budgeted } from '../records/budgeted.ts'
 import type { Effect, WriteContext } from '../records/write-rows.ts'
 import type { Params, QueryParameters } from './request.ts'
+import type { TextStream } from '../lib/text-stream.ts'
 
 /** One request as its operation gets it: authenticated and permitted, with a well-formed query. */
 export interface OperationCall<P = Params> {
@@ -22,6 +23,10 @@ export interface OperationCall<P = Params> {
   readonly countItems: (count: number) => void
   /** True once nobody waits for the answer, or the process takes no more requests. */
   readonly isEnding: () => boolean
+  /** Resolves if its credential still may; rejects with the refusal that it gets now. */
+  readonly assertStillPermitted: () => Promise<void>
+  /** Present if it asks for an answer that goes on, with the id of the last event it has. */
+  readonly streamed: { readonly lastEventId: string | undefined } | undefined
 }
 
 /** The effect of an earlier request with the same idempotency key and the same body. */
@@ -37,6 +42,8 @@ export interface Reply {
   readonly json?: string
   /** Content type of a `json` that is several texts of JSON, one a line. */
   readonly isLines?: true
+  /** Instead of `json`, for an answer that goes on: server-sent events. */
+  readonly stream?: TextStream
   /** Id of the new thing, whose address is below the one that was asked. */
   readonly madeId?: string
   /** Id for the log, if neither `madeId` nor the address tells it. */
@@ -71,6 +78,8 @@ interface Success<S extends TSchema = TSchema, N extends number = number> {
   readonly hasLocation?: true
   /** The answer has a text of that schema on each line. */
   readonly isLines?: true
+  /** An event as it is sent to callers who accept `text/event-stream`; absent where none is. */
+  readonly streamExample?: string
 }
 
 /** The names in a pattern such as `/applications/:id/keys/:keyId`. */

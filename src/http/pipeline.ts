@@ -32,6 +32,7 @@ import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } 
 import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
 import type { StoreTurns } from './store-turns.ts'
+import { startStream } from './stream-body.ts'
 import { givenTraceId } from './trace-id.ts'
 
 /** Parts that all requests share. */
@@ -92,6 +93,8 @@ export function beginExchange(
     isKept: false,
     isAudited: false,
     isInPieces: false,
+    stream: undefined,
+    endStream: undefined,
     bytesIn: 0,
     bytesOut: 0,
     aboutId: undefined,
@@ -110,7 +113,7 @@ export function beginExchange(
  * chunks, or gets a refusal that says so; and if the server ends it.
  */
 function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
-  pipeline.inFlight.leave(x)
+  if (x.endStream === undefined) pipeline.inFlight.leave(x)
   const { request, isAdmitted, isBodyRead } = x
   pipeline.deps.observe?.(seenOf(pipeline.deps, x, response.status))
   pipeline.deps.explain?.(answeredBy(x, response))
@@ -192,6 +195,13 @@ async function readBody(
   return bytes
 }
 
+/** Begins what goes on, if its answer does and somebody reads it. */
+function streamOf(pipeline: Pipeline, x: Exchange): ReadableStream<Uint8Array> | undefined {
+  const { stream, request } = x
+  if (stream === undefined || request.method === 'HEAD' || request.signal.aborted) return undefined
+  return startStream(pipeline, x, stream)
+}
+
 /**
  * Answers a request for an operation, in the order of contract section 2. No body is read before
  * its caller is admitted; when it has come, the caller is looked up again. With an idempotency key,
@@ -233,9 +243,10 @@ export async function handle(
     if (key !== undefined) assertBodyType(rule, request) // 415
     const body = await parse() // 400
     const reply = await runOperation(pipeline, operation, x, caller, slot, body)
+    x.stream = reply.stream
     const entering = auditReply(pipeline, operation, x, reply)
     if (entering !== undefined) await entering // 507
-    return finish(pipeline, x, answers.reply(x, reply))
+    return finish(pipeline, x, answers.reply(x, reply, streamOf(pipeline, x)))
   } catch (thrown) {
     return refuse(pipeline, x, thrown)
   } finally {

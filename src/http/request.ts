@@ -123,6 +123,12 @@ export function acceptsJsonAlone({ headers }: Request): boolean {
   return ranges.includes('application/json') && !takesProblems
 }
 
+/** Reads how a request asks for server-sent events; `undefined` if it asks for none. */
+export function streamedBy({ headers }: Request): { lastEventId: string | undefined } | undefined {
+  if (!rangesOf(headers.get('accept') ?? '').includes('text/event-stream')) return undefined
+  return { lastEventId: headers.get('last-event-id') ?? undefined }
+}
+
 /*
  * Query strings, parsed from the raw URL: decoded once, `+` is a space, repeated names are kept.
  *

@@ -12,7 +12,7 @@ import { auditOfWrite } from './audited.ts'
 import type { Exchange } from './exchange.ts'
 import { keeperOf, lookUp, notKept, type Slot } from './idempotency.ts'
 import type { EarlierEffect, Operation, OperationCall, Reply } from './operation.ts'
-import { readQuery } from './request.ts'
+import { readQuery, streamedBy } from './request.ts'
 
 /** Returns the call that the operation gets for one try. */
 function callOf(
@@ -30,6 +30,10 @@ function callOf(
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),
     isEnding: () => x.request.signal.aborted || x.isServerEnding(),
+    async assertStillPermitted() {
+      if (operation !== undefined) await callerNow(admission, operation, x)
+    },
+    streamed: operation?.success.streamExample === undefined ? undefined : streamedBy(x.request),
   }
 }
 

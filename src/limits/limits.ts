@@ -119,6 +119,14 @@ export const feedEventsMax = 1_000
 /** decision: pages that wait for events, in a process and of one credential. */
 export const feedWaitsMax = 128
 export const feedWaitsPerCredentialMax = 4
+/** decision: streams of events, in a process and of one credential. */
+export const feedStreamsMax = 64
+export const feedStreamsPerCredentialMax = 4
+/** decision: after that time a stream ends, and its reader asks again; as it does at an end. */
+export const feedStreamMsMax = 5 * 60_000
+export const feedRetryMs = 1_000
+/** decision: a stream without events says so; less than `idleSecondsMax`. */
+export const feedCommentMs = 5_000
 /** Numbers of entries have 48 bits. */
 export const sequenceMax = 2 ** 48 - 1
 

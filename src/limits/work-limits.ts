@@ -211,7 +211,9 @@ export const failingWebhookMs = 5 * 24 * 3_600_000
 export const eventBundlesMax = 100
 /** decision: rows of webhooks that are read at once. */
 export const webhookRowsStep = 100
-/** decision: interval at which a waiting reader of the feed looks at the log. */
+/** decision: the same, for a reader of the feed. */
+export const feedBundlesMax = 16
+/** decision: interval at which the log is looked at for all who wait for events. */
 export const feedLookMs = 100
 
 // Keys of security codes

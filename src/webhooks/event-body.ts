@@ -15,7 +15,7 @@ function dataOf({ subject, id, entry }: VaultEvent): object {
 }
 
 /** Members of every form of an event. */
-export function eventMembers(event: VaultEvent) {
+function eventMembers(event: VaultEvent) {
   const { tenantId, traceId, atMs } = event.entry
   return {
     id: eventId(event),
@@ -26,6 +26,10 @@ export function eventMembers(event: VaultEvent) {
     data: dataOf(event),
   }
 }
+
+/** Returns the text of an event in the feed. */
+export const printFeedEvent = (event: VaultEvent): string =>
+  JSON.stringify({ sequence: event.sequence, ...eventMembers(event) })
 
 /** Returns the body of a message. @param atMs of the attempt */
 export function printMessage(event: VaultEvent, atMs: number): string {

@@ -1,5 +1,5 @@
 /**
- * The feed of events over HTTP: one JSON text a line.
+ * The feed of events over HTTP: one JSON text a line, or server-sent events.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -12,8 +12,11 @@ import { on } from '../http/routes.ts'
 import { invalid } from '../lib/errors.ts'
 import { closed, oneOf } from '../lib/schemas.ts'
 import { feedWaitSecondsMax, sequenceMax } from '../limits/limits.ts'
+import { printFeedEvent } from './event-body.ts'
 import { eventTypes, type EventType } from './event-types.ts'
 import { makeFeed, type FeedPage } from './feed.ts'
+import { makeFeedStream } from './feed-stream.ts'
+import { makeLogLooks } from './log-looks.ts'
 
 const feedQuery = Type.Object(
   {
@@ -77,13 +80,18 @@ const lineExamples = {
   last: { type: 'page.end', after: 4711, oldest: 0 },
 }
 
-function numberIn(query: QueryParameters, name: string, max: number): number | undefined {
-  const text = query.get(name)?.[0]
+const streamedData = JSON.stringify(lineExamples.event)
+const streamedEvent = `id: 4711\nevent: token.created\ndata: ${streamedData}\n\n`
+
+function readNumber(text: string | undefined, place: string, max: number): number | undefined {
   if (text === undefined) return undefined
   const value = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
   if (value <= max) return value
-  throw invalid(`query.${name}`, `expected an integer from 0 to ${max}`)
+  throw invalid(place, `expected an integer from 0 to ${max}`)
 }
+
+const numberIn = (query: QueryParameters, name: string, max: number): number | undefined =>
+  readNumber(query.get(name)?.[0], `query.${name}`, max)
 
 const isType = (text: string): text is EventType => eventTypes.some(type => type === text)
 
@@ -98,24 +106,29 @@ function printLines({ events, next, oldest }: FeedPage): string {
   // An empty log has none to go on from.
   const after = next === 0 ? undefined : next - 1
   const last = JSON.stringify({ type: 'page.end', after, oldest })
-  return `${[...events, last].join('\n')}\n`
+  return `${[...events.map(printFeedEvent), last].join('\n')}\n`
 }
 
-async function read(
-  readPage: ReturnType<typeof makeFeed>,
-  { caller, query, isEnding }: OperationCall,
-): Promise<Reply> {
-  const after = numberIn(query, 'after', sequenceMax)
+interface Feed {
+  readonly readPage: ReturnType<typeof makeFeed>
+  readonly begin: ReturnType<typeof makeFeedStream>
+}
+
+async function read({ readPage, begin }: Feed, call: OperationCall): Promise<Reply> {
+  const { caller, query, streamed } = call
   const waitMs = (numberIn(query, 'wait', feedWaitSecondsMax) ?? 0) * 1_000
-  const from = after === undefined ? 0 : after + 1
-  const page = await readPage(caller, { from, types: typesIn(query), waitMs, isEnding })
-  const json = printLines(page)
+  const last = readNumber(streamed?.lastEventId, 'last_event_id', sequenceMax)
+  const after = last ?? numberIn(query, 'after', sequenceMax)
+  const request = { from: after === undefined ? 0 : after + 1, types: typesIn(query) }
+  if (streamed !== undefined) return { status: 200, stream: await begin(call, request) }
+  const json = printLines(await readPage(call, { ...request, waitMs }))
   caller.budget?.reserve(json.length)
   return { status: 200, json, isLines: true }
 }
 
 function listEvents(deps: Deps) {
-  const readPage = makeFeed(deps)
+  const look = makeLogLooks(deps)
+  const feed = { readPage: makeFeed(deps, look), begin: makeFeedStream(deps, look) }
   return operation({
     name: 'listEvents',
     method: 'GET',
@@ -123,9 +136,19 @@ function listEvents(deps: Deps) {
     summary: 'Read events in their order, and wait for the next',
     permission: 'log:read',
     query: feedQuery,
-    success: { status: 200, schema: lineSchema, examples: lineExamples, isLines: true },
+    description:
+      'With `Accept: text/event-stream` events are sent as they come: each with its `type` as ' +
+      '`event` and a line of a page as `data`. A stream begins behind `Last-Event-ID`, or behind ' +
+      '`after`, and ends after some minutes: ask again.',
+    success: {
+      status: 200,
+      schema: lineSchema,
+      examples: lineExamples,
+      isLines: true,
+      streamExample: streamedEvent,
+    },
     failures: [400, 401, 403],
-    run: call => read(readPage, call),
+    run: call => read(feed, call),
   })
 }
 

@@ -19,8 +19,12 @@ export interface EventBatch {
 }
 
 /** Reads from an entry on. Those that do not open are passed over: nobody could ever read them. */
-export async function readEvents({ store, keys, log }: Reads, from: number): Promise<EventBatch> {
-  const bundles = await store.bundles({ from }, eventBundlesMax)
+export async function readEvents(
+  { store, keys, log }: Reads,
+  from: number,
+  bundlesMax = eventBundlesMax,
+): Promise<EventBatch> {
+  const bundles = await store.bundles({ from }, bundlesMax)
   const events: VaultEvent[] = []
   let next = from
   for (const bundle of bundles) {

@@ -14,6 +14,9 @@ export interface HookedServer {
   readonly data: string
   readonly receiver: WebhookReceiver
   readonly server: () => Running
+  readonly address: () => string
+  /** The key of its manager. */
+  readonly manager: string
   /** Starts it, after the one before has ended. */
   readonly start: () => Promise<void>
   /**
@@ -39,9 +42,10 @@ export async function openHookedServer(
   const serve = (): Promise<Running> =>
     startCoffer(['serve', ...own, '--port', '0', ...(words.serve ?? [])], { env })
   let server = await serve()
+  const address = (): string => /http:\/\/\S+:\d+/.exec(server.ready)?.[0] ?? ''
 
   const ask = (key: string, method: string, path: string, body?: unknown): Promise<Response> =>
-    fetch(`${/http:\/\/\S+:\d+/.exec(server.ready)?.[0] ?? ''}${path}`, {
+    fetch(`${address()}${path}`, {
       method,
       // A worker that was killed leaves no connection behind that is used again.
       keepalive: false,
@@ -73,6 +77,8 @@ export async function openHookedServer(
     data: join(root, 'data'),
     receiver,
     server: () => server,
+    address,
+    manager,
     async start() {
       server = await serve()
     },

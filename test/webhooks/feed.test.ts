@@ -115,7 +115,9 @@ describe('a page that waits', () => {
     await until(() => app.underWay() > 0)
     expect((await vault.manage('DELETE', `/applications/${String(body['id'])}`)).status).toBe(204)
     await vault.makeTokens('late')
-    expect(idsIn(await linesOf(await waiting))).toEqual([])
+    const refused = await waiting
+    expect(refused.status).toBe(401)
+    expect(await refused.text()).not.toContain('late')
     expect((await get('', key)).status).toBe(401)
   })
 

@@ -91,8 +91,20 @@ is 400.`,
   schema: visibleAscii(idempotencyKeyCharsMax),
 }
 
-const headerParameters = (operation: Operation): readonly Plain[] =>
-  takesIdempotencyKey(operation) ? [traceParameter, idempotencyParameter] : [traceParameter]
+const lastEventParameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'Of a stream: the id of the last event that came. It goes before `after`.',
+  schema: { type: 'string' },
+  example: '4711',
+}
+
+const headerParameters = (operation: Operation): readonly Plain[] => [
+  traceParameter,
+  ...(takesIdempotencyKey(operation) ? [idempotencyParameter] : []),
+  ...(operation.success.streamExample === undefined ? [] : [lastEventParameter]),
+]
 
 /** Headers of every answer. */
 export const answerHeaders = {
@@ -116,8 +128,19 @@ function contentOf(type: string, { schema, examples }: Content, components: Comp
   }
 }
 
+/** Server-sent events have no schema of their own. */
+const streamContentOf = (example: string | undefined): Plain =>
+  example === undefined
+    ? {}
+    : {
+        'text/event-stream': {
+          schema: { type: 'string' },
+          examples: { event: { value: example } },
+        },
+      }
+
 function describeSuccess({ success }: Operation, components: Components): Plain {
-  const { status, schema, examples = {}, hasLocation, isLines } = success
+  const { status, schema, examples = {}, hasLocation, isLines, streamExample } = success
   const type = isLines === true ? 'application/x-ndjson' : 'application/json'
   return {
     [String(status)]: {
@@ -125,7 +148,12 @@ function describeSuccess({ success }: Operation, components: Components): Plain 
       headers: { ...answerHeaders, ...(hasLocation === true ? locationHeader : {}) },
       ...(schema === undefined
         ? {}
-        : { content: contentOf(type, { schema, examples }, components) }),
+        : {
+            content: {
+              ...contentOf(type, { schema, examples }, components),
+              ...streamContentOf(streamExample),
+            },
+          }),
     },
   }
 }
