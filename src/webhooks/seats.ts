@@ -9,7 +9,7 @@ import { ApiError, tooManyRequests } from '../lib/errors.ts'
  * @returns a function that gives it back; it may be called again
  * @throws ApiError `too_many_requests`, `overloaded`
  */
-export type TakeSeat = (ordinal: number) => () => void
+type TakeSeat = (ordinal: number) => () => void
 
 /** @param what has them, as the refusals name it */
 export function makeSeats(max: { readonly own: number; readonly all: number }, what: string) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export interface SentEvent {
+interface SentEvent {
   readonly type: string
   /** Id of the last event that had one. */
   readonly lastEventId: string
