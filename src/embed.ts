@@ -60,7 +60,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
   const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
   const { signing: place, store } = opened
   const auditing = startAuditUpkeep(deps, { place, figures: store.figures })
-  const stopDelivering = startDelivering(deps)
+  const delivering = startDelivering(deps)
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
@@ -69,7 +69,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
       auditing.stop()
       stopWatching()
       try {
-        await stopDelivering()
+        await delivering.end()
         await erasures?.end()
         await deps.audit.flush()
         await auditing.signLast()

@@ -117,6 +117,7 @@ const thorough: readonly string[] = [
   'tokens/merge-patch.test.ts',
   'tokens/naughty-strings.test.ts',
   'webhooks/killed.test.ts',
+  'webhooks/operators.test.ts',
   'webhooks/stream-workers.test.ts',
   'webhooks/workers.test.ts',
 ]

@@ -13,15 +13,11 @@ import { isExpired } from '../records/deadline.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/tenant-record.ts'
-import {
-  lockDataFolder,
-  unsealKeysOf,
-  openStoreOf,
-  type FolderOptions,
-} from '../server/folder/data-folder.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { wallMs } from '../server/process/system.ts'
 import { fault, note, type DoctorFinding } from './finding.ts'
+import { readStopped } from './stopped-vault.ts'
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }
@@ -34,40 +30,23 @@ async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<r
   }
 }
 
-/** @returns ids of applications; `undefined` while another process has the folder */
-async function findKeyMakers(options: FolderOptions): Promise<readonly string[] | undefined> {
-  let folder: ReturnType<typeof lockDataFolder>
-  try {
-    folder = lockDataFolder(options)
-  } catch (error) {
-    if (error instanceof CommandFailure) return undefined
-    throw error
-  }
-  const { store } = await openStoreOf(folder, {
-    onFailure: () => {},
-    passwordFile: options.storePasswordFile,
-  })
-  // Closes the store if it fails.
-  const keys = await unsealKeysOf(store, folder)
-  try {
-    const tenants = await listTenants(store, keys, tenantsMax)
-    const rows = await Promise.all(tenants.map(({ id }) => managersOf(store, keys, id)))
-    return rows
-      .flat()
-      .filter(row => !isExpired(row, wallMs()))
-      .map(row => unsealApplication(keys, row).record)
-      .filter(({ permissions }) => permissions.includes('application:create'))
-      .map(({ id }) => id)
-  } finally {
-    await store.close()
-  }
+/** Returns ids of applications. */
+async function readKeyMakers(store: Store, keys: Keys): Promise<readonly string[]> {
+  const tenants = await listTenants(store, keys, tenantsMax)
+  const rows = await Promise.all(tenants.map(({ id }) => managersOf(store, keys, id)))
+  return rows
+    .flat()
+    .filter(row => !isExpired(row, wallMs()))
+    .map(row => unsealApplication(keys, row).record)
+    .filter(({ permissions }) => permissions.includes('application:create'))
+    .map(({ id }) => id)
 }
 
 /** The holder of such a key can get access to every token: keep it like the master key. */
 export async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
   let ids: readonly string[] | undefined
   try {
-    ids = await findKeyMakers(options)
+    ids = await readStopped(options, readKeyMakers)
   } catch (error) {
     if (error instanceof CommandFailure) return fault('applications', error.message)
     throw error

@@ -43,6 +43,7 @@ import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type DoctorFinding } from './finding.ts'
 import { findInLog } from './log-room.ts'
 import { tryServing } from './trials.ts'
+import { findInWebhooks } from './webhook-findings.ts'
 
 type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
@@ -195,7 +196,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
     if (!isClockTold) findings.push(...(await findInClock(options)))
     findings.push(...(await findInLog(options, settings)))
     findings.push(...(await tryServing(options, config, saysWhere(options))))
-    if (count('fault') === 0) findings.push(await findInApplications(options))
+    if (count('fault') === 0) {
+      findings.push(...(await findInWebhooks(options)), await findInApplications(options))
+    }
   }
   const faults = count('fault')
   if (options.json === true) sayJson({ findings })

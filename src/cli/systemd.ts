@@ -24,6 +24,8 @@ interface UnitOptions {
   readonly opsPort?: string
   /** A folder, or an address in a bucket. */
   readonly backupTo?: string
+  /** An address in a bucket. */
+  readonly auditCheckpointsTo?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly config?: string
@@ -74,8 +76,11 @@ const plainPath = /^\/[\w./-]+$/
 
 const isPath = (text: string): boolean => isAbsolute(text) && plainPath.test(text)
 
+const isBucket = (text: string): boolean => bucketAddress.test(text) && /^[\w:./-]+$/.test(text)
+
 function assertPaths(options: UnitOptions): void {
-  const { binary, data, masterKeyFile, socket, tlsCert, tlsKey, config, backupTo } = options
+  const { binary, data, masterKeyFile, socket, tlsCert, tlsKey, config } = options
+  const { backupTo, auditCheckpointsTo } = options
   const paths = { binary, data, masterKeyFile, socket, tlsCert, tlsKey, config }
   const wrong = Object.entries(paths).find(([, path]) => path !== undefined && !isPath(path))?.[0]
   if (wrong !== undefined) {
@@ -83,8 +88,10 @@ function assertPaths(options: UnitOptions): void {
     const expected = 'expected an absolute path of letters, digits and . _ / -'
     throw usage(`${flag}: ${expected}`)
   }
-  if (backupTo === undefined || isPath(backupTo)) return
-  if (bucketAddress.test(backupTo) && /^[\w:./-]+$/.test(backupTo)) return
+  if (auditCheckpointsTo !== undefined && !isBucket(auditCheckpointsTo)) {
+    throw usage('--audit-checkpoints-to: expected an address such as s3://bucket/prefix')
+  }
+  if (backupTo === undefined || isPath(backupTo) || isBucket(backupTo)) return
   const expected = 'expected an absolute path, or an address such as s3://bucket/prefix'
   throw usage(`--backup-to: ${expected}`)
 }
@@ -100,13 +107,14 @@ const drainSeconds = 2
 
 function commandOf(options: UnitOptions): string {
   const { binary, data, port, masterKeyCredential, socket, config } = options
-  const { opsPort, backupTo, tlsCert, tlsKey, workers, activation } = options
+  const { opsPort, backupTo, auditCheckpointsTo, tlsCert, tlsKey, workers, activation } = options
   const flags = {
     data,
     'master-key-credential': masterKeyCredential ?? credentialName,
     ...(socket === undefined ? { port } : { socket }),
     'ops-port': opsPort,
     'backup-to': backupTo,
+    'audit-checkpoints-to': auditCheckpointsTo,
     'tls-cert': tlsCert,
     'tls-key': tlsKey,
     workers,
@@ -131,8 +139,10 @@ function writtenBy({ data, socket, backupTo }: UnitOptions): readonly string[] {
 }
 
 /** A bucket is reached over the network; anything else is on this machine. */
-const reached = ({ backupTo }: UnitOptions): readonly string[] =>
-  backupTo?.startsWith('s3:') === true ? [] : ['IPAddressDeny=any', 'IPAddressAllow=localhost']
+const reached = ({ backupTo, auditCheckpointsTo }: UnitOptions): readonly string[] =>
+  backupTo?.startsWith('s3:') === true || auditCheckpointsTo !== undefined
+    ? []
+    : ['IPAddressDeny=any', 'IPAddressAllow=localhost']
 
 /** Listens for the service, and goes on while that is restarted. */
 const socketUnitOf = ({ port }: UnitOptions): readonly string[] => [
@@ -231,6 +241,7 @@ export function addSystemd(program: Command): void {
     .option('--socket <file>', 'a Unix socket to listen on, in place of the port')
     .option('--ops-port <port>', 'where health and metrics are told, on loopback')
     .option('--backup-to <place>', 'a folder or a bucket for nightly backups')
+    .option('--audit-checkpoints-to <place>', 'a bucket for checkpoints of the audit log')
     .option('--tls-cert <file>', 'the TLS certificate (PEM), which the user coffer may read')
     .option('--tls-key <file>', "its key (PEM), which is that user's alone")
     .option('--workers <number>', 'processes that serve together')

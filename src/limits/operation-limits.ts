@@ -303,5 +303,7 @@ export const auditTailMax = 100_000
 export const checkpointCopyMs = 60_000
 /** decision: share of what the audit log may take from which `doctor` warns. */
 export const logBudgetWarnShare = 0.8
+/** decision: entries behind which `doctor` tells of a webhook. */
+export const webhookBehindEntries = 10_000
 /** decision: a checkpoint with many signatures. */
 export const pinnedNoteBytesMax = 64 * 1_024

@@ -30,7 +30,7 @@ import type { Row } from '../store/contract.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { OperatedStore, StoreFigures } from '../store/operated.ts'
 import { sealedCodeKeyOf } from '../tokens/code-key.ts'
-import { makeDeliverer } from '../webhooks/deliver.ts'
+import { makeDeliverer, type Deliverer } from '../webhooks/deliver.ts'
 import { systemSend } from '../webhooks/system-send.ts'
 
 /**
@@ -202,18 +202,21 @@ export function startAuditUpkeep(
  * Delivers events to webhooks, in one of the processes that share a store.
  * @param isDeliverer true in that one
  * @param send by default to public addresses, and to those that the operator allows
- * @returns a function that ends it; it resolves when what was delivered is written down
+ * @returns `end`, which resolves when what was delivered is written down
  */
 export function startDelivering(
   deps: Deps,
   isDeliverer: () => boolean = () => true,
   send: Send = systemSend(deps),
-): () => Promise<void> {
+): Pick<Deliverer, 'end' | 'figures'> {
   const deliverer = makeDeliverer(deps, send, isDeliverer)
   const stop = repeat(deliverer.tick, deliverEveryMs, 'webhooks_not_served', deps)
-  return () => {
-    stop()
-    return deliverer.end()
+  return {
+    end() {
+      stop()
+      return deliverer.end()
+    },
+    figures: deliverer.figures,
   }
 }
 

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import type { Send } from '../egress/send.ts'
 import { deliveriesPerSave, deliveriesSaveMs, passedSaveMs } from '../limits/work-limits.ts'
 import type { LogRange } from '../store/contract.ts'
+import type { AttemptCounts, BacklogFigures } from './delivery-figures.ts'
 import { encodeState, type DeadDelivery, type DeliveryState } from './delivery-state.ts'
 import { makeLanes, type Lanes } from './lanes.ts'
 import { eventsAt, type EventBatch } from './read-events.ts'
@@ -23,7 +24,13 @@ export interface CourierParts {
   readonly eventKey: KeyObject
   readonly read: (from: number, head: number) => Promise<EventBatch>
   /** Turns that all webhooks share. */
-  readonly turns: { readonly take: () => boolean; readonly give: () => void }
+  readonly turns: {
+    readonly take: () => boolean
+    readonly give: () => void
+    readonly taken: () => number
+  }
+  /** The counts of all webhooks together. */
+  readonly attempts: AttemptCounts
 }
 
 /** Members without a word of their own are as in `DeliveryState`. */
@@ -37,6 +44,8 @@ export interface Round {
   dead: readonly DeadDelivery[]
   /** The log, as it was last looked at. */
   range: LogRange
+  /** Instant of the entry at the cursor, where there was no room for its events. */
+  stoppedAtMs: number | undefined
   /** Number of deliveries under way. */
   underWay: number
   /** Unix milliseconds until which its receiver wants nothing. */
@@ -73,6 +82,7 @@ export async function resumeRound(
     failingSinceMs,
     dead,
     range: { from: 0, next: cursor },
+    stoppedAtMs: undefined,
     underWay: 0,
     pausedUntilMs: 0,
     isEnded: false,
@@ -96,6 +106,22 @@ const stateOf = ({ cursor, ordersDone, failingSinceMs, dead, lanes }: Round): De
     failure,
   })),
 })
+
+export function backlogOf({
+  parts,
+  lanes,
+  dead,
+  range,
+  cursor,
+  stoppedAtMs,
+}: Round): BacklogFigures {
+  return {
+    parked: lanes.size() - lanes.fresh(),
+    dead: dead.length,
+    lagEntries: Math.max(0, range.next - cursor),
+    lagMs: stoppedAtMs === undefined ? 0 : Math.max(0, parts.deps.now() - stoppedAtMs),
+  }
+}
 
 export function isSaveDue({ parts, unsaved, savedMs, cursor, savedCursor }: Round): boolean {
   const sinceMs = parts.deps.elapsedMs() - savedMs

@@ -18,12 +18,14 @@ import {
 } from '../limits/work-limits.ts'
 import type { LogRange } from '../store/contract.ts'
 import {
+  backlogOf,
   isSaveDue,
   resumeRound,
   saveRound,
   type CourierParts,
   type Round,
 } from './courier-round.ts'
+import type { BacklogFigures } from './delivery-figures.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import { printMessage } from './event-body.ts'
 import { eventId, type VaultEvent } from './event-types.ts'
@@ -44,6 +46,7 @@ export interface Courier {
   readonly leave: () => void
   /** Sends no more, and writes down how far it is. */
   readonly end: () => Promise<void>
+  readonly figures: () => BacklogFigures
 }
 
 /** True if a webhook gets an event. A test is for the one that was asked. */
@@ -72,7 +75,10 @@ const isFull = ({ lanes }: Round): boolean =>
 function takeIn(round: Round, events: readonly VaultEvent[], next: number): number {
   let taken = -1
   for (const event of events) {
-    if (event.sequence !== taken && isFull(round)) return event.sequence
+    if (event.sequence !== taken && isFull(round)) {
+      round.stoppedAtMs = event.entry.atMs
+      return event.sequence
+    }
     taken = event.sequence
     if (isFor(round.stored, event)) round.lanes.add(newDelivery(event))
   }
@@ -88,6 +94,7 @@ async function fill(round: Round): Promise<void> {
   while (round.cursor < round.range.next && !isFull(round) && !round.isEnded) {
     const { events, next } = await read(round.cursor, round.range.next)
     if (next <= round.cursor) return
+    round.stoppedAtMs = undefined
     round.cursor = takeIn(round, events, next)
   }
 }
@@ -150,5 +157,6 @@ export async function startCourier(
       leave()
       return saveRound(round)
     },
+    figures: () => backlogOf(round),
   }
 }

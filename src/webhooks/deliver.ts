@@ -12,6 +12,7 @@ import { ApiError } from '../lib/errors.ts'
 import { deliveriesMax, webhookRowsStep } from '../limits/work-limits.ts'
 import { startCourier, type Courier } from './courier.ts'
 import type { CourierParts } from './courier-round.ts'
+import { noAttempts, sumOf, type DeliveryFigures } from './delivery-figures.ts'
 import { readState } from './delivery-state.ts'
 import { makeEventReader } from './read-events.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
@@ -21,10 +22,11 @@ export interface Deliverer {
   readonly tick: () => Promise<void>
   /** Sends no more, and writes down how far each webhook is. */
   readonly end: () => Promise<void>
+  readonly figures: () => DeliveryFigures
 }
 
 /** Reads all webhooks, newest first. */
-async function* storedWebhooks({ store, keys }: Pick<Deps, 'store' | 'keys'>) {
+export async function* storedWebhooks({ store, keys }: Pick<Deps, 'store' | 'keys'>) {
   for (let before: number | undefined; ;) {
     const window = { offset: 0, limit: webhookRowsStep, nowMs: 0, uncounted: true } as const
     const { rows } = await store.page(
@@ -54,6 +56,7 @@ function makeTurns(startAll: () => void): CourierParts['turns'] {
       isWanted = false
       startAll()
     },
+    taken: () => taken,
   }
 }
 
@@ -67,6 +70,18 @@ interface Known {
   readonly version: number
 }
 
+const figuresOf = (
+  { attempts, turns }: CourierParts,
+  known: readonly Known[],
+  disabled: number,
+): DeliveryFigures => ({
+  ...sumOf(known.map(({ courier }) => courier.figures())),
+  attempts,
+  underWay: turns.taken(),
+  enabled: known.length,
+  disabled,
+})
+
 /** @param isDeliverer true in the one process that delivers */
 export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean): Deliverer {
   const { store } = deps
@@ -79,7 +94,9 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     eventKey: eventKeyOf(deps),
     read: makeEventReader(deps),
     turns: makeTurns(startAll),
+    attempts: noAttempts(),
   }
+  let disabled = 0
 
   async function courierOf(stored: StoredWebhook, known: Known | undefined): Promise<Courier> {
     if (known === undefined) {
@@ -92,8 +109,10 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
   async function reload(): Promise<void> {
     const found = new Map<string, Known>()
     const ending = new Map(couriers)
+    let failed = 0
     for await (const stored of storedWebhooks(deps)) {
-      const { id, status } = stored.record
+      const { id, status, disabledBy } = stored.record
+      if (status === 'disabled' && disabledBy !== undefined) failed += 1
       const known = couriers.get(id)
       if (status === 'disabled' && known === undefined) continue
       const courier = await courierOf(stored, known)
@@ -102,6 +121,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
       ending.delete(id)
     }
     couriers = found
+    disabled = failed
     // A deleted one writes nothing: its row is required.
     for (const { courier } of ending.values()) await courier.end()
   }
@@ -111,6 +131,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
       if (!isDeliverer()) {
         for (const { courier } of couriers.values()) courier.leave()
         couriers = new Map()
+        disabled = 0
         generation = undefined
         return
       }
@@ -124,5 +145,6 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     async end() {
       await Promise.all(Array.from(couriers.values(), ({ courier }) => courier.end()))
     },
+    figures: () => figuresOf(parts, [...couriers.values()], disabled),
   }
 }

@@ -29,6 +29,7 @@ export function settle(round: Round, delivery: Delivery, sent: Sent): void {
   delivery.attempts += 1
   round.unsaved += 1
   const outcome = outcomeOf(sent, delivery.attempts, (deps.randomBytes(1)[0] ?? 0) / 255)
+  round.parts.attempts[outcome.kind] += 1
   if (outcome.kind === 'done') {
     round.failingSinceMs = undefined
     round.lanes.remove(delivery)

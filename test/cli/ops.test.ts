@@ -267,6 +267,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     disk: false,
     fold: false,
     backup: false,
+    audit_log: false,
   }
   const checks = {
     sealed: () => fails.sealed,
@@ -280,6 +281,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     disk: () => fails.disk,
     fold: () => fails.fold,
     backup: () => fails.backup,
+    audit_log: () => fails.audit_log,
   }
   const numbers = () => Promise.reject(new Error(secret))
   const told = { failing: () => failingOf(checks), isAlive: () => true, numbers }
@@ -294,6 +296,9 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
     fails[name] = false
   }
+  fails.audit_log = true
+  expect(await ask('/readyz')).toEqual([200, 'ready, but: audit_log\n'])
+  fails.audit_log = false
   fails.clock_ahead = true
   expect(await ask('/readyz')).toEqual([200, 'ready, but: clock_ahead\n'])
   fails.disk = true

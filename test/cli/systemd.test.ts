@@ -77,6 +77,13 @@ describe('coffer systemd print', () => {
     const ofBucket = (await print('--backup-to', 's3://b.example/coffer')).stdout
     expect(ofBucket).toContain(' --backup-to s3://b.example/coffer')
     expect(ofBucket).not.toContain('IPAddressDeny')
+    const place = 's3://checkpoints/coffer'
+    const ofCheckpoints = (await print('--audit-checkpoints-to', place)).stdout
+    expect(ofCheckpoints).toContain(` --audit-checkpoints-to ${place}`)
+    expect(ofCheckpoints).not.toContain('IPAddressDeny')
+    const refused = await print('--audit-checkpoints-to', '/srv/checkpoints')
+    expect([refused.exitCode, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toContain('--audit-checkpoints-to: expected an address')
   })
 
   test('has a socket of its own, on which a restart refuses nothing', async () => {

@@ -42,7 +42,8 @@ export async function openHookedServer(
   const serve = (): Promise<Running> =>
     startCoffer(['serve', ...own, '--port', '0', ...(words.serve ?? [])], { env })
   let server = await serve()
-  const address = (): string => /http:\/\/\S+:\d+/.exec(server.ready)?.[0] ?? ''
+  // That of health and metrics comes first.
+  const address = (): string => server.ready.match(/http:\/\/\S+:\d+/g)?.at(-1) ?? ''
 
   const ask = (key: string, method: string, path: string, body?: unknown): Promise<Response> =>
     fetch(`${address()}${path}`, {

@@ -13,6 +13,7 @@ export interface HookVault extends TestVault {
   /** Ticks until it is true. */
   readonly deliverUntil: (isSo: () => boolean | Promise<boolean>) => Promise<void>
   readonly tick: () => Promise<void>
+  readonly figures: Deliverer['figures']
   /** Writes down how far it is, and begins anew as another process would. */
   readonly restart: () => Promise<void>
   /** Begins anew without writing anything down. */
@@ -51,6 +52,7 @@ export async function openHookVault(seed: number, send: Send = makeTestSend()): 
     key,
     manage,
     tick,
+    figures: () => deliverer.figures(),
     deliverUntil: isSo =>
       until(async () => {
         if (await isSo()) return true

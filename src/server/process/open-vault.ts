@@ -124,7 +124,8 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const copies = copiesOf(serving, deps)
   const auditUpkeep = { place, figures: store.figures, offer: copies?.offer }
   const answering = startAnswering(deps, app, { isSweeper, scrub, auditUpkeep })
-  return { opened, deps, app, answering, operations, clock, isFirst, copies }
+  const { deliveries } = answering
+  return { opened, deps, app, answering, operations, clock, isFirst, copies, deliveries }
 }
 
 /** Ends what a vault has in memory once nothing runs in it. */

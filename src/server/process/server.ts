@@ -16,6 +16,7 @@ import {
   startWritingKeyUses,
   type AuditUpkeep,
 } from '../../vault/upkeep.ts'
+import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
 import type { ListeningSocket } from '../listen/listening-sockets.ts'
 import { explainListening } from '../listen/listen-failure.ts'
 import {
@@ -37,6 +38,7 @@ export interface ServerListener extends PlainListening {
 /** An application with its upkeep. */
 export interface Answering {
   readonly app: App
+  readonly deliveries: () => DeliveryFigures
   /** Gives running requests a bounded time to end, and closes the store. */
   readonly end: (listening?: ServerListener) => Promise<void>
 }
@@ -131,9 +133,10 @@ export function startAnswering(
   const stopSweeping = startSweeping(deps, isSweeper, scrub)
   const auditing = auditUpkeep && startAuditUpkeep(deps, { ...auditUpkeep, isSigner: isSweeper })
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
-  const stopDelivering = startDelivering(deps, isSweeper, send)
+  const delivering = startDelivering(deps, isSweeper, send)
   return {
     app,
+    deliveries: delivering.figures,
     async end(listening) {
       stopSweeping()
       auditing?.stop()
@@ -143,7 +146,7 @@ export function startAnswering(
       listening?.clear()
       await atMost(
         storeCloseMsMax,
-        stopDelivering().catch(() => {}),
+        delivering.end().catch(() => {}),
       )
       await atMost(
         storeCloseMsMax,

@@ -24,6 +24,7 @@ const infos = new Set([
   'disk_free',
   'erasure_log_written',
   'fold_caught_up',
+  'audit_log_has_room',
   'listening',
   'resealed',
   'started',

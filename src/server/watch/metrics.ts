@@ -11,6 +11,8 @@ import type { MaybeLater } from '../../lib/waiting.ts'
 import { latencyBucketsSeconds } from '../../limits/operation-limits.ts'
 import { addBackupMetrics } from '../backup/backup-metrics.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
+import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
+import { addDeliveryMetrics } from './delivery-metrics.ts'
 import { addDatabaseMetrics } from './database-metrics.ts'
 import {
   addCounter,
@@ -46,6 +48,10 @@ export interface Gauges {
   readonly certificateUntilMs: () => number | undefined
   /** Checkpoints that were to be kept elsewhere; absent if none are. */
   readonly checkpointCopies: () => { readonly kept: number; readonly failed: number } | undefined
+  /** Absent while the vault is sealed, and for a log that nothing bounds. */
+  readonly logBudgetBytes: () => number | undefined
+  /** Absent while the vault is sealed. */
+  readonly deliveries: () => DeliveryFigures | undefined
   /** Names of all checks, each with true if it fails. */
   readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
 }
@@ -110,6 +116,11 @@ function addCheckpointCopies(registry: Registry, { checkpointCopies }: Gauges): 
   })
 }
 
+function addLogGauges(add: AddGauge, { store, logBudgetBytes }: Gauges): void {
+  add('coffer_audit_log_bytes', 'what the audit log takes', async () => (await store())?.logBytes)
+  add('coffer_audit_log_budget_bytes', 'what it may take', logBudgetBytes)
+}
+
 function addClockGauges(add: AddGauge, gauges: Gauges): void {
   add('coffer_clock_behind_seconds', 'how far destruction stays behind the clock', () =>
     secondsOf(gauges.clockBehindMs()),
@@ -126,7 +137,9 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight, 'sum')
   addStoreGauges(add, gauges)
   addWrites(registry, gauges)
+  addLogGauges(add, gauges)
   addCheckpointCopies(registry, gauges)
+  addDeliveryMetrics(registry, gauges.deliveries)
   add('coffer_sweep_lag_seconds', 'since when a row that has expired is still there', async () =>
     secondsOf(await gauges.sweepLagMs()),
   )

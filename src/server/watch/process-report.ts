@@ -6,7 +6,7 @@
 import type { MaybeLater } from '../../lib/waiting.ts'
 import type { Numbers } from './metric-kinds.ts'
 
-/** Checks of readiness, and `clock_ahead`, which is only reported. */
+/** Checks of readiness, and `clock_ahead` and `audit_log`, which are only reported. */
 export interface Checks {
   readonly sealed: () => boolean
   readonly stopping: () => boolean
@@ -22,6 +22,8 @@ export interface Checks {
   readonly fold: () => boolean
   /** True if a backup is far too late; false if none are made. */
   readonly backup: () => boolean
+  /** True if the audit log has taken most of its room. */
+  readonly audit_log: () => boolean
 }
 
 /** Checks of several workers: none of them serves, or one is missing while others serve. */
@@ -31,7 +33,7 @@ export type WorkerCheck = 'workers' | 'worker_missing'
 export type Failing = readonly string[]
 
 /** Only reported: everything else is served, and other vaults of the store are ahead as well. */
-const toldAlone: ReadonlySet<string> = new Set(['clock_ahead', 'worker_missing'])
+const toldAlone: ReadonlySet<string> = new Set(['clock_ahead', 'worker_missing', 'audit_log'])
 
 /** True if all failing checks are only reported. */
 export const mayBeSent = (failing: Failing): boolean => failing.every(name => toldAlone.has(name))

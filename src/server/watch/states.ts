@@ -48,6 +48,11 @@ export function statesOf(checks: Checks, tells: () => boolean): readonly State[]
   return [
     { begins: 'database_gone', ends: 'database_back', is: whileOpen(checks.store) },
     { begins: 'disk_full', ends: 'disk_free', is: whileOpen(checks.disk) },
+    {
+      begins: 'audit_log_nearly_full',
+      ends: 'audit_log_has_room',
+      is: whileOpen(checks.audit_log),
+    },
     { begins: 'fold_behind', ends: 'fold_caught_up', is: whileOpen(checks.fold) },
   ]
 }

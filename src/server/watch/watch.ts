@@ -12,6 +12,7 @@ import { foldLagMax } from '../../store/core/limits.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
 import { singleFlight } from '../../lib/serial.ts'
+import type { StoreFigures } from '../../store/operated.ts'
 import type { App } from '../listen/app.ts'
 import type { CheckpointCopies } from '../backup/checkpoint-copies.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
@@ -19,6 +20,8 @@ import type { Clock } from '../process/clock.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from '../process/system.ts'
+import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
+import { isLogNearlyFull, logBudgetBytes } from './log-budget.ts'
 import { failingOf, failsBy, type Checks, type ProcessReport } from './process-report.ts'
 
 /** Parts of an open vault that are watched. */
@@ -27,6 +30,7 @@ export interface Watched {
   readonly deps: Deps
   readonly clock: Clock
   readonly app: App
+  readonly deliveries: () => DeliveryFigures
   /** Copies of checkpoints that this process makes. */
   readonly copies?: CheckpointCopies | undefined
 }
@@ -44,11 +48,18 @@ interface WatchedProcess {
   readonly certificateUntilMs: () => number | undefined
 }
 
-/** With a database, writes do not wait for folds. */
-function waitingIn({ store, database }: OpenedFolder): number | undefined {
+/** Figures that are there at once; absent with a database, which is asked for them. */
+function figuresIn({ store, database }: OpenedFolder): StoreFigures | undefined {
   const figures = database === undefined ? store.figures() : undefined
-  return figures === undefined || figures instanceof Promise ? 0 : figures.waiting
+  return figures instanceof Promise ? undefined : figures
 }
+
+/** With a database, writes do not wait for folds. */
+const waitingIn = (opened: OpenedFolder): number | undefined =>
+  opened.database === undefined ? figuresIn(opened)?.waiting : 0
+
+const logBudgetOf = ({ opened, deps }: Watched): number | undefined =>
+  logBudgetBytes(deps.settings, opened.database !== undefined)
 
 const freeBytesOf = ({ storeFolder }: OpenedFolder): number => freeBytesAt(storeFolder)()
 
@@ -77,6 +88,9 @@ export function checksOf({
       ({ opened, deps }) => (waitingIn(opened) ?? 0) > foldLagMax * deps.settings.foldRows,
     ),
     backup: () => backups?.isOverdue() === true,
+    audit_log: ofOpen(open =>
+      isLogNearlyFull(figuresIn(open.opened)?.logBytes ?? 0, logBudgetOf(open)),
+    ),
   }
 }
 
@@ -135,6 +149,8 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
     fileBytes: ofOpen(fileBytes),
     ...askedOf(current),
     freeBytes: ofOpen(({ opened }) => freeBytesOf(opened)),
+    logBudgetBytes: ofOpen(logBudgetOf),
+    deliveries: () => current()?.deliveries(),
     keys: ofOpen(keysOf),
     clockBehindMs: ofOpen(clockBehindMs),
     clockAheadMs: ofOpen(({ clock }) => clock.aheadMs()),

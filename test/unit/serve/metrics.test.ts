@@ -35,6 +35,8 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     certificateUntilMs: none,
     checkpointCopies: () => undefined,
     checks: () => [],
+    logBudgetBytes: () => undefined,
+    deliveries: () => undefined,
   }
   const { observe, numbers } = makeMetrics({ version: '0', build: 'source' }, gauges, {})
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]

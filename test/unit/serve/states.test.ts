@@ -17,6 +17,7 @@ const well: Checks = {
   disk: none,
   fold: none,
   backup: none,
+  audit_log: none,
 }
 
 let events: string[]
@@ -42,6 +43,7 @@ describe('states', () => {
   test.each([
     ['fold', 'fold_behind', 'fold_caught_up'],
     ['disk', 'disk_full', 'disk_free'],
+    ['audit_log', 'audit_log_nearly_full', 'audit_log_has_room'],
     ['store', 'database_gone', 'database_back'],
   ] as const)('of the check %s are %s and %s, once each', (name, begins, ends) => {
     let fails = false
