@@ -8,6 +8,7 @@
  */
 import type { Command } from 'commander'
 import { resolve } from 'node:path'
+import type { BeginProgress } from '../lib/progress.ts'
 import { assertOwnStore } from '../server/folder/folder-database.ts'
 import type { FoundCopy } from '../server/folder/copies.ts'
 import { copyBytesOf, copyStore } from '../store/lmdb/maintenance/compact-copy.ts'
@@ -20,6 +21,7 @@ import {
 import { CommandFailure } from '../server/process/failure.ts'
 import { pathsOf } from '../server/folder/folder-stamp.ts'
 import { removeFile } from '../server/folder/regular-files.ts'
+import { beginSumIn, copyKeyOf } from './begin-sum.ts'
 import { advicesOf } from './copy-advice.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
@@ -43,6 +45,23 @@ function endCopies({ data, store }: LockedFolder, copies: readonly FoundCopy[]):
   if (left.length > 0) throw new CommandFailure(`a copy is left: ${advicesOf(left).join('; ')}`)
 }
 
+async function rewrite(
+  folder: LockedFolder,
+  masterKey: Uint8Array,
+  progress: BeginProgress,
+): Promise<void> {
+  const { keys, sum } = await inspectSound(folder, progress)
+  await replaceDatabase(folder, {
+    bytes: await copyBytesOf(folder.store),
+    async write(to) {
+      await copyStore(folder.store, to, progress)
+      if (sum === 'not_begun') await beginSumIn({ ...folder, store: to, masterKey })
+    },
+    keysOf: async () => keys,
+    progress,
+  })
+}
+
 /** @throws CommandFailure with the old file in its place; with the new one, if a copy is left */
 async function compact(options: FolderOptions): Promise<void> {
   assertOwnStore(options.data, 'it is compacted there, by VACUUM')
@@ -51,15 +70,12 @@ async function compact(options: FolderOptions): Promise<void> {
   const held = copies.filter(({ state }) => state === 'held')
   if (held.length > 0) throw new CommandFailure(`not compacted: ${advicesOf(held).join('; ')}`)
   const before = databaseBytesOf(folder)
-  await withProgress({ bytes: before }, async progress => {
-    const keys = await inspectSound(folder, progress)
-    await replaceDatabase(folder, {
-      bytes: await copyBytesOf(folder.store),
-      write: to => copyStore(folder.store, to, progress),
-      keysOf: async () => keys,
-      progress,
-    })
-  })
+  const masterKey = copyKeyOf(folder)
+  try {
+    await withProgress({ bytes: before }, progress => rewrite(folder, masterKey, progress))
+  } finally {
+    masterKey.fill(0)
+  }
   sayNow(`compacted: ${before} bytes before, ${databaseBytesOf(folder)} after`)
   endCopies(folder, copies)
 }

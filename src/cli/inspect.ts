@@ -3,7 +3,7 @@
  *
  * It first reads the pages of the file by plain reads, and gives them to the engine only if they
  * are sound: a damaged page can end the engine without a message. Then it compares rows with
- * indexes, then opens every sealed value. Source: hardening D8.
+ * indexes, then opens every sealed value and adds up all rows. Source: hardening D8.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
@@ -11,12 +11,15 @@ import { findingsShownMax } from '../limits/operation-limits.ts'
 import { noProgress, type BeginProgress } from '../lib/progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
+import { sumSealerOf } from '../records/sum-sealer.ts'
+import { makeSumCheck, type SumCheck } from '../store/core/check-sum.ts'
+import type { OperatedStore } from '../store/operated.ts'
 import { makeRecordCheck, type RowCounts } from '../vault/verify-rows.ts'
 import { isStoreInDatabase } from '../server/folder/folder-database.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
-/** One damage: to a page of the file, to a row or its index entries, or to a bundle of the log. */
+/** One damage: to a page, to a row or its index entries, to a bundle of the log, or to the sum. */
 export interface Damage {
   readonly kind: string
   readonly page?: number
@@ -36,7 +39,12 @@ export interface Report {
   count: number
   /** Known once every row was read. */
   rows?: RowCounts
+  /** Tells if the rows were compared with their sum; known once every row was read. */
+  sum?: SumState
 }
+
+/** The sum over the rows was compared, is not kept yet by a folder, or never by a database. */
+export type SumState = 'compared' | 'not_begun' | 'not_kept'
 
 export const emptyReport = (): Report => ({ shown: [], count: 0 })
 
@@ -47,6 +55,20 @@ export const isWhole = ({ shown }: Report): boolean =>
 function add(report: Report, damage: Damage): void {
   report.count += 1
   if (report.shown.length < findingsShownMax) report.shown.push(damage)
+}
+
+/** @param keepsSum true if the keyring says that a folder has one */
+async function compareSum(
+  report: Report,
+  store: OperatedStore,
+  { end }: SumCheck,
+  keepsSum: boolean,
+): Promise<SumState> {
+  const stored = await store.storedSum()
+  if (stored === undefined) return 'not_kept'
+  if (stored.sealed === undefined && !keepsSum) return 'not_begun'
+  for (const kind of end(stored)) add(report, { kind })
+  return 'compared'
 }
 
 /**
@@ -73,20 +95,32 @@ export async function inspect(
   const { nextOrdinal } = await store.figures()
   const onRow = progress(nextOrdinal, 'values')
   const { check, counts } = makeRecordCheck(keys, finding => add(report, finding))
+  const sum = makeSumCheck(sumSealerOf(keys))
   for await (const row of store.everyRow()) {
     onRow(row.ordinal)
     check(row)
+    sum.add(row)
   }
   report.rows = counts
+  report.sum = await compareSum(report, store, sum, keys.keepsSum)
   await store.close()
 }
 
-/** @returns its keys. @throws CommandFailure for any damage */
-export async function inspectSound(folder: FoundFolder, progress: BeginProgress): Promise<Keys> {
+export interface SoundVault {
+  readonly keys: Keys
+  readonly sum: SumState
+}
+
+/** @throws CommandFailure for any damage */
+export async function inspectSound(
+  folder: FoundFolder,
+  progress: BeginProgress,
+): Promise<SoundVault> {
   const report = emptyReport()
   let keys: Keys | undefined
   const keysOf = async (store: Store) => (keys = await unsealKeysOf(store, folder))
   await inspect(folder, report, keysOf, progress)
-  if (report.count === 0 && keys !== undefined) return keys
+  const { count, sum } = report
+  if (count === 0 && sum !== undefined && keys !== undefined) return { keys, sum }
   throw new CommandFailure(`the vault in ${folder.data} is damaged: see coffer verify`)
 }

@@ -43,6 +43,7 @@ import {
   type MovedState,
 } from '../store/postgres/move-out.ts'
 import { movedOutFormat, movingOutFormat, readFormat } from '../store/postgres/schema.ts'
+import { beginSumIn, copyKeyOf } from './begin-sum.ts'
 import { compareStores, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
@@ -88,7 +89,10 @@ function assertRoomBehind({ nextOrdinal }: MovedState, { tables }: MoveOut): voi
   )
 }
 
-/** @returns the number of rows */
+/**
+ * @param folder its master key is wiped
+ * @returns the number of rows
+ */
 async function takeRows(
   folder: LockedFolder,
   moveOut: MoveOut,
@@ -103,7 +107,10 @@ async function takeRows(
   let rows = 0
   await replaceDatabase(folder, {
     bytes: moved.bytes,
-    write: async to => void (rows = await writeRows(to, moveOut, moved, progress)),
+    async write(to) {
+      rows = await writeRows(to, moveOut, moved, progress)
+      await beginSumIn({ ...folder, store: to })
+    },
     keysOf,
     progress,
   })
@@ -121,13 +128,14 @@ async function moveRows(
   const hasBegun = format === movingOutFormat || format === movedOutFormat
   // An older coffer may have begun it.
   if (hasBegun) await ensureLogTables(opposite.pool, opposite.tables)
-  const keys = hasBegun ? undefined : await inspectSound(folder, progress)
+  const masterKey = copyKeyOf(folder)
+  const sound = hasBegun ? undefined : await inspectSound(folder, progress)
   // Left by a move to the database that was cut off at its very end; served from there since.
   if (!hasBegun && existsSync(databaseIn(store))) setAside(folder)
-  const keysOf = async (of: Store): Promise<Keys> => keys ?? unsealKeysOf(of, folder)
+  const keysOf = async (of: Store): Promise<Keys> => sound?.keys ?? unsealKeysOf(of, folder)
   const moveOut = { ...opposite, mover: moverOf(data) }
   try {
-    return await takeRows(folder, moveOut, keysOf, progress)
+    return await takeRows({ ...folder, masterKey }, moveOut, keysOf, progress)
   } catch (error) {
     // Otherwise the folder has the vault, and only the last step is missing.
     if (!existsSync(databaseIn(store))) await cancelMoveOut(moveOut).catch(() => {})

@@ -38,8 +38,16 @@ import { explained, pathsOf } from '../server/folder/folder-stamp.ts'
 import { makeStagedFolder } from '../server/folder/staged-folder.ts'
 import { removeStaging } from '../server/folder/staging-mark.ts'
 import { CommandFailure } from '../server/process/failure.ts'
+import type { SumFinding } from '../store/core/check-sum.ts'
 import { copySnapshot } from '../store/lmdb/maintenance/compact-copy.ts'
-import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
+import {
+  emptyReport,
+  inspect,
+  isWhole,
+  type Damage,
+  type Report,
+  type SumState,
+} from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn } from './replace-database.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
@@ -51,13 +59,29 @@ interface VerifyOptions extends FolderOptions {
   readonly json?: boolean
 }
 
+/** What the sum over all rows tells: it cannot know which rows. */
+const meanings: Readonly<Record<string, string>> = {
+  rows_differ: 'rows were put back, added or taken away, and not by this vault',
+  sum_damaged: 'the sum over all rows is not one of this vault',
+  sum_missing: 'the sum over all rows was taken away',
+  sum_outdated: 'the sum over all rows is not of the same moment as the audit log',
+} satisfies Record<SumFinding, string>
+
+/** What was not compared, and what to do. */
+const uncompared: Readonly<Partial<Record<SumState, string>>> = {
+  not_begun: 'rows put back with their index entries are not found yet: run coffer compact once',
+  not_kept: 'rows put back with their index entries are not found over a database',
+}
+
 function lineOf({ kind, page, ordinal, sequence }: Damage): string {
+  const meaning = meanings[kind]
+  if (meaning !== undefined) return `${kind}: ${meaning}`
   if (page !== undefined) return `${kind}: page ${page}`
   if (sequence !== undefined) return `${kind}: entry ${sequence}`
   return ordinal === undefined ? kind : `${kind}: row ${ordinal}`
 }
 
-function linesOf({ shown, count, rows }: Report): string[] {
+function linesOf({ shown, count, rows, sum }: Report): string[] {
   const lines = shown.map(lineOf)
   if (count > shown.length) lines.push(`and ${count - shown.length} more, at least`)
   if (rows === undefined) lines.push('the rows were not all read')
@@ -67,13 +91,15 @@ function linesOf({ shown, count, rows }: Report): string[] {
         .map(entry => entry.join(' '))
         .join(', ')}`,
     )
+  const told = sum && uncompared[sum]
+  if (told !== undefined) lines.push(told)
   return lines
 }
 
 function print({ json }: VerifyOptions, report: Report): void {
-  const { shown, count, rows } = report
+  const { shown, count, rows, sum } = report
   if (json !== true) for (const line of linesOf(report)) sayNow(line)
-  else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null })
+  else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null, sum: sum ?? null })
 }
 
 /** The folder to check, and the removal of files that were made for that. */

@@ -32,10 +32,19 @@ export interface Keyring {
    * since they hold deleted keys.
    */
   readonly replaced: readonly Uint8Array[]
+  /**
+   * True if the store of a folder keeps the sum over its rows. The keyring says so, because it is
+   * sealed: a sum that is missing was taken away.
+   */
+  readonly keepsSum: boolean
 }
 
-/** The first byte of a keyring. */
-const keyringFormat = 3
+/**
+ * The first byte of a keyring. The format of a vault that keeps no sum is still read, and written
+ * for it; coffers that know it alone would change rows without their sum.
+ */
+const keyringFormat = 4
+const sumlessFormat = 3
 const idsHaveEras = 1
 const states: readonly DataKey['state'][] = ['current', 'readable']
 
@@ -46,6 +55,7 @@ export function createKeyring(randomBytes: (count: number) => Uint8Array, madeMs
     indexKey: fresh(),
     fingerprintKey: fresh(),
     replaced: [],
+    keepsSum: true,
   }
 }
 
@@ -53,15 +63,15 @@ const entryBytes = 4 + 1 + 6 + keyBytes
 const headBytes = 1 + 1 + 2 * keyBytes
 
 /**
- * Layout: format u8, 3 · index key 32 · fingerprint key 32 · count u8, then for each data key
- * number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids have eras, see
- * `tokens/token-id.ts`) · count u8, then each replaced keyring behind its length u16be.
+ * Layout: format u8, 4, or 3 without a sum · index key 32 · fingerprint key 32 · count u8, then for
+ * each data key number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids have
+ * eras, see `tokens/token-id.ts`) · count u8, then each replaced keyring behind its length u16be.
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
-  const { dataKeys, replaced } = keyring
+  const { dataKeys, replaced, keepsSum } = keyring
   const replacedBytes = replaced.reduce((sum, sealed) => sum + 2 + sealed.length, 0)
   const bytes = Buffer.alloc(headBytes + dataKeys.length * entryBytes + 2 + replacedBytes)
-  bytes[0] = keyringFormat
+  bytes[0] = keepsSum ? keyringFormat : sumlessFormat
   bytes.set(keyring.indexKey, 1)
   bytes.set(keyring.fingerprintKey, 1 + keyBytes)
   bytes[headBytes - 1] = dataKeys.length
@@ -115,7 +125,7 @@ function decodeEntry(bytes: Buffer, at: number): DataKey {
 
 function decodeKnown(bytes: Buffer): Keyring {
   const format = bytes.readUInt8(0)
-  if (format !== keyringFormat) {
+  if (format !== keyringFormat && format !== sumlessFormat) {
     throw new ApiError('unavailable', otherFormat('the keyring', format, keyringFormat))
   }
   const count = bytes.readUInt8(headBytes - 1)
@@ -129,7 +139,8 @@ function decodeKnown(bytes: Buffer): Keyring {
     throw new ApiError('storage_corrupt', 'the keyring does not have exactly one current key')
   }
   const keep = (at: number) => primitives.keep(bytes.subarray(at, at + keyBytes))
-  return { replaced, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
+  const keepsSum = format === keyringFormat
+  return { replaced, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes), keepsSum }
 }
 
 /**

@@ -25,6 +25,9 @@ type Purpose =
   | 'audit'
   | 'audit-index'
   | 'events'
+  | 'sum'
+  | 'sum-nonce'
+  | 'sum-seal'
   | 'backup'
   | 'backup-check'
   | 'master-proof'
@@ -58,6 +61,15 @@ export interface KeyScope {
   recordKey(number: number): Uint8Array
 }
 
+/** Keys of the sum over all rows of the store. */
+interface SumKeys {
+  /** Makes the shares of rows. */
+  readonly share: Uint8Array
+  /** Makes nonces. */
+  readonly nonce: Uint8Array
+  readonly seal: Uint8Array
+}
+
 export interface Keys {
   readonly installation: KeyScope
   tenant(tenantId: string): KeyScope
@@ -69,6 +81,10 @@ export interface Keys {
   readonly auditIndexKey: Uint8Array | undefined
   /** Seed of the Ed25519 key that signs events, and nothing else; `undefined` once wiped. */
   readonly eventSeed: Uint8Array | undefined
+  /** `undefined` once wiped. */
+  readonly sumKeys: SumKeys | undefined
+  /** True if a folder with these keys keeps the sum over its rows. */
+  readonly keepsSum: boolean
   /**
    * From now on seals under the current key of another keyring of the same installation. Scopes are
    * made anew: do not hold one across other work, since values sealed under an old scope are
@@ -137,14 +153,18 @@ function forget(scopes: ReadonlyMap<string, ScopeKeys>, number: number): void {
   }
 }
 
-/** Keys of the installation that no rotation changes: of logs, of the audit log, of events. */
+/** Keys of the installation that no rotation changes: of logs, events and the sum of rows. */
 function ownKeysOf({ indexKey }: Keyring) {
   const auditKey = derive(indexKey, 'audit', installationName)
+  const sumKey = derive(indexKey, 'sum', installationName)
   return [
     derive(indexKey, 'log', installationName),
     auditKey,
     derive(auditKey, 'audit-index', installationName),
     derive(indexKey, 'events', installationName),
+    sumKey,
+    derive(sumKey, 'sum-nonce', installationName),
+    derive(sumKey, 'sum-seal', installationName),
   ] as const
 }
 
@@ -188,7 +208,8 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
   }
   scopeOf(installationName)
   const own = ownKeysOf(first)
-  const [logKey, auditKey, auditIndexKey, eventSeed] = own
+  const [logKey, auditKey, auditIndexKey, eventSeed, share, nonce, seal] = own
+  const sumKeys = { share, nonce, seal }
   return {
     wipe: wipeAll,
     get logKey() {
@@ -202,6 +223,12 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
     },
     get eventSeed() {
       return isWiped ? undefined : eventSeed
+    },
+    get sumKeys() {
+      return isWiped ? undefined : sumKeys
+    },
+    get keepsSum() {
+      return keyring.keepsSum
     },
     get installation() {
       return scopeOf(installationName)

@@ -126,6 +126,8 @@ export const sealScratchBytes = 16 * 1_024
  * short pieces are kept.
  */
 export const keptViewBytesMax = 1_024
+/** decision: what the share of a row is made of has some 100 bytes. */
+export const shareInputBytes = 256
 /** decision: values, keys and rows that share an allocation. */
 export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024

@@ -133,6 +133,18 @@ export type WriteOutcome =
     }
   | { readonly ok: false; readonly at: number; readonly reason: 'version_moved' }
 
+/** What a store makes the sum over its rows with, of keys that it never sees. */
+export interface SumSealer {
+  /**
+   * Returns the share of a row in the sum: 32 bytes, valid until the next call, as good as random
+   * without the key, and others for each state of a row.
+   */
+  share(row: NewRow): Uint8Array
+  seal(sum: Uint8Array): Uint8Array
+  /** @returns `undefined` if these bytes were not sealed so */
+  open(sealed: Uint8Array): Uint8Array | undefined
+}
+
 export interface Store {
   /**
    * Takes the same time for a missing row as for a present one, so refusals look alike. Synchronous
@@ -182,5 +194,10 @@ export interface Store {
   ): Promise<readonly StoredBundle[]>
   /** Values beside the log with keys from `from` on and below `to`, in ascending order. */
   derived(from: Uint8Array, to: Uint8Array, limit: number): Promise<readonly DerivedValue[]>
+  /**
+   * Hands over what the sum over all rows is made with. A store without rows begins one, and one
+   * that has it refuses all changes of rows and of the log until then. An engine may keep none.
+   */
+  keepSum(sealer: SumSealer): void
   close(): Promise<void>
 }

@@ -52,6 +52,14 @@ export interface StoreFigures {
   readonly waiting: number
 }
 
+/** The sum over all rows, as it is kept. */
+export interface StoredSum {
+  /** `undefined` if there is none. */
+  readonly sealed: Uint8Array | undefined
+  /** Number of entries ever written to the log. */
+  readonly logNext: number
+}
+
 export interface OperatedStore extends Store {
   /** Compares all rows with all indexes; empty if they agree. */
   integrity(progress?: BeginProgress): Promise<readonly StoreFinding[]>
@@ -62,6 +70,8 @@ export interface OperatedStore extends Store {
   scrub(sealed: readonly Uint8Array[]): Promise<number | undefined>
   /** Numbers of the store, for metrics. */
   figures(): MaybeLater<StoreFigures>
+  /** Returns the sum over all rows; `undefined` if the engine keeps none. */
+  storedSum(): MaybeLater<StoredSum | undefined>
   /** All rows, oldest first, from one snapshot. `integrity` finds entries that are not rows. */
   everyRow(): Iterable<Row> | AsyncIterable<Row>
 }

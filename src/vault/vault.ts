@@ -13,6 +13,7 @@ import type { Deps } from '../deps.ts'
 import { ApiError } from '../lib/errors.ts'
 import { keyringSealer, keyringUnique, openKeyring, wipeSealer } from './keyring/live-keyring.ts'
 import { sealRow } from '../records/seal-row.ts'
+import { sumSealerOf } from '../records/sum-sealer.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Store } from '../store/contract.ts'
 import { sealTenant } from '../tenants/tenant-record.ts'
@@ -45,6 +46,7 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const owned = { id: tenantId, name: 'First tenant', ownerId: record.id, createdAtMs: deps.now() }
   const tenant = sealTenant({ keys, randomBytes }, owned)
   const inserts = [keyringRow, tenant, row]
+  store.keepSum(sumSealerOf(keys))
   const outcome = await store.write(inserts.map(insert => ({ insert })))
   if (!outcome.ok) throw new ApiError('conflict', 'the store has a vault')
   return { tenantId, applicationId: record.id, key }

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Change } from '../../src/store/contract.ts'
 import { prepareChanges } from '../../src/store/core/decide-change.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
+import { makeSumKeeper } from '../../src/store/lmdb/kept-sum.ts'
 import { makeMeta, type StoreState } from '../../src/store/lmdb/store-state.ts'
 import { noChunkCounts, placeSetOf } from '../../src/store/lmdb/index/postings.ts'
 import {
@@ -53,7 +54,7 @@ function openStore(fold: FoldSizes = foldSizes) {
   const environment = withIndex(openEnvironment(temporaryFolder()))
   makeMeta(environment, 1)
   const write = async (...sets: (readonly Change[])[]) => {
-    const options = { roomBytes: Infinity, fold }
+    const options = { roomBytes: Infinity, fold, sums: makeSumKeeper(environment) }
     const { results, follow, state } = await commit(environment, () =>
       writeGroup(environment, noChunkCounts, sets.map(prepareChanges), options),
     )
@@ -127,7 +128,7 @@ describe('the state that a process keeps of its own commit', () => {
     expect(tailOf(environment)).toEqual(readAnew(environment))
     const third = await write([insertOf({ uniques: [3] })])
     const other = withIndex(environment)
-    const options = { roomBytes: Infinity, fold: foldSizes }
+    const options = { roomBytes: Infinity, fold: foldSizes, sums: makeSumKeeper(other) }
     const more = prepareChanges([{ remove: 3 }, insertOf({ uniques: [3] })])
     await commit(environment, () => writeGroup(other, noChunkCounts, [more], options))
     third.follow()

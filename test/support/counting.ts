@@ -77,6 +77,8 @@ export function countWork(deps: Deps): Counted {
         auditKey: keys.auditKey,
         auditIndexKey: keys.auditIndexKey,
         eventSeed: keys.eventSeed,
+        sumKeys: keys.sumKeys,
+        keepsSum: keys.keepsSum,
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
         wipe: keys.wipe,

@@ -26,6 +26,8 @@ const keys = {
   auditKey: key,
   auditIndexKey: key,
   eventSeed: key,
+  sumKeys: undefined,
+  keepsSum: true,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

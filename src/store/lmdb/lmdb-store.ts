@@ -29,6 +29,7 @@ import { checkIntegrity } from './inspect/integrity.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { isReadBefore, scrub } from './maintenance/scrub.ts'
 import { readDue, readPage } from './index/index-query.ts'
+import { makeSumKeeper, readSum, type SumKeeper } from './kept-sum.ts'
 import { logReadsOf } from './log-table.ts'
 import { prepareChanges } from '../core/decide-change.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/lmdb-commit.ts'
@@ -44,6 +45,7 @@ interface CommitterOptions {
    */
   readonly openOwnReserve: () => Reserve
   readonly fold: FoldSizes
+  readonly sums: SumKeeper
   /** Run within the next transaction, while no other process writes to the file. */
   readonly tasks: (() => void)[]
 }
@@ -63,7 +65,7 @@ interface Committer {
 function makeCommitter(
   environment: IndexedEnvironment,
   counts: ChunkCounts,
-  { openOwnReserve, fold, tasks }: CommitterOptions,
+  { openOwnReserve, fold, sums, tasks }: CommitterOptions,
 ): Committer {
   let reserve: Reserve | undefined
   let state: StoreState | undefined
@@ -74,7 +76,7 @@ function makeCommitter(
     const written = await commit(environment, () => {
       const sets = take()
       for (const task of tasks.splice(0)) task()
-      return writeGroup(environment, counts, sets, { roomBytes: own.topUp(), fold })
+      return writeGroup(environment, counts, sets, { roomBytes: own.topUp(), fold, sums })
     })
     // Keeps the promise of the answers that follow: every later read sees this commit.
     counts.end()
@@ -284,9 +286,11 @@ export async function openLmdbStore({
   if (!isShared) assertDataFile(path, wasKilled)
   const environment = await openIndexed(path, firstOrdinal, readOnly)
   const counts = isShared ? noChunkCounts : makeChunkCounts()
+  const sums = makeSumKeeper(environment)
   const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),
     fold: { ...foldSizes, ...fold },
+    sums,
     onFailure,
     processes,
   })
@@ -331,6 +335,8 @@ export async function openLmdbStore({
       const { commits } = read(() => figuresOf(environment, writer))
       return scrubAfter(commits, path, sealed, { environment, writer })
     },
+    keepSum: sums.keep,
+    storedSum: () => read(() => readSum(environment)),
     figures: () => read(() => figuresOf(environment, writer)),
     integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),

@@ -281,6 +281,8 @@ function storeOf(
       return lookups.generation(isPatient)
     },
     ...logOf(reads, assertRight),
+    // Groups that only insert read nothing, and so no sum to add to.
+    keepSum() {},
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
   return store
@@ -296,6 +298,7 @@ function operationsOf({ pools, tables, queue }: Parts) {
       }),
     // The files of a database are out of reach.
     scrub: async () => undefined,
+    storedSum: () => undefined,
     async figures(): Promise<StoreFigures> {
       const [last, bytes, waiting, logBytes] = await reads.figures()
       return {

@@ -22,6 +22,7 @@ import { writeAttemptsMax } from '../../limits/work-limits.ts'
 import { changedByOthers } from '../../records/write-rows.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
 import { sealRow, unsealRow, type RowSealer } from '../../records/seal-row.ts'
+import { sumSealerOf } from '../../records/sum-sealer.ts'
 import type { Change, Row, Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 
@@ -157,6 +158,7 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
 }
 
 /**
+ * Also lets the store keep the sum over its rows, before anything is written to it.
  * @param sealer wiped by `close`
  * @throws ApiError as `openRow`
  */
@@ -170,6 +172,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     const later = refresh()
     if (later instanceof Promise) later.catch(() => {})
   })
+  store.keepSum(sumSealerOf(keys))
 
   function take(next: Row): void {
     if (next.version === row.version) return

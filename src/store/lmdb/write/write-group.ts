@@ -35,6 +35,7 @@ import {
 } from '../store-state.ts'
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
+import type { CommitChange, SumKeeper } from '../kept-sum.ts'
 import { logPuts } from '../log-table.ts'
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
 import { faultOfRoom } from './disk-reserve.ts'
@@ -163,6 +164,15 @@ const chunkPuts = ({ postings, chunks }: PostingDraft): Put[] =>
     .filter(({ places }) => places.size > 0)
     .map(chunk => ({ table: postings.table, ...chunkEntry(postings, chunk) }))
 
+/** What the sum over all rows is moved by: the draft alone, so that a commit may be tried again. */
+const summedChange = ({ rows, stored, state, log }: StoreDraft): CommitChange => ({
+  rows: [...rows].map(([ordinal, to]) => ({
+    from: ordinal < state.nextOrdinal ? stored.rowAt(ordinal)?.row : undefined,
+    to: to?.row,
+  })),
+  entries: log.bundles.reduce((sum, { leaves }) => sum + leaves.length, 0),
+})
+
 interface Decided {
   readonly results: readonly SetResult[]
   readonly puts: readonly Put[]
@@ -173,8 +183,9 @@ interface Decided {
   readonly state: StoreState
 }
 
-function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'> {
+function putsOf(draft: StoreDraft, sums: SumKeeper): Pick<Decided, 'puts' | 'inserted' | 'state'> {
   const moves = moveVersions(draft)
+  const sum = sums.putOf(summedChange(draft))
   const { state, nextOrdinal, generation } = draft
   return {
     puts: [
@@ -184,6 +195,7 @@ function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'>
       ...chunkPuts(draft.deadlines),
       ...movePuts(draft, moves),
       ...logPuts(draft.environment, draft.log),
+      ...(sum === undefined ? [] : [sum]),
     ],
     inserted: insertedRows(draft),
     state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moves.length },
@@ -197,7 +209,7 @@ function decideGroup(
   environment: IndexedEnvironment,
   state: StoreState,
   sets: ChangeSets,
-  roomBytes: number,
+  { roomBytes, sums }: GroupOptions,
 ): Decided {
   try {
     assertSafeState(environment, state)
@@ -207,7 +219,7 @@ function decideGroup(
       return fault === undefined ? applySet(draft, set, faultOf) : { fault }
     })
     const chunks = new Set([...draft.rows.keys()].map(chunkOf))
-    return { results, chunks, ...putsOf(draft) }
+    return { results, chunks, ...putsOf(draft, sums) }
   } catch (error) {
     const fault = faultOf(error)
     const results = sets.map(() => ({ fault }))
@@ -236,6 +248,7 @@ export interface GroupOptions {
   /** Growth left to the store's file. */
   readonly roomBytes: number
   readonly fold: FoldSizes
+  readonly sums: SumKeeper
 }
 
 export interface WrittenGroup {
@@ -268,7 +281,7 @@ export function writeGroup(
     return { results: sets.map(() => ({ fault })), hasPut: false }
   }
   const folded = applyFoldStep(environment, before, sets, options)
-  const decided = decideGroup(environment, folded, sets, options.roomBytes)
+  const decided = decideGroup(environment, folded, sets, options)
   const { results, puts, inserted, chunks, state } = decided
   counts.begin(chunks)
   for (const put of puts) applyPut(put)

@@ -1,0 +1,111 @@
+/**
+ * The sum over all rows in the table of facts, under the key `sum`: one sealed value, which every
+ * commit that changes rows or appends to the log puts anew.
+ * @module
+ */
+import { bufferOf, utf8 } from '../../lib/bytes.ts'
+import { attempt, invariant } from '../../lib/errors.ts'
+import type { SumSealer } from '../contract.ts'
+import {
+  decodeSum,
+  emptySum,
+  encodeSum,
+  sumAfter,
+  type RowSum,
+  type SummedChange,
+} from '../core/row-sum.ts'
+import type { StoredSum } from '../operated.ts'
+import { openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
+import { readEveryRow } from './index/read-rows.ts'
+import { readLogRange } from './log-table.ts'
+
+const sumKey = utf8('sum')
+
+/** @throws ApiError `storage_corrupt` */
+export function readSum(environment: LmdbEnvironment): StoredSum {
+  const sealed = environment.meta.getBinary(sumKey)
+  const { next: logNext } = readLogRange(environment)
+  return { sealed: sealed && Uint8Array.from(sealed), logNext }
+}
+
+const sealSum = ({ seal }: SumSealer, sum: RowSum): Uint8Array => seal(encodeSum(sum))
+
+function openSum({ open }: SumSealer, sealed: Uint8Array): RowSum | undefined {
+  const opened = open(sealed)
+  return opened && attempt(() => decodeSum(opened))
+}
+
+/** What a commit changes. */
+export interface CommitChange {
+  readonly rows: readonly SummedChange[]
+  /** Number of entries that it appends to the log. */
+  readonly entries: number
+}
+
+/** Keeps the sum of a store in this process. */
+export interface SumKeeper {
+  /** Until it is called, a store that keeps a sum is not written. */
+  readonly keep: (sealer: SumSealer) => void
+  /** Returns the put of the sum for a commit; run within its transaction, before its puts. */
+  readonly putOf: (change: CommitChange) => Put | undefined
+}
+
+export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
+  const { meta, rows: table } = environment
+  let sealer: SumSealer | undefined
+  /** What was last sealed or opened: the next commit mostly finds the same. */
+  let known: { readonly sealed: Uint8Array; readonly sum: RowSum } | undefined
+
+  /** Returns the sum that stands; `undefined` if none is kept, or it is not that of this state. */
+  function standing(by: SumSealer, sealed: Uint8Array | undefined, logNext: number) {
+    if (sealed === undefined) {
+      return table.getKeysCount({ limit: 1 }) === 0 ? emptySum(logNext) : undefined
+    }
+    const isKnown = known !== undefined && bufferOf(known.sealed).equals(sealed)
+    const sum = isKnown ? known?.sum : openSum(by, sealed)
+    return sum?.logNext === logNext ? sum : undefined
+  }
+
+  return {
+    keep(given) {
+      sealer = given
+    },
+    putOf({ rows, entries }) {
+      if (rows.length === 0 && entries === 0) return undefined
+      const stored = meta.getBinary(sumKey)
+      invariant(
+        sealer !== undefined || stored === undefined,
+        'a store that keeps a sum is written with its keys',
+      )
+      const log = attempt(() => readLogRange(environment))
+      if (sealer === undefined || log === undefined) return undefined
+      const before = standing(sealer, stored, log.next)
+      // One that was put there by others stays, so that it is told, however much is written.
+      if (before === undefined) return undefined
+      const sum = sumAfter(before, rows, sealer, log.next + entries)
+      const sealed = sealSum(sealer, sum)
+      known = { sealed, sum }
+      return { table: meta, key: sumKey, value: sealed }
+    },
+  }
+}
+
+/**
+ * Adds up all rows of a store that nobody has open, and keeps their sum; does nothing if one is kept.
+ * @param path of its folder
+ * @throws the engine's or the system's own error
+ */
+export async function beginSum(path: string, sealer: SumSealer): Promise<void> {
+  const environment = openEnvironment(path)
+  try {
+    environment.root.transactionSync(() => {
+      const { sealed, logNext } = readSum(environment)
+      if (sealed !== undefined) return
+      const added = readEveryRow(environment).map(to => ({ from: undefined, to }))
+      const sum = sumAfter(emptySum(logNext), added, sealer, logNext)
+      environment.meta.putSync(sumKey, sealSum(sealer, sum))
+    })
+  } finally {
+    await environment.root.close()
+  }
+}
