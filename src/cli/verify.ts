@@ -59,7 +59,7 @@ interface VerifyOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-/** What the sum over all rows tells: it cannot know which rows. */
+/** Damages that the sum over all rows tells of; it cannot know in which rows. */
 const meanings: Readonly<Record<string, string>> = {
   rows_differ: 'rows were put back, added or taken away, and not by this vault',
   sum_damaged: 'the sum over all rows is not one of this vault',
@@ -67,7 +67,7 @@ const meanings: Readonly<Record<string, string>> = {
   sum_outdated: 'the sum over all rows is not of the same moment as the audit log',
 } satisfies Record<SumFinding, string>
 
-/** What was not compared, and what to do. */
+/** Says that rows were not compared with a sum, and what to do. */
 const uncompared: Readonly<Partial<Record<SumState, string>>> = {
   not_begun: 'rows put back with their index entries are not found yet: run coffer compact once',
   not_kept: 'rows put back with their index entries are not found over a database',

@@ -145,6 +145,13 @@ function wipe({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
   for (const key of [indexKey, fingerprintKey]) key.fill(0)
 }
 
+function wipeScope({ indexKey, fingerprintKey, cursorKey, recordKeys }: ScopeKeys): void {
+  for (const key of [indexKey, fingerprintKey, cursorKey]) key.fill(0)
+  for (const key of recordKeys.values()) key.fill(0)
+  // Otherwise a caller that still holds the scope would seal under zeros.
+  recordKeys.clear()
+}
+
 /** Wipes a record key in every scope. */
 function forget(scopes: ReadonlyMap<string, ScopeKeys>, number: number): void {
   for (const { recordKeys } of scopes.values()) {
@@ -196,12 +203,7 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
   }
   const wipeAll = (): void => {
     isWiped = true
-    for (const { indexKey, fingerprintKey, cursorKey, recordKeys } of keysOf.values()) {
-      for (const key of [indexKey, fingerprintKey, cursorKey]) key.fill(0)
-      for (const key of recordKeys.values()) key.fill(0)
-      // Otherwise a caller that still holds the scope would seal under zeros.
-      recordKeys.clear()
-    }
+    for (const keys of keysOf.values()) wipeScope(keys)
     for (const key of own) key.fill(0)
     scopes.clear()
     wipe(keyring)

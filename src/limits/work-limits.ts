@@ -137,6 +137,7 @@ export const headerScratchBytes = 4 * 1_024
 
 // Rows
 export const uniqueBytes = 32
+export const sumBytes = 32
 /** SHA-256 of an entry of the log. */
 export const leafBytes = 32
 export const termBytes = 16

@@ -133,7 +133,7 @@ export type WriteOutcome =
     }
   | { readonly ok: false; readonly at: number; readonly reason: 'version_moved' }
 
-/** What a store makes the sum over its rows with, of keys that it never sees. */
+/** Functions with which a store makes the sum over its rows, of keys that it never sees. */
 export interface SumSealer {
   /**
    * Returns the share of a row in the sum: 32 bytes, valid until the next call, as good as random

@@ -131,7 +131,7 @@ describe('coffer verify on a whole vault', () => {
     const ofTenants = { token: 3, code_key: 0, idempotency: 0 }
     const ofAll = { keyring: 1, tenant: 1, application: 2, session: 0, webhook: 0 }
     const rows = { ...ofAll, ...ofTenants }
-    expect(JSON.parse(stdout)).toEqual({ damages: [], more: 0, rows })
+    expect(JSON.parse(stdout)).toEqual({ damages: [], more: 0, rows, sum: 'compared' })
   })
 
   test('takes the master key from elsewhere', async () => {
@@ -290,6 +290,7 @@ describe('coffer verify on a damaged vault', () => {
       damages: [{ kind: 'page_damaged', page }],
       more: 0,
       rows: null,
+      sum: null,
     })
   })
 

@@ -12,6 +12,7 @@ import { defaultSettings } from '../../src/settings/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 import { openVaultKeys } from '../../src/vault/vault.ts'
+import { sumDamageIn } from './clients/integrity.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { seededBytes } from '../support/seeded.ts'
@@ -76,7 +77,7 @@ async function inspect(data: string, key: string, ids: Iterable<string>) {
   }
   const list = await app.handle(requestOf('GET', '/tokens?size=1', { key }))
   const { pagination } = (await list.json()) as { pagination: { total_items: number } }
-  const findings = await store.integrity()
+  const findings = [...(await store.integrity()), ...(await sumDamageIn(store, keys))]
   await store.close()
   return { states, total: pagination.total_items, findings }
 }

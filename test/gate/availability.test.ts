@@ -8,6 +8,7 @@ import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import { freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/store/core/limits.ts'
+import { sumSealerOf } from '../../src/records/sum-sealer.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import type { Allocate } from '../../src/store/lmdb/write/disk-reserve.ts'
@@ -36,6 +37,7 @@ describe('a disk that is nearly full', () => {
     await vault.deps.store.close()
     let free = freeSpaceBytesMin - 1
     const store = await openLmdbStore({ path: vault.folder, freeBytes: () => free })
+    store.keepSum(sumSealerOf(vault.deps.keys))
     const ask = askOver({ ...vault.deps, store })
     const refused = await ask('POST', '/tokens', create)
     expect(refused.status).toBe(507)
@@ -61,6 +63,7 @@ describe('a disk that another program fills at once', () => {
     await vault.deps.store.close()
     const allocate: Allocate = (_, position, length) => position === 0 || length <= left()
     const store = await openLmdbStore({ path: vault.folder, allocate })
+    store.keepSum(sumSealerOf(vault.deps.keys))
     return { ask: askOver({ ...vault.deps, store }), key, create, store }
   }
 
@@ -107,6 +110,7 @@ describe('a store that fails', () => {
       ...vault.deps.store,
       find: () => Promise.reject(new TypeError(`not a function: ${canary}`)),
     }
+    store.keepSum(sumSealerOf(vault.deps.keys))
     const ask = askOver({ ...vault.deps, store })
     const headers = { 'SVC-TRACE-ID': 'trace-of-the-fault' }
     const answer = await ask('GET', '/tokens/kept', { key, headers })

@@ -8,6 +8,7 @@ import type { Change, Query, Store, PageWindow, WriteOutcome } from '../../src/s
 import type { OperatedStore } from '../../src/store/operated.ts'
 import { dueModel, emptyModel, pageModel, writeModel, type Model } from './model.ts'
 import { cases } from '../support/thorough.ts'
+import { expectSum, sumSealer } from './sums.ts'
 import { insertOf, numberOf, rowOf, termOf, uniqueOf } from './rows.ts'
 
 // A few of each, so that everything meets everything; and a border of chunks in the middle.
@@ -141,6 +142,8 @@ const standing: readonly Query[] = [
 async function expectAgreement(store: OperatedStore, model: Model): Promise<void> {
   expect(await store.integrity()).toEqual([])
   expect(await store.generation()).toBe(model.generation)
+  // A store begins its sum with its first row.
+  if (model.nextOrdinal > firstOrdinal) await expectSum(store)
   const held = new Map<number, number>()
   for (const [ordinal, row] of model.rows) {
     for (const unique of row.uniques) held.set(numberOf(unique), ordinal)
@@ -170,7 +173,12 @@ export function testModel<Given>(
   test(`${name} answers any writes and questions as plain Maps and Sets do`, async () => {
     const runs = fc.array(batches, { maxLength: 9 })
     const property = fc.asyncProperty(runs, given, async (run, each) => {
-      const { open } = await begin(each)
+      const { open: openPlain } = await begin(each)
+      const open = async (): Promise<OperatedStore> => {
+        const opened = await openPlain()
+        opened.keepSum(sumSealer)
+        return opened
+      }
       let store = await open()
       let model = emptyModel(firstOrdinal)
       for (const { sets, asked, isReopened } of run) {

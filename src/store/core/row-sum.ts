@@ -9,9 +9,8 @@
  */
 import { byteAt, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
 import { assertStored } from '../../lib/errors.ts'
+import { sumBytes } from '../../limits/work-limits.ts'
 import type { NewRow, SumSealer } from '../contract.ts'
-
-export const sumBytes = 32
 
 export interface RowSum {
   /** 32 bytes, the most significant one first. */

@@ -35,7 +35,7 @@ function openSum({ open }: SumSealer, sealed: Uint8Array): RowSum | undefined {
   return opened && attempt(() => decodeSum(opened))
 }
 
-/** What a commit changes. */
+/** Changes of a commit. */
 export interface CommitChange {
   readonly rows: readonly SummedChange[]
   /** Number of entries that it appends to the log. */
@@ -53,7 +53,7 @@ export interface SumKeeper {
 export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
   const { meta, rows: table } = environment
   let sealer: SumSealer | undefined
-  /** What was last sealed or opened: the next commit mostly finds the same. */
+  /** The sum that this process put last: its next commit mostly finds the same. */
   let known: { readonly sealed: Uint8Array; readonly sum: RowSum } | undefined
 
   /** Returns the sum that stands; `undefined` if none is kept, or it is not that of this state. */
@@ -91,7 +91,8 @@ export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
 }
 
 /**
- * Adds up all rows of a store that nobody has open, and keeps their sum; does nothing if one is kept.
+ * Adds up all rows of a store that nobody has open, and keeps their sum; or keeps the one that is
+ * there.
  * @param path of its folder
  * @throws the engine's or the system's own error
  */

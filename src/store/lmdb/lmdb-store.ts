@@ -265,6 +265,19 @@ const scrubAfter = (
     }),
   )
 
+/** Runs reads, in the newest state; an error of the engine becomes a fault. */
+const makeRead =
+  ({ root }: IndexedEnvironment, isShared: boolean, isClosed: () => boolean) =>
+  <T>(work: () => T): T => {
+    if (isClosed()) throw new ApiError('unavailable', 'the store is closed')
+    try {
+      if (isShared) root.resetReadTxn()
+      return work()
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
 /**
  * Opens a store, and creates it if the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -297,16 +310,7 @@ export async function openLmdbStore({
   const assertSpace = makeSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
-  const read = <T>(work: () => T): T => {
-    if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
-    try {
-      if (isShared) environment.root.resetReadTxn()
-      return work()
-    } catch (error) {
-      throw faultOf(error)
-    }
-  }
-
+  const read = makeRead(environment, isShared, () => closing !== undefined)
   const followNewest = makeFollower(environment, onDamage)
   const follow = <T>(work: (state: StoreState) => T): T => read(() => work(followNewest()))
 

@@ -158,7 +158,6 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
 }
 
 /**
- * Also lets the store keep the sum over its rows, before anything is written to it.
  * @param sealer wiped by `close`
  * @throws ApiError as `openRow`
  */
@@ -172,7 +171,6 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     const later = refresh()
     if (later instanceof Promise) later.catch(() => {})
   })
-  store.keepSum(sumSealerOf(keys))
 
   function take(next: Row): void {
     if (next.version === row.version) return
@@ -235,6 +233,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
 }
 
 /**
+ * From then on the store keeps the sum over its rows.
  * @param keyringKey made by `keyringKeyOf`; wiped if it opens nothing, and by `close`
  * @throws ApiError `storage_corrupt` if there is no keyring or the key does not open it;
  *   `unavailable` if it is of another format
@@ -243,7 +242,9 @@ export async function openKeyringUnder(store: Store, keyringKey: Uint8Array): Pr
   try {
     const row = await store.find(keyringUnique)
     if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
-    return makeLiveKeyring(store, row, sealerUnder(keyringKey, masterNumberOf(row)))
+    const opened = makeLiveKeyring(store, row, sealerUnder(keyringKey, masterNumberOf(row)))
+    store.keepSum(sumSealerOf(opened.keys))
+    return opened
   } catch (error) {
     keyringKey.fill(0)
     throw error

@@ -21,6 +21,18 @@ describe('the keyring', () => {
     expect(encodeKeyring(decoded)).toEqual(encodeKeyring(keyring))
   })
 
+  test('says by its format if its vault keeps a sum over its rows', () => {
+    expect(keyringOf(1).keepsSum).toBe(true)
+    for (const [format, keepsSum] of [
+      [3, false],
+      [4, true],
+    ] as const) {
+      const encoded = encodeKeyring({ ...keyringOf(1), keepsSum })
+      expect(encoded[0]).toBe(format)
+      expect(decodeKeyring(encoded).keepsSum).toBe(keepsSum)
+    }
+  })
+
   test('keeps when its keys were made, and the keyrings before', () => {
     const [first] = keyringOf(1).dataKeys
     const dataKeys = [
@@ -64,11 +76,11 @@ describe('the keyring', () => {
   test.each([
     [0, 'older ones were never released: export its tokens'],
     [2, 'older ones were never released: export its tokens'],
-    [4, 'use the newer coffer that wrote it'],
+    [5, 'use the newer coffer that wrote it'],
   ])('of format %p is refused, and what to do is said', (format, says) => {
     const encoded = encodeKeyring(keyringOf(1))
     encoded[0] = format
-    const told = `the keyring is of format ${format}, and this coffer reads format 3`
+    const told = `the keyring is of format ${format}, and this coffer reads format 4`
     expect(() => decodeKeyring(encoded)).toThrow(told)
     expect(() => decodeKeyring(encoded)).toThrow(says)
   })

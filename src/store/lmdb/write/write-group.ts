@@ -164,7 +164,7 @@ const chunkPuts = ({ postings, chunks }: PostingDraft): Put[] =>
     .filter(({ places }) => places.size > 0)
     .map(chunk => ({ table: postings.table, ...chunkEntry(postings, chunk) }))
 
-/** What the sum over all rows is moved by: the draft alone, so that a commit may be tried again. */
+/** Follows from the draft alone, so that a commit may be tried again. */
 const summedChange = ({ rows, stored, state, log }: StoreDraft): CommitChange => ({
   rows: [...rows].map(([ordinal, to]) => ({
     from: ordinal < state.nextOrdinal ? stored.rowAt(ordinal)?.row : undefined,

@@ -1,0 +1,189 @@
+/**
+ * The sum over all rows of a folder: each commit moves it once, by its draft alone, and one that was
+ * put there by others is never continued.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { utf8 } from '../../src/lib/bytes.ts'
+import { beginSum } from '../../src/store/lmdb/kept-sum.ts'
+import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
+import { copyStore } from '../../src/store/lmdb/maintenance/compact-copy.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { foldAll } from './fold.ts'
+import { expectFault, inserted, insertOf, logOf, replaceOf, rowOf, written } from './rows.ts'
+import { expectSum, sumFindings, sumSealer } from './sums.ts'
+import { tamper } from './tamper.ts'
+
+const sumKey = utf8('sum')
+
+async function openSummed(path = temporaryFolder()): Promise<LmdbStore> {
+  const store = await openLmdbStore({ path })
+  store.keepSum(sumSealer)
+  return store
+}
+
+async function sealedIn(store: LmdbStore): Promise<string> {
+  const stored = await store.storedSum()
+  return Buffer.from(stored?.sealed ?? []).toString('hex')
+}
+
+describe('the sum over all rows', () => {
+  test('is moved by inserts, replaces, reseals, removals and entries of the log', async () => {
+    const store = await openSummed()
+    const seen = new Set<string>()
+    const moved = async (): Promise<void> => {
+      await expectSum(store)
+      const sealed = await sealedIn(store)
+      expect(seen).not.toContain(sealed)
+      seen.add(sealed)
+    }
+    const ordinal = await inserted(store, { uniques: [1], terms: [7] })
+    await moved()
+    await written(store, replaceOf(ordinal, { uniques: [1], version: 2 }), logOf(1))
+    await moved()
+    const resealed = rowOf({ uniques: [1], version: 2, parts: [Uint8Array.of(9)] })
+    await written(store, { reseal: resealed, ordinal })
+    await moved()
+    await written(store, logOf(3, 2))
+    await moved()
+    await written(store, { remove: ordinal })
+    await moved()
+    await store.close()
+  })
+
+  test('is that of another row if an id is given again, and the same if nothing changes', async () => {
+    const store = await openSummed()
+    const first = await inserted(store, { uniques: [1] })
+    const before = await sealedIn(store)
+    await written(store, { require: first, ifVersion: 1 }, { bumpGeneration: true })
+    await written(store, { derived: Uint8Array.of(1), value: Uint8Array.of(1) })
+    expect(await sealedIn(store)).toBe(before)
+    await written(store, { remove: first })
+    await inserted(store, { uniques: [1], parts: [Uint8Array.of(1, 2, 3)] })
+    expect(await sealedIn(store)).not.toBe(before)
+    await expectSum(store)
+    await store.close()
+  })
+
+  test('takes nothing from sets that are refused, nor from a row that comes and goes', async () => {
+    const store = await openSummed()
+    const ordinal = await inserted(store, { uniques: [1] })
+    const before = await sealedIn(store)
+    const outcomes = await Promise.all([
+      store.write([insertOf({ uniques: [5] }), insertOf({ uniques: [1] })]),
+      store.write([{ remove: ordinal, ifVersion: 9 }]),
+      store.write([insertOf({ uniques: [6] }), { remove: ordinal + 1 }]),
+    ])
+    expect(outcomes.map(({ ok }) => ok)).toEqual([false, false, true])
+    expect(await sealedIn(store)).toBe(before)
+    await expectSum(store)
+    await store.close()
+  })
+
+  test('is kept by several processes that write in turns', async () => {
+    const path = temporaryFolder()
+    const first = await openSummed(path)
+    await inserted(first, { uniques: [1] })
+    const stores = [first]
+    for (let count = 0; count < 2; count += 1) {
+      const store = await openLmdbStore({ path, processes: 3 })
+      store.keepSum(sumSealer)
+      stores.push(store)
+    }
+    for (let number = 2; number < 30; number += 1) {
+      await written(stores[number % 3] ?? first, insertOf({ uniques: [number] }), logOf(number))
+    }
+    await expectSum(stores[1] ?? first)
+    for (const store of stores) await store.close()
+  })
+
+  test('goes on after a fold, a new start and a copy without free pages', async () => {
+    const path = temporaryFolder()
+    const store = await openSummed(path)
+    for (let number = 1; number < 10; number += 1) await inserted(store, { uniques: [number] })
+    await store.close()
+    await foldAll(path)
+    const copy = `${temporaryFolder()}/copy`
+    await copyStore(path, copy)
+    const copied = await openSummed(copy)
+    await inserted(copied, { uniques: [40] })
+    await expectSum(copied)
+    await copied.close()
+  })
+
+  test('is begun over rows that are there, once', async () => {
+    const path = temporaryFolder()
+    const before = await openLmdbStore({ path })
+    await written(before, insertOf({ uniques: [1] }), logOf(1))
+    expect(await sumFindings(before)).toEqual(['sum_missing'])
+    before.keepSum(sumSealer)
+    await inserted(before, { uniques: [2] })
+    expect(await sumFindings(before)).toEqual(['sum_missing'])
+    await before.close()
+    await beginSum(path, sumSealer)
+    const store = await openSummed(path)
+    await expectSum(store)
+    await inserted(store, { uniques: [3] })
+    await expectSum(store)
+    const kept = await sealedIn(store)
+    await store.close()
+    await beginSum(path, sumSealer)
+    const again = await openSummed(path)
+    expect(await sealedIn(again)).toBe(kept)
+    await again.close()
+  })
+})
+
+describe('a store that keeps a sum', () => {
+  test('is not written without its keys, but for what changes neither rows nor log', async () => {
+    const path = temporaryFolder()
+    const before = await openSummed(path)
+    const ordinal = await inserted(before, { uniques: [1] })
+    await before.close()
+    const store = await openLmdbStore({ path })
+    await written(store, { require: ordinal, ifVersion: 1 }, { bumpGeneration: true })
+    for (const change of [insertOf({ uniques: [2] }), { remove: ordinal }, logOf(1)]) {
+      await expectFault(store.write([change]), 'internal')
+    }
+    store.keepSum(sumSealer)
+    await inserted(store, { uniques: [2] })
+    await expectSum(store)
+    await store.close()
+  })
+
+  test('never goes on from a sum that others put there', async () => {
+    const path = temporaryFolder()
+    const before = await openSummed(path)
+    await written(before, insertOf({ uniques: [1] }), logOf(1))
+    const old = Buffer.from(await sealedIn(before), 'hex')
+    await written(before, insertOf({ uniques: [2] }), logOf(2))
+    await before.close()
+    const damages = [
+      [old, ['rows_differ', 'sum_outdated']],
+      [old.subarray(1), ['sum_damaged']],
+      [new Uint8Array(), ['sum_damaged']],
+    ] as const
+    for (const [sealed, finds] of damages) {
+      await tamper(path, ({ meta }) => void meta.putSync(sumKey, sealed))
+      const store = await openSummed(path)
+      for (let count = 0; count < 2; count += 1) {
+        await written(store, logOf(3))
+        expect(Buffer.from(await sealedIn(store), 'hex')).toEqual(Buffer.from(sealed))
+      }
+      expect(await sumFindings(store)).toEqual([...finds])
+      await store.close()
+    }
+  })
+
+  test('is written although the range of its log is damaged, and that is told', async () => {
+    const path = temporaryFolder()
+    const before = await openSummed(path)
+    await written(before, insertOf({ uniques: [1] }), logOf(1))
+    await before.close()
+    await tamper(path, ({ meta }) => void meta.putSync(utf8('log'), Uint8Array.of(1)))
+    const store = await openSummed(path)
+    await inserted(store, { uniques: [2] })
+    expect(await store.integrity()).toContainEqual({ kind: 'log_damaged' })
+    await store.close()
+  })
+})
