@@ -307,5 +307,8 @@ export const shapes: Readonly<Record<string, TObject>> = {
     damages: Type.Array(damage, { description: 'the first of them' }),
     more: Type.Integer({ description: 'those that are not shown' }),
     rows: Type.Union([rows, Type.Null()], { description: 'null where not all were read' }),
+    sum: Type.Union([Type.String(), Type.Null()], {
+      description: 'compared, not_begun or not_kept; null where not all rows were read',
+    }),
   }),
 }
