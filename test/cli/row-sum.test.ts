@@ -24,7 +24,7 @@ const sumKey = utf8('sum')
 let root: string
 /** A stopped vault; its tokens `changed`, `deleted`, `again` and `kept` are as they were made. */
 let before: string
-/** That vault after a change of `changed`, an end of `deleted`, and both an end and a new `again`. */
+/** That vault after `changed` was changed, `deleted` deleted, and `again` deleted and made. */
 let made: string
 let key: string
 

@@ -1,6 +1,6 @@
 /**
- * The sum over all rows of a folder: each commit moves it once, by its draft alone, and one that was
- * put there by others is never continued.
+ * The sum over all rows of a folder: each commit moves it once, by its draft alone, and one that
+ * was put there by others is never continued.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -51,7 +51,7 @@ describe('the sum over all rows', () => {
     await store.close()
   })
 
-  test('is that of another row if an id is given again, and the same if nothing changes', async () => {
+  test('differs for an id that is given again, and stays if no row changes', async () => {
     const store = await openSummed()
     const first = await inserted(store, { uniques: [1] })
     const before = await sealedIn(store)
