@@ -20,6 +20,7 @@ import {
   sharedPostgres,
   type TestServer,
 } from '../support/postgres.ts'
+import { openWritableStore } from '../support/vault-store.ts'
 import { expectRefused } from './refused.ts'
 import { addReader, ask, serve } from './served.ts'
 
@@ -54,7 +55,7 @@ async function bundlesOfSchema({ sql }: TestServer, schema: string): Promise<Row
 
 /** Adds bundles to a log, and values beside it. */
 async function addBundles(data: string, count: number): Promise<void> {
-  const store = await openLmdbStore({ path: join(data, 'store') })
+  const store = await openWritableStore(data)
   for (let number = 0; number < count; number += 1) {
     const derived = Uint8Array.of(number >> 8, number)
     await store.write([logOf(number % 256, 2), { derived, value: Uint8Array.of(number) }])

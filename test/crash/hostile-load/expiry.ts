@@ -8,6 +8,7 @@ import { quantile } from '../../../scripts/bench/statistics.ts'
 import { sweep } from '../../../src/vault/expiry.ts'
 import { bulkLeavesMax } from '../../../src/limits/limits.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
+import { openWritableStore } from '../../support/vault-store.ts'
 import type { Store } from '../../../src/store/contract.ts'
 import type { Size } from '../part.ts'
 import { faredText, fareUntil, msOf, type Fared, type Pace } from './good-client.ts'
@@ -168,7 +169,7 @@ async function timeSweep(ground: Ground): Promise<void> {
   const expiresAtMs = Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000
   await createTokens(ground, expiresAtMs)
   await stopServer(ground)
-  const store = await openLmdbStore({ path: storeOf(ground) })
+  const store = await openWritableStore(ground.home.data)
   const times: number[] = []
   const timed = { ...store, ...timeBatches(store, times) }
   const removed = await sweep({ store: timed, settled: () => expiresAtMs, elapsedMs })

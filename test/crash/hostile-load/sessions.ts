@@ -8,7 +8,7 @@
 import { openProbe, type Probe } from '../../../scripts/soak/samples.ts'
 import { sweep } from '../../../src/vault/expiry.ts'
 import { sessionMsDefault } from '../../../src/limits/limits.ts'
-import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
+import { openWritableStore } from '../../support/vault-store.ts'
 import type { Size } from '../part.ts'
 import { startFlood, type FloodReport } from './flood.ts'
 import { fareUntil, faredText } from './good-client.ts'
@@ -79,7 +79,7 @@ async function sweepServing(ground: Ground, rows: number): Promise<void> {
 /** Sweeps without a server, with a clock three minutes ahead. */
 async function sweepAhead(ground: Ground): Promise<void> {
   await stopServer(ground)
-  const store = await openLmdbStore({ path: storeOf(ground) })
+  const store = await openWritableStore(ground.home.data)
   const removed = await sweep({
     store,
     settled: () => Date.now() + sessionMsDefault,
