@@ -32,11 +32,15 @@ import { makeTraceIds } from './http/trace-id.ts'
 import { logProofRoutes } from './logs/proof-routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { permissionRoutes } from './permissions/routes.ts'
-import { sessionAuthenticator, sessionKeyPrefix } from './sessions/find-session-caller.ts'
+import {
+  grantsOfSession,
+  sessionAuthenticator,
+  sessionKeyPrefix,
+} from './sessions/find-session-caller.ts'
 import type { SessionDeps } from './sessions/session-deps.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
-import { compareAccess } from './tokens/access/compare.ts'
+import { compareAccess, countNewlyRevealed } from './tokens/access/compare.ts'
 import { accessRoutes } from './tokens/access-routes.ts'
 import type { AccessDeps } from './tokens/access/access-deps.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
@@ -64,11 +68,13 @@ const sessionDepsOf = (deps: Deps): SessionDeps => ({
 const accessDepsOf = (deps: Deps): AccessDeps => ({
   ...deps,
   grantsOf: async (...which) => (await findApplication(deps, ...which)).record,
+  grantsOfSession: (...which) => grantsOfSession(sessionDepsOf(deps), ...which),
 })
 
 const simulateDepsOf = (deps: Deps): SimulateDeps => ({
   ...deps,
   compareAccess: (...which) => compareAccess(deps, ...which),
+  countNewlyRevealed: (...which) => countNewlyRevealed(deps, ...which),
 })
 
 export function makePipeline(deps: Deps): Pipeline {
@@ -104,7 +110,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(listRoutes(deps, pipeline))
     .use(bulkRoutes(deps, pipeline))
     .use(sessionRoutes(sessionDepsOf(deps), pipeline))
-    .use(applicationRoutes(deps, pipeline))
+    .use(applicationRoutes(simulateDepsOf(deps), pipeline))
     .use(applicationKeyRoutes(deps, pipeline))
     .use(tenantRoutes(deps, pipeline))
     .use(permissionRoutes(pipeline))

@@ -135,6 +135,38 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'app list': shape({ applications: Type.Array(application) }),
   'app regenerate': shape(newKey),
   'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
+  'access explain': Type.Object({
+    decision: Type.String({ description: 'reveal, mask, redact, hidden or forbidden' }),
+    status: Type.Integer({ description: 'of the answer to such a request' }),
+    text: Type.String(),
+  }),
+  'access simulate': shape({
+    changes: Type.Array(
+      shape({
+        permission: Type.String(),
+        from: Type.String({ description: 'redact, mask, reveal or hidden' }),
+        to: Type.String(),
+        count: Type.Integer({ description: 'of tokens, exact' }),
+        samples: Type.Array(Type.String(), { description: 'ids, for a key with `log:read`' }),
+      }),
+    ),
+  }),
+  'access review': shape({
+    rows: Type.Array(
+      shape({
+        application_id: Type.String(),
+        name: Type.String(),
+        permission: Type.String(),
+        by: Type.String({ description: '`rule 0` by its place, or the plain permission' }),
+        container: Type.String(),
+        tokens: Type.Integer({ description: 'that it decides over now' }),
+        last_used_on: orNull(
+          Type.String(),
+          'of its keys, a day in UTC; null without one, or without `key:read`',
+        ),
+      }),
+    ),
+  }),
   'audit verify': shape({
     size: Type.Integer({ description: 'number of entries' }),
     root: Type.String({ description: 'of the tree over them, base64' }),

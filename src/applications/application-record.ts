@@ -7,6 +7,7 @@
 import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
+import type { AccessChange } from '../rules/access-changes.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, type HeldKey, type KeyRecord } from './api-keys.ts'
@@ -84,8 +85,18 @@ export const unsealApplication = (keys: Keys, row: Row): StoredApplication => ({
   record: open(keys, row),
 })
 
-/** Returns the JSON text of an application; `key` only right after it was made (spec). */
-export const printApplication = (record: ApplicationRecord, key?: string): string =>
+interface PrintedBeside {
+  /** Only right after it was made (spec). */
+  readonly key?: string
+  /** Only in a dry run. */
+  readonly changes?: readonly AccessChange[]
+}
+
+/** Returns the JSON text of an application. */
+export const printApplication = (
+  record: ApplicationRecord,
+  { key, changes }: PrintedBeside = {},
+): string =>
   JSON.stringify({
     id: record.id,
     tenant_id: record.tenantId,
@@ -100,4 +111,5 @@ export const printApplication = (record: ApplicationRecord, key?: string): strin
     modified_at:
       record.modifiedAtMs === undefined ? undefined : printInstantUtc(record.modifiedAtMs),
     expires_at: record.expiresAt?.text,
+    _extras: changes && { changes },
   })

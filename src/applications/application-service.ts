@@ -8,7 +8,6 @@ import { uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
-import { isWithin } from '../rules/grants.ts'
 import { parseFutureInstant, printInstantUtc } from '../rules/instants.ts'
 import {
   mayHold,
@@ -22,9 +21,9 @@ import { inRowTurn } from '../records/row-turns.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
-import { assertGrantsOfSomeType, checkGrants } from './application-grants.ts'
+import { checkGrants } from './application-grants.ts'
 import { heldKeys, keyIdOf, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
-import type { CreateApplicationBody, UpdateApplicationBody } from './schema.ts'
+import type { CreateApplicationBody } from './schema.ts'
 import {
   applicationUnique,
   keyDigest,
@@ -283,45 +282,6 @@ export const modified = (deps: Deps, caller: Caller) => ({
   modifiedBy: caller.applicationId,
   modifiedAtMs: deps.now(),
 })
-
-const added = (before: readonly Permission[], after: readonly Permission[]) =>
-  after.filter(permission => !before.includes(permission))
-
-async function replaceGrants(
-  deps: Deps,
-  caller: Caller,
-  stored: StoredApplication,
-  body: UpdateApplicationBody,
-): Promise<{ changes: readonly Change[]; result: ApplicationRecord }> {
-  const { row, record } = stored
-  const grants = checkGrants(record.type, body)
-  assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
-  if (!isWithin(grants, record)) assertMayArm(caller, record.type)
-  const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
-  const disarms = canCreateApplications(record) && !canCreateApplications(result)
-  const guard = disarms ? await anotherManagerStands(deps, stored) : []
-  return { changes: [...guard, replacement(deps, stored, result, heldKeys(row, record))], result }
-}
-
-/**
- * Replaces name, permissions and rules; the type stays (contract section 13).
- * @throws ApiError `invalid_request` before `not_found`: faults of the body are always reported
- */
-export async function updateApplication(
-  deps: Deps,
-  caller: Caller,
-  id: string,
-  body: UpdateApplicationBody,
-): Promise<ApplicationRecord> {
-  try {
-    return await changeApplication(deps, caller, id, stored =>
-      replaceGrants(deps, caller, stored, body),
-    )
-  } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.kind === 'not_found') assertGrantsOfSomeType(body)
-    throw thrown
-  }
-}
 
 /** Writes the record of an application anew, with these keys. */
 export const replacement = (

@@ -7,12 +7,13 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../rules/permissions.ts'
 import { invalid } from '../lib/errors.ts'
-import { operation, type OperationCall, type Reply } from '../http/operation.ts'
+import { flagOf, operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, readPageRequest } from '../http/paging.ts'
 import type { QueryParameters } from '../http/request.ts'
 import { on } from '../http/routes.ts'
 import { idFilterMax } from '../limits/limits.ts'
+import { noteAbout } from '../records/budgeted.ts'
 import {
   applicationExamples,
   applicationListExamples,
@@ -25,7 +26,9 @@ import {
   applicationSchema,
   createApplicationSchema,
   listApplicationsQuery,
+  updateApplicationQuery,
   updateApplicationSchema,
+  type UpdateApplicationBody,
 } from './schema.ts'
 import { printApplication } from './application-record.ts'
 import {
@@ -34,9 +37,10 @@ import {
   getApplication,
   listApplications,
   regenerateKey,
-  updateApplication,
   type NewApplication,
 } from './application-service.ts'
+import { assertMaySimulate, changesBetween, type SimulateDeps } from './simulate.ts'
+import { previewUpdate, updateApplication } from './update-application.ts'
 
 const contentType = 'application/json'
 const opaque: ReadonlySet<string> = new Set()
@@ -61,7 +65,8 @@ const oneApplication = {
   examples: applicationExamples,
 } as const
 
-const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
+const shown = ({ record, key }: NewApplication): string =>
+  printApplication(record, { key: key.reveal() })
 
 export function idsOf(query: QueryParameters): readonly string[] {
   const ids = query.get('id') ?? []
@@ -154,19 +159,46 @@ const get = (deps: Deps) =>
     run: async ({ caller, params }) => one(await getApplication(deps, caller, params.id)),
   })
 
-const update = (deps: Deps) =>
+/** Shows the application as it would be, and in `_extras` what it would see otherwise. */
+async function preview(
+  deps: SimulateDeps,
+  call: OperationCall,
+  id: string,
+  body: UpdateApplicationBody,
+): Promise<Reply> {
+  assertMaySimulate(call.caller)
+  const pair = await previewUpdate(deps, call.caller, id, body)
+  noteAbout(call.caller, pair.before.id)
+  const changes = await changesBetween(deps, call, pair)
+  return { status: 200, json: printApplication(pair.after, { changes }) }
+}
+
+async function replace(
+  deps: SimulateDeps,
+  call: OperationCall,
+  id: string,
+  body: UpdateApplicationBody,
+): Promise<Reply> {
+  const { caller, query } = call
+  const isConfirmed = flagOf(query, 'confirm')
+  if (flagOf(query, 'dry_run')) return preview(deps, call, id, body)
+  return one(await updateApplication(deps, caller, id, body, isConfirmed))
+}
+
+const update = (deps: SimulateDeps) =>
   operation({
     name: 'updateApplication',
+    dryRunName: 'previewApplication',
     method: 'PUT',
     path: '/applications/:id',
     about: 'object',
     summary: 'Replace name, permissions and rules',
     permission: 'application:update',
+    query: updateApplicationQuery,
     body: changes,
     success: oneApplication,
     failures: [400, 401, 403, 404, 409, 413, 415],
-    run: async ({ caller, params }, body) =>
-      one(await updateApplication(deps, caller, params.id, body)),
+    run: (call, body) => replace(deps, call, call.params.id, body),
     replay: async ({ caller, params }) => one(await getApplication(deps, caller, params.id)),
   })
 
@@ -203,7 +235,7 @@ const remove = (deps: Deps) =>
   })
 
 /** All seven operations of the spec. */
-export const applicationRoutes = (deps: Deps, pipeline: Pipeline) =>
+export const applicationRoutes = (deps: SimulateDeps, pipeline: Pipeline) =>
   new Elysia()
     .route(...on(pipeline, create(deps)))
     .route(...on(pipeline, listAll(deps)))

@@ -14,6 +14,7 @@ import {
   permissionsMax,
   rulesMax,
 } from '../limits/limits.ts'
+import { simulationSchema } from './access-change-schema.ts'
 import { apiKeyPattern } from './api-keys.ts'
 import { closed, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 
@@ -70,6 +71,26 @@ export const updateApplicationSchema = Type.Object(grants, {
   title: 'UpdateApplicationRequest',
 })
 
+/** Open: other names were never refused here. */
+export const updateApplicationQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Changes nothing: shows the application as it would be, and in `_extras` how many tokens ' +
+        'it would see otherwise. For a key that also holds `access:explain` and `application:read`.',
+      examples: [true],
+    }),
+  ),
+  confirm: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Reveals any number of tokens, where the vault has a limit for one change.',
+      examples: [true],
+    }),
+  ),
+})
+
 export type RuleBody = Static<typeof ruleSchema>
 export type CreateApplicationBody = Static<typeof createApplicationSchema>
 export type UpdateApplicationBody = Static<typeof updateApplicationSchema>
@@ -101,6 +122,7 @@ export const applicationSchema = Type.Object(
     modified_by: Type.Optional(Type.String({ format: 'uuid' })),
     modified_at: Type.Optional(Type.String({ format: 'date-time' })),
     expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+    _extras: Type.Optional(simulationSchema),
   },
   { title: 'Application' },
 )

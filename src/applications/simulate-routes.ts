@@ -7,7 +7,8 @@ import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { on } from '../http/routes.ts'
 import { simulate, type SimulateDeps } from './simulate.ts'
-import { simulateSchema, simulationSchema } from './simulate-schema.ts'
+import { simulationSchema } from './access-change-schema.ts'
+import { simulateSchema } from './simulate-schema.ts'
 
 const examples = {
   wider: {
@@ -44,7 +45,7 @@ const simulating = (deps: SimulateDeps) =>
     readsPages: true,
     success: { status: 200, schema: simulationSchema, examples: simulated },
     failures: [400, 401, 403, 404, 413, 415],
-    run: async ({ caller }, body) => ({ status: 200, json: await simulate(deps, caller, body) }),
+    run: async (call, body) => ({ status: 200, json: await simulate(deps, call, body) }),
   })
 
 export const simulateRoutes = (deps: SimulateDeps, pipeline: Pipeline) =>

@@ -1,12 +1,9 @@
 /**
- * Wire shapes of simulated changes.
+ * Wire shape of a change that is to be simulated.
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { closed, oneOf } from '../lib/schemas.ts'
-import { accessSamplesMax } from '../limits/limits.ts'
-import { transforms } from '../rules/access.ts'
-import { showingPermissions } from '../rules/access-changes.ts'
+import { closed } from '../lib/schemas.ts'
 import { proposedGrantsSchema } from './schema.ts'
 
 export const simulateSchema = Type.Object(
@@ -14,24 +11,3 @@ export const simulateSchema = Type.Object(
   { ...closed, title: 'SimulateAccessRequest' },
 )
 export type SimulateBody = Static<typeof simulateSchema>
-
-const shown = oneOf([...transforms, 'hidden'] as const, 'ShownAs')
-
-const change = Type.Object(
-  {
-    permission: oneOf(showingPermissions, 'ShowingPermissionName'),
-    from: shown,
-    to: shown,
-    count: Type.Integer({ description: 'Of all stored tokens, exact.' }),
-    samples: Type.Array(Type.String(), {
-      maxItems: accessSamplesMax,
-      description: 'Ids of some, for a key that also holds `log:read`.',
-    }),
-  },
-  { title: 'AccessChange' },
-)
-
-export const simulationSchema = Type.Object(
-  { changes: Type.Array(change) },
-  { title: 'AccessSimulation' },
-)

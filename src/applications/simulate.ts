@@ -3,45 +3,71 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import type { OperationCall } from '../http/operation.ts'
 import { ApiError } from '../lib/errors.ts'
 import { accessSamplesMax } from '../limits/limits.ts'
 import { noteAbout, type Budgeted } from '../records/budgeted.ts'
-import type { Grants } from '../rules/access.ts'
-import type { AccessChange } from '../rules/access-changes.ts'
+import type { AccessChange, GrantsPair } from '../rules/access-changes.ts'
 import type { Caller } from '../rules/caller.ts'
 import { checkGrants } from './application-grants.ts'
 import { findApplication } from './application-service.ts'
 import type { SimulateBody } from './simulate-schema.ts'
 
-/** Features do not import each other, so the comparison over tokens is passed in. */
+/** Features do not import each other, so questions about tokens are passed in. */
 export interface SimulateDeps extends Deps {
-  /** @param samplesMax  ids in all */
+  /**
+   * @param samplesMax  ids in all
+   * @param charge  takes the number of questions to the store, before the first is asked
+   */
   readonly compareAccess: (
-    tenantId: string,
-    before: Grants,
-    after: Grants,
+    caller: Pick<Caller, 'tenantId'> & Budgeted,
+    pair: GrantsPair,
     samplesMax: number,
+    charge: (questions: number) => void,
   ) => Promise<readonly AccessChange[]>
+  /** Returns how many tokens some permission reveals after and none did before. */
+  readonly countNewlyRevealed: (tenantId: string, pair: GrantsPair) => Promise<number>
+}
+
+/** What is simulated tells of the grants that stand, and counts tokens. @throws ApiError */
+export function assertMaySimulate({ grants }: Caller): void {
+  for (const permission of ['access:explain', 'application:read'] as const) {
+    if (grants.permissions.includes(permission)) continue
+    throw new ApiError('forbidden', `expected a credential with ${permission} too`)
+  }
 }
 
 /**
- * Ids are for callers who may read the audit log, which has them: no other manager can list tokens.
+ * Each question to the store counts as a request. Ids are for callers who may read the audit log,
+ * which has them: no other manager can list tokens.
+ * @throws ApiError `too_many_requests`, `overloaded`
+ */
+export async function changesBetween(
+  deps: Pick<SimulateDeps, 'compareAccess'>,
+  { caller, countItems }: Pick<OperationCall, 'caller' | 'countItems'>,
+  pair: GrantsPair,
+): Promise<readonly AccessChange[]> {
+  const samplesMax = caller.grants.permissions.includes('log:read') ? accessSamplesMax : 0
+  const charge = (questions: number) => countItems(Math.max(questions, 1))
+  const changes = await deps.compareAccess(caller, pair, samplesMax, charge)
+  for (const { samples } of changes) for (const id of samples) noteAbout(caller, id)
+  return changes
+}
+
+/**
  * @returns JSON text
- * @throws ApiError `forbidden`, `not_found`, `invalid_request` for grants it could not have
+ * @throws ApiError `forbidden`, `not_found`, `invalid_request` for grants it could not have,
+ *   `too_many_requests`, `overloaded`
  */
 export async function simulate(
   deps: SimulateDeps,
-  caller: Caller & Budgeted,
+  call: Pick<OperationCall, 'caller' | 'countItems'>,
   { application_id: id, proposed }: SimulateBody,
 ): Promise<string> {
-  const held = caller.grants.permissions
-  if (!held.includes('application:read')) {
-    throw new ApiError('forbidden', 'expected a credential with application:read too')
-  }
+  const { caller } = call
+  assertMaySimulate(caller)
   const { record } = await findApplication(deps, caller.tenantId, id)
-  noteAbout(caller, id)
+  noteAbout(caller, record.id)
   const after = checkGrants(record.type, proposed)
-  const samplesMax = held.includes('log:read') ? accessSamplesMax : 0
-  const changes = await deps.compareAccess(caller.tenantId, record, after, samplesMax)
-  return JSON.stringify({ changes })
+  return JSON.stringify({ changes: await changesBetween(deps, call, { before: record, after }) })
 }

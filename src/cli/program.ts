@@ -9,6 +9,7 @@ import { failureLine } from '../server/process/failure-line.ts'
 import { assertMachine } from '../server/process/machine.ts'
 import { guardProcess } from '../server/process/process-guard.ts'
 import { say } from '../server/process/system.ts'
+import { addAccess } from './access.ts'
 import { addApp } from './applications.ts'
 import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
@@ -59,6 +60,7 @@ const commands: readonly ((program: Command) => void)[] = [
   addSession,
   addToken,
   addPermissions,
+  addAccess,
   addBackup,
   addRestore,
   addVerify,

@@ -27,6 +27,11 @@ export interface ApplicationFilter {
   readonly type?: readonly ApplicationType[]
 }
 
+export interface UpdateOptions extends CallOptions {
+  /** Reveals any number of tokens, where the vault has a limit for one change. */
+  readonly confirm?: boolean
+}
+
 /** Operations on the keys of an application, of which several may be live. */
 export interface ApplicationKeys {
   /**
@@ -118,6 +123,19 @@ export interface Applications {
   update(
     id: string,
     application: UpdateApplicationRequest,
+    options?: UpdateOptions,
+  ): Answer<Application>
+
+  /**
+   * Shows it as an update would leave it, and in `_extras` what it would see otherwise.
+   *
+   * @throws CofferError `invalid_request`, `not_found`, `forbidden`
+   * @example
+   * const { _extras } = await manager.applications.preview(id, { name: 'Desk' })
+   */
+  preview(
+    id: string,
+    application: UpdateApplicationRequest,
     options?: CallOptions,
   ): Answer<Application>
 
@@ -207,7 +225,12 @@ export const applicationOperations = (ask: Ask): Applications => ({
   create: (application, options) => ask.keeping('POST', base, application, options),
   get: (id, options) => ask.plain('GET', below(base, id), undefined, options),
   current: options => ask.plain('GET', `${base}/key`, undefined, options, { is: isApplication }),
-  update: (id, application, options) => ask.keeping('PUT', below(base, id), application, options),
+  update: (id, application, { confirm = false, ...options } = {}) => {
+    const path = withQuery(below(base, id), confirm ? { confirm } : {})
+    return ask.keeping('PUT', path, application, options)
+  },
+  preview: (id, application, options) =>
+    ask.plain('PUT', withQuery(below(base, id), { dry_run: true }), application, options),
   regenerate: (id, options) =>
     ask.keeping('POST', `${below(base, id)}/regenerate`, undefined, options),
   delete: (id, options) => ask.plain('DELETE', below(base, id), undefined, options, nothing),

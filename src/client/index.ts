@@ -40,7 +40,12 @@ export type { Deleted } from './deletions.ts'
 export type { Bulk, Tokenized } from './bulk.ts'
 export type { EachOptions, Progress } from './chunks.ts'
 export type { Sessions } from './sessions.ts'
-export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
+export type {
+  ApplicationFilter,
+  ApplicationKeys,
+  Applications,
+  UpdateOptions,
+} from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
 export type { AccessFacts } from './access.ts'
 export type { LogFilter, Logs } from './logs.ts'

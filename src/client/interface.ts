@@ -41,6 +41,7 @@ export type AccessStep = {
   readonly transform?: Transform
 }
 export type Application = {
+  readonly _extras?: AccessSimulation
   readonly created_at: Date
   readonly created_by?: string
   readonly expires_at?: Date
@@ -206,9 +207,13 @@ export type EventType =
   | 'webhook.test'
 export type EventTypes = readonly string[]
 export type ExplainAccessRequest = {
-  readonly application_id: string
-  readonly permission: TokenPermissionName
+  /** Whose access; or give a session. */
+  readonly application_id?: string | null
+  readonly operation?: TokenOperationName | null
+  readonly permission?: TokenPermissionName | null
   readonly place?: TokenPlace | null
+  /** For a key that also holds `session:read`. */
+  readonly session_id?: string | null
   /** A token; or give a place. */
   readonly token_id?: string | null
 }
@@ -480,6 +485,17 @@ export type TokenList = {
   readonly data: readonly Token[]
   readonly pagination: TokenPage | TokenStretch
 }
+export type TokenOperationName =
+  | 'createToken'
+  | 'getToken'
+  | 'updateToken'
+  | 'deleteToken'
+  | 'listTokens'
+  | 'listTokensByCursor'
+  | 'searchTokens'
+  | 'searchTokensByCursor'
+  | 'tokenize'
+  | 'detokenize'
 export type TokenPage = {
   readonly page_number: number
   readonly page_size: number

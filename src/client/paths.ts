@@ -3,7 +3,8 @@
  * @module
  */
 
-type Value = string | number | undefined | readonly string[] | Readonly<Record<string, string>>
+type Value =
+  string | number | boolean | undefined | readonly string[] | Readonly<Record<string, string>>
 
 function* pairsOf(name: string, value: Value): Generator<readonly [string, string]> {
   if (value === undefined) return

@@ -14,7 +14,7 @@ import type { WriteAudit } from '../records/write-rows.ts'
 import type { Transform } from '../rules/access.ts'
 import type { Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
-import type { Operation, Reply } from './operation.ts'
+import { loggedName, type Operation, type Reply } from './operation.ts'
 import { statusOf } from './problem.ts'
 
 /** The kind of thing that an address is about, by its first segment. */
@@ -74,7 +74,7 @@ function entryOf(
     actorType: caller?.type,
     keyId: caller?.keyId,
     sessionId: caller?.sessionId,
-    operation: operation.name,
+    operation: loggedName(operation, x.query),
     entityType: entityTypeOf(operation),
     entityIds: ids,
     transform: isRefused ? undefined : transformOf(x),

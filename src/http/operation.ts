@@ -5,6 +5,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
+import { invalid } from '../lib/errors.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { Budgeted } from '../records/budgeted.ts'
 import type { Effect, WriteContext } from '../records/write-rows.ts'
@@ -122,6 +123,8 @@ export interface Operation<
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule<B>
   readonly query?: Q
+  /** Its name in the audit log where `dry_run=true` asks for it without its effect. */
+  readonly dryRunName?: string
   /** Present if it reads pages of the store, which take longer than all else. */
   readonly readsPages?: true
   readonly success: Success<S, N>
@@ -143,6 +146,26 @@ export interface Operation<
     body: () => MaybeLater<B['static']>,
   ): Promise<Reply>
 }
+
+const flagTexts: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+/** @throws ApiError `invalid_request` for a value that is neither true nor false, or several */
+export function flagOf(query: QueryParameters, name: string): boolean {
+  const values = query.get(name)
+  if (values === undefined) return false
+  const [value, ...more] = values.map(text => flagTexts.get(text))
+  if (value !== undefined && more.length === 0) return value
+  throw invalid(`query.${name}`, 'expected true or false')
+}
+
+/** Name of an operation in the audit log: nothing changes in a dry run, and none is an event. */
+export const loggedName = (
+  { name, dryRunName = name }: Pick<Operation, 'name' | 'dryRunName'>,
+  query: QueryParameters,
+): string => (query.get('dry_run')?.includes('true') === true ? dryRunName : name)
 
 const readingPermissions: ReadonlySet<string> = new Set([
   'token:read',

@@ -12,6 +12,7 @@ export const bodyBytesSettingMax = 16 * 1024 * 1024
 export const bodiesBytesSettingMax = 4 * 1024 ** 3
 export const requestsPerSecondSettingMax = 1_000_000
 export const guessesPerMinuteSettingMax = 1_000_000_000
+export const newRevealsSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100

@@ -2,7 +2,7 @@
  * Changes of what grants show of tokens, as one side hands them to another.
  * @module
  */
-import type { Transform } from './access.ts'
+import type { Grants, Transform } from './access.ts'
 import type { TokenPermission } from './permissions.ts'
 
 /** Permissions by which data is seen or found. */
@@ -13,6 +13,12 @@ export const showingPermissions = [
 ] as const satisfies readonly TokenPermission[]
 
 export type ShownAs = Transform | 'hidden'
+
+/** Two grants over the tokens of one tenant. Their rules go by container, as of applications. */
+export interface GrantsPair {
+  readonly before: Grants
+  readonly after: Grants
+}
 
 /** Tokens that one permission shows otherwise than before. */
 export interface AccessChange {

@@ -13,6 +13,7 @@
  */
 import type { KeyScope } from '../crypto/keyring.ts'
 import type { Grants } from '../rules/access.ts'
+import { ApiError } from '../lib/errors.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
 import { isExpired } from '../records/deadline.ts'
@@ -24,6 +25,7 @@ import {
   unsealSession,
   sealSession,
   sessionKeyDigest,
+  sessionUnique,
   type SessionRecord,
   type StoredSession,
   findBacking,
@@ -114,4 +116,23 @@ export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
     const isFinal = session.record.authorization !== undefined
     return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
   }
+}
+
+export const absentSession = () => new ApiError('not_found', 'There is no such session.')
+
+/**
+ * Returns the grants by which a session is answered now: its own, or what is left of them.
+ * @throws ApiError `not_found`, also for one that has ended or is of another tenant
+ */
+export async function grantsOfSession(
+  deps: SessionDeps,
+  tenantId: string,
+  id: string,
+): Promise<Grants> {
+  const row = await deps.store.find(sessionUnique(deps.keys, tenantId, id))
+  if (row === undefined) throw absentSession()
+  const session = unsealSession(deps.keys, row)
+  const caller = await callerOf(deps, session)
+  if (caller === undefined || !isUsable(session.record, deps.now())) throw absentSession()
+  return caller.grants
 }

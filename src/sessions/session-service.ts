@@ -11,7 +11,7 @@ import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits/limits.ts'
 import { CredentialChanged, untilWritten, writeAs } from '../records/write-rows.ts'
 import { Secret } from '../lib/secret.ts'
-import { sessionKeyPrefix } from './find-session-caller.ts'
+import { absentSession, sessionKeyPrefix } from './find-session-caller.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { checkSessionGrants } from './session-grants.ts'
 import type { AuthorizeSessionBody } from './schema.ts'
@@ -151,8 +151,6 @@ export function authorizeSession(
  * other session is absent to it.
  */
 
-const absent = () => new ApiError('not_found', 'There is no such session.')
-
 const mayEnd = ({ type, applicationId }: Caller, { authorization }: SessionRecord): boolean =>
   type === 'management' || authorization?.authorizedBy === applicationId
 
@@ -165,10 +163,10 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
   const unique = sessionUnique(keys, caller.tenantId, id)
   await untilWritten(async () => {
     const row = await store.find(unique)
-    if (row === undefined) throw absent()
+    if (row === undefined) throw absentSession()
     const { record } = unsealSession(keys, row)
     const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
-    if (!stands || !mayEnd(caller, record)) throw absent()
+    if (!stands || !mayEnd(caller, record)) throw absentSession()
     const remove = { remove: row.ordinal, ifVersion: row.version }
     const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
     return landed ? { result: undefined } : undefined

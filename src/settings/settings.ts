@@ -34,6 +34,7 @@ import {
   foldRowsSettingMin,
   headerPrefixesMax,
   keyHeadersMax,
+  newRevealsSettingMax,
   requestsPerSecondSettingMax,
   settingCharsMax,
   trustedProxiesMax,
@@ -177,6 +178,11 @@ export const settingsSchema = Type.Object({
   cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),
   /** Contract section 6. */
   maskGuard: flag(true, 'refuse masks that show a whole card number'),
+  newRevealsMax: optionalInteger(
+    0,
+    newRevealsSettingMax,
+    'tokens that one change of an application may newly reveal unless it is confirmed',
+  ),
   /** Covers showing and finding (contract section 6). */
   strictMasks: flag(true, 'only who may reveal a token may widen how it is shown'),
   /** Contract section 8. */

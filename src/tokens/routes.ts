@@ -5,11 +5,9 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type EarlierEffect, type OperationCall, type Reply } from '../http/operation.ts'
+import { flagOf, operation, type EarlierEffect, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import type { QueryParameters } from '../http/request.ts'
 import { on } from '../http/routes.ts'
-import { invalid } from '../lib/errors.ts'
 import { noteShown, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/create-answer.ts'
@@ -63,24 +61,13 @@ async function recreate(
   return created(caller, await recreateAnswer(deps, caller, past))
 }
 
-/** @throws ApiError `invalid_request` for a value that is neither true nor false */
-function asksWhy(query: QueryParameters): boolean {
-  if (query.size === 0) return false
-  const [value = 'false', ...more] = query.get('explain') ?? []
-  if (more.length > 0 || (value !== 'true' && value !== 'false')) {
-    throw invalid('query.explain', 'expected true or false')
-  }
-  return value === 'true'
-}
-
 function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLater<Reply> {
-  const isExplained = asksWhy(query)
+  const isExplained = query.size > 0 && flagOf(query, 'explain')
   return andThen(loadToken(deps, caller, 'token:read', id), token => {
     const { grants, tenantId } = caller
     const standing = standingExtras(grants, token.record, deps.now)
-    const extras = isExplained
-      ? { ...standing, access: JSON.stringify(explainAccess(grants, 'token:read', token.record)) }
-      : standing
+    const why = () => JSON.stringify(explainAccess(grants, { operation: 'getToken' }, token.record))
+    const extras = isExplained ? { ...standing, access: why() } : standing
     const json = viewStored(tenantId, token, token.transform, extras)
     caller.budget?.reserve(json.length)
     noteShown(caller, id, token.transform)

@@ -129,6 +129,11 @@ test('explained access', async () => {
   expect((await access.simulate({ application_id: id, proposed })).changes).toBeArray()
   const refusal = await refusalOf(access.explain({ ...asked, token_id: 'absent' }))
   expect(refusal.code).toBe('not_found')
+  const tried = await applications.preview(id, { name: 'Till', ...proposed })
+  expect([tried.name, tried._extras?.changes]).toEqual(['Till', expect.any(Array)])
+  expect((await applications.get(id)).name).toBe('Seen')
+  const confirmed = await applications.update(id, { name: 'Till', rules }, { confirm: true })
+  expect([confirmed.name, confirmed._extras]).toEqual(['Till', undefined])
 })
 
 test('the audit log', async () => {

@@ -144,6 +144,13 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   'session create': () => asking(['session', 'create'], { as: 'public' }),
   'session authorize': authorizing,
   permissions: () => asking(['permissions'], { as: 'management' }),
+  'access explain': () => asking(['access', 'explain', 'shape', '--app', 'own'], asManager),
+  'access simulate': () =>
+    asking(['access', 'simulate', 'own'], {
+      ...asManager,
+      input: '{"permissions":["token:read"]}',
+    }),
+  'access review': () => asking(['access', 'review'], asManager),
   status: () => served(async () => ['status']),
   'keys status': () => runCoffer(['keys', 'status', '--data', data, '--json']),
   'keys rotate': () => runCoffer(['keys', 'rotate', '--data', data, '--json']),
@@ -155,7 +162,9 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   },
 }
 
-/** Runs a command as a caller of a vault that has a token. */
+const asManager = { as: 'management' } as const
+
+/** Runs a command as a caller of a vault that has a token; `own` is the private application. */
 async function asking(
   words: readonly string[],
   { as = 'private', input = '' }: { as?: KeyKind; input?: string } = {},
@@ -163,8 +172,10 @@ async function asking(
   await using vault = await startVault()
   await vault.seed([{ type: 'token', id: 'shape', data: 1 }])
   const env = { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys[as] }
+  const { id: own } = await vault.client('private').applications.current()
+  const named = words.map(word => (word === 'own' ? own : word))
   // Awaited, so that the vault is there for as long as that.
-  return await runCoffer([...words, '--json'], { env, input })
+  return await runCoffer([...named, '--json'], { env, input })
 }
 
 async function authorizing(): Promise<Ended> {

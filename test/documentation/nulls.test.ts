@@ -77,6 +77,7 @@ const newHook = async (): Promise<Json> => {
   await clearWebhooks(vault)
   return ofHook
 }
+const makeSession = () => idOf('/sessions', publicKey)
 const inA = { containers: ['/a/'] }
 const explaining = async (): Promise<Json> => ({
   application_id: await makeApplication(),
@@ -90,8 +91,8 @@ interface Sent {
   readonly body: () => Json | Promise<Json>
   /** Objects within the body whose members are tried as well. */
   readonly within?: readonly (readonly string[])[]
-  /** One of two members, one of which has to be there. */
-  readonly only?: string
+  /** Members that are each one of two, one of which has to be there. */
+  readonly only?: readonly string[]
   /** True if it may be left out: null then means no body. */
   readonly isOptional?: boolean
 }
@@ -150,14 +151,20 @@ const sent: readonly Sent[] = [
     at: 'POST /access/explain',
     key: manager,
     body: async () => ({ ...(await explaining()), token_id: await makeToken(), place: null }),
-    only: 'token_id',
+    only: ['application_id', 'permission', 'token_id'],
+  },
+  {
+    at: 'POST /access/explain',
+    key: manager,
+    body: async () => ({ session_id: await makeSession(), operation: 'getToken', place: inA }),
+    only: ['session_id', 'operation', 'place'],
   },
   {
     at: 'POST /access/explain',
     key: manager,
     body: async () => ({ ...(await explaining()), token_id: null, place: { id: 'a', ...inA } }),
     within: [['place']],
-    only: 'place',
+    only: ['application_id', 'permission', 'place'],
   },
   {
     at: 'POST /access/simulate',
@@ -189,14 +196,14 @@ const sent: readonly Sent[] = [
     key: operator,
     body: () => grants({ ...byContainer, conditions: null }),
     within: [inRule],
-    only: 'container',
+    only: ['container'],
   },
   {
     at: 'POST /sessions/authorize',
     key: operator,
     body: () => grants(byConditions),
     within: [inRule, [...inRule, 'conditions', '0']],
-    only: 'conditions',
+    only: ['conditions'],
   },
 ]
 
@@ -216,12 +223,12 @@ const objectAt = (body: unknown, path: readonly string[]): object =>
 /** Returns the places where a body can be null, the whole body among them. */
 const placesOf = (
   body: Json,
-  { within = [], only, isOptional }: Sent,
+  { within = [], only = [], isOptional }: Sent,
 ): readonly (readonly string[])[] => [
   ...(isOptional === true ? [] : [[]]),
   ...[[], ...within].flatMap(place =>
     Object.keys(objectAt(body, place))
-      .filter(name => name !== only)
+      .filter(name => !only.includes(name))
       .map(name => [...place, name]),
   ),
 ]

@@ -3,6 +3,9 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { makePipeline, routesOf } from '../../src/coffer.ts'
+import { tokenOperations } from '../../src/tokens/access/token-operations.ts'
+import { openSessionKit } from '../support/sessions.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault
@@ -16,6 +19,8 @@ const rules = [
   { priority: 30, container: '/pii/low/', transform: 'redact', permissions: ['token:read'] },
 ]
 
+const nobody = { session_id: '00000000-0000-4000-8000-000000000000' }
+
 const idOf = async (key: string): Promise<string> =>
   String((await vault.ask('GET', '/applications/key', { key })).body['id'])
 
@@ -26,16 +31,23 @@ beforeAll(async () => {
   owner = await vault.application({ type: 'private', rules: everything })
   desk = await vault.application({ type: 'private', rules })
   deskId = await idOf(desk)
-  const make = (id: string, container: string, more: object = {}) =>
-    vault.ask('POST', '/tokens', {
-      key: owner,
-      body: { id, type: 'token', data: 'planted', containers: [container], ...more },
-    })
-  await make('seen', '/pci/high/', { mask: '{{ data | slice: 0 }}***' })
-  await make('blank', '/pci/high/')
-  await make('redacted', '/pii/low/')
-  await make('unseen', '/bank/')
+  for (const id of Object.keys(planted)) await makeAgain(id)
 })
+
+const mask = '{{ data | slice: 0 }}***'
+const planted: Readonly<Record<string, object>> = {
+  seen: { containers: ['/pci/high/'], mask },
+  blank: { containers: ['/pci/high/'] },
+  redacted: { containers: ['/pii/low/'] },
+  unseen: { containers: ['/bank/'] },
+}
+
+/** Makes one of them, unless it is there. */
+const makeAgain = (id: string) =>
+  vault.ask('POST', '/tokens', {
+    key: owner,
+    body: { id, type: 'token', data: 'planted', ...planted[id] },
+  })
 
 const explain = (body: object, key = vault.managementKey) =>
   vault.ask('POST', '/access/explain', { key, body: { application_id: deskId, ...body } })
@@ -83,7 +95,9 @@ describe('a manager', () => {
   })
 
   test('is told that a token without a mask shows nothing', async () => {
-    expect((await explainToken('blank')).body['mask_effect']).toBe('absent')
+    const { body } = await explainToken('blank')
+    expect(body['mask_effect']).toBe('absent')
+    expect(body['text']).toEndWith('; it has no mask, so nothing of it is shown.')
   })
 
   test('may ask about a place where no token is', async () => {
@@ -105,6 +119,19 @@ describe('a manager', () => {
       'place.containers[0]',
     ],
     ['another permission', { permission: 'application:read', token_id: 'seen' }, 'permission'],
+    ['no permission', { token_id: 'seen' }, 'permission'],
+    [
+      'two questions',
+      { permission: 'token:read', operation: 'getToken', token_id: 'seen' },
+      'permission',
+    ],
+    ['another operation', { operation: 'createApplication', token_id: 'seen' }, 'operation'],
+    ['a session too', { ...nobody, permission: 'token:read', token_id: 'seen' }, 'application_id'],
+    [
+      'nobody',
+      { application_id: null, permission: 'token:read', token_id: 'seen' },
+      'application_id',
+    ],
   ])('is refused with %s', async (_, asked, at) => {
     const { status, body } = await explain(asked)
     expect([status, Object.keys(body['errors'] ?? {})]).toEqual([400, [at]])
@@ -154,6 +181,148 @@ describe('a manager', () => {
       statuses.push((await few.ask('POST', '/access/explain', { key, body })).status)
     }
     expect(statuses).toEqual([404, 404, 429])
+  })
+})
+
+/** Requests of each operation that concern one token. */
+const requests: Readonly<
+  Record<string, (id: string) => readonly [method: string, path: string, body?: object]>
+> = {
+  getToken: id => ['GET', `/tokens/${id}`],
+  updateToken: id => ['PATCH', `/tokens/${id}`, {}],
+  listTokens: id => ['GET', `/tokens?id=${id}`],
+  listTokensByCursor: id => ['GET', `/v2/tokens?id=${id}`],
+  searchTokens: id => ['POST', '/tokens/search', { query: `id:${id}` }],
+  searchTokensByCursor: id => ['POST', '/v2/tokens/search', { query: `id:${id}` }],
+  detokenize: id => ['POST', '/detokenize', { at: `{{ ${id} }}` }],
+  deleteToken: id => ['DELETE', `/tokens/${id}`],
+}
+
+describe('an operation', () => {
+  const all = ['token:search', 'token:update', 'token:delete']
+  const wide = [
+    { priority: 1, container: '/pii/', transform: 'redact', permissions: ['token:use', ...all] },
+    { priority: 2, container: '/pci/', transform: 'mask', permissions: ['token:use', ...all] },
+    { priority: 3, container: '/', transform: 'reveal', permissions: ['token:create'] },
+    { priority: 4, container: '/pci/', transform: 'mask', permissions: ['token:read'] },
+  ]
+
+  test('has the permission that its route asks for', () => {
+    const pipeline = makePipeline(vault.deps)
+    routesOf(vault.deps, pipeline)
+    const onTokens = [...pipeline.operations.values()].flatMap(({ name, permission, success }) =>
+      permission?.startsWith('token:') === true ? [[name, permission, success.status]] : [],
+    )
+    const told = Object.entries(tokenOperations).map(([name, { permission, shown }]) => [
+      name,
+      permission,
+      shown,
+    ])
+    expect(told.toSorted()).toEqual(onTokens.toSorted())
+  })
+
+  // proves C11.20
+  test.each(Object.entries(requests))('%s is answered as it is foreseen', async (name, request) => {
+    const key = await vault.application({ type: 'private', rules: wide })
+    const application_id = await idOf(key)
+    const narrow = await vault.application({ type: 'private', permissions: ['token:create'] })
+    for (const id of ['seen', 'blank', 'redacted', 'unseen']) {
+      for (const [asker, of] of [
+        [key, application_id],
+        [narrow, await idOf(narrow)],
+      ] as const) {
+        const asked = { application_id: of, operation: name, token_id: id }
+        const { body, text } = await explain(asked)
+        const [method, path, sent] = request(id)
+        const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+        const real = await vault.ask(method, path, {
+          key: asker,
+          ...(sent && { body: sent, headers: { 'content-type': type } }),
+        })
+        expect([name, id, real.status, text]).toEqual([name, id, Number(body['status']), text])
+        await makeAgain(id)
+      }
+    }
+  })
+
+  test('in a place is foreseen as a create there is answered', async () => {
+    const statuses = { status: 0, real: 0 }
+    for (const container of ['/pci/', '/bank/']) {
+      const place = { containers: [container] }
+      const rule = { ...wide[2], container: '/pci/' }
+      const key = await vault.application({ type: 'private', rules: [rule] })
+      const asked = { application_id: await idOf(key), operation: 'createToken', place }
+      statuses.status += Number((await explain(asked)).body['status'])
+      const body = { type: 'token', data: 1, containers: [container] }
+      statuses.real += (await vault.ask('POST', '/tokens', { key, body })).status
+    }
+    expect(statuses).toEqual({ status: 201 + 403, real: 201 + 403 })
+  })
+})
+
+describe('a session', () => {
+  const ruled = {
+    rules: [
+      {
+        priority: 1,
+        conditions: [
+          { attribute: 'id', operator: 'starts_with', value: 'see' },
+          { attribute: 'container', operator: 'starts_with', value: '/pci' },
+        ],
+        transform: 'mask',
+        permissions: ['token:read'],
+      },
+    ],
+  }
+  const openSession = async (grants: object): Promise<readonly [id: string, key: string]> => {
+    const kit = await openSessionKit(vault)
+    const key = await kit.open(grants)
+    const { body } = await vault.ask('GET', '/sessions?size=1', { key: vault.managementKey })
+    return [String((body['data'] as readonly { id: string }[])[0]?.id), key]
+  }
+  const ask = (session_id: string, token_id: string, key = vault.managementKey) =>
+    explain({ application_id: null, session_id, permission: 'token:read', token_id }, key)
+
+  test.each(['seen', 'unseen'])('is explained by its own conditions: %s', async token => {
+    const [id, key] = await openSession(ruled)
+    const { body, text } = await ask(id, token)
+    const real = await vault.ask('GET', `/tokens/${token}`, { key })
+    expect(body['status']).toBe(real.status)
+    const isSeen = token === 'seen'
+    const [step] = body['steps'] as readonly object[]
+    expect(step).toMatchObject({
+      covers: isSeen,
+      conditions: [{ holds: isSeen }, { holds: isSeen }],
+    })
+    expect(text).not.toContain('"see"')
+  })
+
+  test('that has ended, or of another tenant, is 404; and so is one that ends with its key', async () => {
+    const [id] = await openSession(ruled)
+    expect((await ask(nobody.session_id, 'seen')).status).toBe(404)
+    const strange = await openTestVault(414)
+    expect(
+      (
+        await strange.ask('POST', '/access/explain', {
+          key: strange.managementKey,
+          body: { session_id: id, permission: 'token:read', place: { containers: ['/'] } },
+        })
+      ).status,
+    ).toBe(404)
+    await vault.ask('DELETE', `/sessions/${id}`, { key: vault.managementKey })
+    expect((await ask(id, 'seen')).status).toBe(404)
+  })
+
+  test('needs session:read too', async () => {
+    const [id] = await openSession(ruled)
+    const held = ['access:explain', 'application:read']
+    const key = await vault.application({ type: 'management', permissions: held })
+    expect((await ask(id, 'seen', key)).status).toBe(403)
+    const able = await vault.application({
+      type: 'management',
+      permissions: [...held, 'session:read'],
+    })
+    expect((await ask(id, 'seen', able)).status).toBe(200)
   })
 })
 

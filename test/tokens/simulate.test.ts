@@ -140,13 +140,37 @@ describe('a simulated change', () => {
     expect((await simulate(after, vault.managementKey, absent)).status).toBe(404)
   })
 
-  test('leaves an entry that names the application', async () => {
-    await simulate(after)
+  // proves C11.24
+  test('leaves an entry that names the application, and the tokens that it named', async () => {
+    const samples = (await changesOf(after)).flatMap(each => each.samples)
     await vault.deps.audit.flush()
     const found = await vault.ask('GET', '/logs?operation=simulateAccess&size=1', {
       key: vault.managementKey,
     })
     const [entry] = found.body['data'] as readonly object[]
-    expect(entry).toMatchObject({ entity_type: 'access', entity_id: id, result: 200 })
+    const expected = { entity_type: 'access', entity_ids: [id, ...samples], result: 200 }
+    expect(entry).toMatchObject(expected)
+  })
+
+  // proves C11.25
+  test('counts each of its questions against the rate of requests', async () => {
+    const few = await openTestVault(415, { requestsPerSecondMax: 20 })
+    const key = few.managementKey
+    const rules = [ruleOn(1, '/a/', 'mask'), ruleOn(2, '/b/', 'redact')]
+    const made = await few.application({ type: 'private', rules })
+    const own = await few.ask('GET', '/applications/key', { key: made })
+    few.clock.advance(1_000)
+    const proposed = { rules: [ruleOn(1, '/a/', 'redact'), ruleOn(2, '/b/', 'reveal')] }
+    const body = { application_id: own.body['id'], proposed }
+    // Two permissions, each with 7 kinds of change that can be.
+    const first = await few.ask('POST', '/access/simulate', { key, body })
+    const second = await few.ask('POST', '/access/simulate', { key, body })
+    expect([first.status, second.status]).toEqual([200, 429])
+    // What changes nothing asks nothing.
+    few.clock.advance(1_000)
+    const same = { ...body, proposed: { rules } }
+    for (let asked = 0; asked < 15; asked += 1) {
+      expect((await few.ask('POST', '/access/simulate', { key, body: same })).status).toBe(200)
+    }
   })
 })

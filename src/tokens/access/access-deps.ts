@@ -1,7 +1,7 @@
 /**
  * Dependencies of what tells about access, beyond the common ones.
  *
- * Features do not import each other, so the look-up of applications is passed in.
+ * Features do not import each other, so look-ups of applications and sessions are passed in.
  * @module
  */
 import type { Deps } from '../../deps.ts'
@@ -13,4 +13,9 @@ export interface AccessDeps extends Deps {
    * @throws ApiError `not_found`
    */
   readonly grantsOf: (tenantId: string, applicationId: string) => Promise<Grants>
+  /**
+   * Returns the grants by which a live session of that tenant is answered.
+   * @throws ApiError `not_found`
+   */
+  readonly grantsOfSession: (tenantId: string, sessionId: string) => Promise<Grants>
 }

@@ -23,7 +23,7 @@ export const accessExamples = {
         { priority: 20, container: '/', transform: 'mask', permissions: ['token:read'] },
       ],
     },
-    'token:read',
+    { operation: 'getToken' },
     { id: '', containers },
   ),
 }

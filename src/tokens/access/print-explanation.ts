@@ -9,6 +9,7 @@ import { holdsAnywhere, type Grants, type Rule, type TokenPlace } from '../../ru
 import { explainTransform, type Explanation, type AccessStep } from '../../rules/explain.ts'
 import type { Permission } from '../../rules/permissions.ts'
 import type { TokenRecord } from '../token-record.ts'
+import { foreseen, type Asked } from './token-operations.ts'
 
 export const decisions = ['reveal', 'mask', 'redact', 'hidden', 'forbidden'] as const
 type Decision = (typeof decisions)[number]
@@ -32,11 +33,16 @@ const decisionOf = (
   permission: Permission,
 ): Decision => (holdsAnywhere(grants, permission) ? (transform ?? 'hidden') : 'forbidden')
 
-/** A create of what no rule covers is refused; any other token is not there. */
-function statusOf(decision: Decision, permission: Permission): 200 | 403 | 404 {
+const showsNothing = (effect: MaskEffect | undefined): boolean =>
+  effect === 'absent' || effect === 'shows_nothing'
+
+/** By rights alone: the key is live, its rate not spent, and the rest of the request well-formed. */
+function statusOf(decision: Decision, asked: Asked, effect: MaskEffect | undefined): number {
   if (decision === 'forbidden') return 403
-  if (decision !== 'hidden') return 200
-  return permission === 'token:create' ? 403 : 404
+  const { shown, hidden, blank = shown } = foreseen(asked)
+  if (decision === 'hidden') return hidden
+  const isBlank = decision === 'redact' || (decision === 'mask' && showsNothing(effect))
+  return isBlank ? blank : shown
 }
 
 const ruleAt = ({ rules }: Grants, { rule }: AccessStep): Rule | undefined =>
@@ -93,11 +99,19 @@ function passedOver({ steps }: Explanation, permission: Permission): string {
   ].join('; ')
 }
 
+const maskWords: Readonly<Record<MaskEffect, string>> = {
+  shows: '',
+  shows_nothing: '; the mask shows nothing of it',
+  absent: '; it has no mask, so nothing of it is shown',
+  evaluated: '; the mask is evaluated at each read',
+}
+
 function textOf(
   explanation: Explanation,
   grants: Grants,
   permission: Permission,
   decision: Decision,
+  effect: MaskEffect | undefined,
 ): string {
   const outcome = outcomes[decision]
   if (decision === 'forbidden') return `${outcome}: nothing grants ${permission}.`
@@ -107,19 +121,30 @@ function textOf(
       ? 'nothing that grants it covers the token'
       : `${nameOf(grants, permission, decider)} decides`
   const others = passedOver(explanation, permission)
-  return `${outcome}: ${by}${others === '' ? '' : `; ${others}`}.`
+  const mask = decision === 'mask' && effect !== undefined ? maskWords[effect] : ''
+  return `${outcome}: ${by}${others === '' ? '' : `; ${others}`}${mask}.`
 }
 
-/** Returns what is decided over a token in that place, as a value for JSON. */
-export function explainAccess(grants: Grants, permission: Permission, place: TokenPlace) {
+/**
+ * Returns what is decided over a token in that place, as a value for JSON.
+ * @param effect  of its mask, where a token is there
+ */
+export function explainAccess(
+  grants: Grants,
+  asked: Asked,
+  place: TokenPlace,
+  effect?: MaskEffect,
+) {
+  const { permission } = foreseen(asked)
   const explanation = explainTransform(grants, permission, place)
   const decision = decisionOf(explanation, grants, permission)
   return {
     decision,
-    status: statusOf(decision, permission),
+    status: statusOf(decision, asked, effect),
     permission,
     decided_by: explanation.decidedBy,
     steps: explanation.steps.map(step => printStep(grants, permission, step)),
-    text: textOf(explanation, grants, permission, decision),
+    mask_effect: effect,
+    text: textOf(explanation, grants, permission, decision, effect),
   }
 }

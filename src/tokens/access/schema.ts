@@ -8,13 +8,20 @@ import { conditionAttributes, conditionOperators, transforms } from '../../rules
 import { tokenPermissions } from '../../rules/permissions.ts'
 import { containersMax, tokenIdCharsMax } from '../../limits/limits.ts'
 import { decisions, maskEffects } from './print-explanation.ts'
+import { tokenOperationNames } from './token-operations.ts'
 
 const permission = oneOf(tokenPermissions, 'TokenPermissionName')
 
 export const explainSchema = Type.Object(
   {
-    application_id: Type.String({ format: 'uuid' }),
-    permission,
+    application_id: nullable(
+      Type.String({ format: 'uuid', description: 'Whose access; or give a session.' }),
+    ),
+    session_id: nullable(
+      Type.String({ format: 'uuid', description: 'For a key that also holds `session:read`.' }),
+    ),
+    permission: nullable(permission),
+    operation: nullable(oneOf(tokenOperationNames, 'TokenOperationName')),
     token_id: nullable(
       Type.String({ maxLength: tokenIdCharsMax, description: 'A token; or give a place.' }),
     ),

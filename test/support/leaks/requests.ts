@@ -369,7 +369,8 @@ export const operations: Readonly<Record<string, Operation>> = {
       const [application_id, token_id] = [await world.application(), await world.token()]
       const asked = { application_id, permission: 'token:read' }
       const place = { id: mark(), containers: [`/${mark()}/`] }
-      return [{ token_id }, { place }].map(about => ({
+      const operation = { permission: null, operation: 'getToken' }
+      return [{ token_id }, { place }, { token_id, ...operation }].map(about => ({
         method: 'POST',
         target: '/access/explain',
         as: 'management' as const,
