@@ -21,6 +21,7 @@ import { describeMachine } from './machine.ts'
 import { readOptions, type Options } from './options.ts'
 import { figure, machineText, reportOf, sidesTableOf, tableOf, type Report } from './report.ts'
 import type { Bench, Outcome, Scenario } from './scenario.ts'
+import { accessScenarios } from './scenarios/access.ts'
 import { createScenarios } from './scenarios/creates.ts'
 import { databaseScenarios } from './scenarios/databases.ts'
 import { expiryScenarios } from './scenarios/expiry.ts'
@@ -49,6 +50,7 @@ const scenarios: readonly Scenario[] = [
   ...foldScenarios,
   ...largeScenarios,
   ...sizeScenarios,
+  ...accessScenarios,
 ]
 
 const say = (line: string): void => console.info(line)

@@ -14,7 +14,7 @@ const separate = ['slow', 'package', 'browser', 'examples-abroad', 'audit-abroad
 const thorough: readonly string[] = [
   'attacks/attacks.test.ts',
   'audit/find-entries.test.ts',
-  'cli/access.test.ts',
+  'cli/explained-access.test.ts',
   'cli/answers-in-flight.test.ts',
   'cli/audit-copies.test.ts',
   'cli/backup-list.test.ts',

@@ -78,7 +78,7 @@ export const updateApplicationQuery = Type.Object({
       default: false,
       description:
         'Changes nothing: shows the application as it would be, and in `_extras` how many tokens ' +
-        'it would see otherwise. For a key that also holds `access:explain` and `application:read`.',
+        'it would see otherwise. Needs `access:explain` and `application:read` too.',
       examples: [true],
     }),
   ),

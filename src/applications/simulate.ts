@@ -3,7 +3,6 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { OperationCall } from '../http/operation.ts'
 import { ApiError } from '../lib/errors.ts'
 import { accessSamplesMax } from '../limits/limits.ts'
 import { noteAbout, type Budgeted } from '../records/budgeted.ts'
@@ -29,12 +28,18 @@ export interface SimulateDeps extends Deps {
   readonly countNewlyRevealed: (tenantId: string, pair: GrantsPair) => Promise<number>
 }
 
-/** What is simulated tells of the grants that stand, and counts tokens. @throws ApiError */
+/** A simulation tells of the grants that stand, and counts tokens. @throws ApiError `forbidden` */
 export function assertMaySimulate({ grants }: Caller): void {
   for (const permission of ['access:explain', 'application:read'] as const) {
     if (grants.permissions.includes(permission)) continue
     throw new ApiError('forbidden', `expected a credential with ${permission} too`)
   }
+}
+
+/** A request that simulates. */
+interface SimulatingCall {
+  readonly caller: Caller & Budgeted
+  readonly countItems: (count: number) => void
 }
 
 /**
@@ -44,7 +49,7 @@ export function assertMaySimulate({ grants }: Caller): void {
  */
 export async function changesBetween(
   deps: Pick<SimulateDeps, 'compareAccess'>,
-  { caller, countItems }: Pick<OperationCall, 'caller' | 'countItems'>,
+  { caller, countItems }: SimulatingCall,
   pair: GrantsPair,
 ): Promise<readonly AccessChange[]> {
   const samplesMax = caller.grants.permissions.includes('log:read') ? accessSamplesMax : 0
@@ -61,7 +66,7 @@ export async function changesBetween(
  */
 export async function simulate(
   deps: SimulateDeps,
-  call: Pick<OperationCall, 'caller' | 'countItems'>,
+  call: SimulatingCall,
   { application_id: id, proposed }: SimulateBody,
 ): Promise<string> {
   const { caller } = call

@@ -67,8 +67,8 @@ async function assertFewNewReveals(
   if ((await countNewlyRevealed(tenantId, pair)) <= newRevealsMax) return
   throw new ApiError(
     'conflict',
-    `This change would newly reveal more than ${newRevealsMax} tokens: see which by dry_run=true, ` +
-      'and send it with confirm=true.',
+    `This change would newly reveal more than ${newRevealsMax} tokens: see which by ` +
+      'dry_run=true, and send it with confirm=true.',
   )
 }
 

@@ -27,6 +27,7 @@ export interface ApplicationFilter {
   readonly type?: readonly ApplicationType[]
 }
 
+/** Options of an update of an application. */
 export interface UpdateOptions extends CallOptions {
   /** Reveals any number of tokens, where the vault has a limit for one change. */
   readonly confirm?: boolean

@@ -5,7 +5,13 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { flagOf, operation, type EarlierEffect, type OperationCall, type Reply } from '../http/operation.ts'
+import {
+  flagOf,
+  operation,
+  type EarlierEffect,
+  type OperationCall,
+  type Reply,
+} from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { on } from '../http/routes.ts'
 import { noteShown, type Budgeted } from '../records/budgeted.ts'

@@ -274,11 +274,13 @@ describe('a session', () => {
       },
     ],
   }
-  const openSession = async (grants: object): Promise<readonly [id: string, key: string]> => {
+  const openSession = async (
+    grants: object,
+  ): Promise<readonly [id: string, key: string, creatorId: string]> => {
     const kit = await openSessionKit(vault)
     const key = await kit.open(grants)
     const { body } = await vault.ask('GET', '/sessions?size=1', { key: vault.managementKey })
-    return [String((body['data'] as readonly { id: string }[])[0]?.id), key]
+    return [String((body['data'] as readonly { id: string }[])[0]?.id), key, kit.creator.id]
   }
   const ask = (session_id: string, token_id: string, key = vault.managementKey) =>
     explain({ application_id: null, session_id, permission: 'token:read', token_id }, key)
@@ -297,7 +299,7 @@ describe('a session', () => {
     expect(text).not.toContain('"see"')
   })
 
-  test('that has ended, or of another tenant, is 404; and so is one that ends with its key', async () => {
+  test('that has ended, also with its creator, or of another tenant is 404', async () => {
     const [id] = await openSession(ruled)
     expect((await ask(nobody.session_id, 'seen')).status).toBe(404)
     const strange = await openTestVault(414)
@@ -311,6 +313,10 @@ describe('a session', () => {
     ).toBe(404)
     await vault.ask('DELETE', `/sessions/${id}`, { key: vault.managementKey })
     expect((await ask(id, 'seen')).status).toBe(404)
+    const [other, , creatorId] = await openSession(ruled)
+    expect((await ask(other, 'seen')).status).toBe(200)
+    await vault.ask('DELETE', `/applications/${creatorId}`, { key: vault.managementKey })
+    expect((await ask(other, 'seen')).status).toBe(404)
   })
 
   test('needs session:read too', async () => {

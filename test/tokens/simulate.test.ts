@@ -166,7 +166,7 @@ describe('a simulated change', () => {
     const first = await few.ask('POST', '/access/simulate', { key, body })
     const second = await few.ask('POST', '/access/simulate', { key, body })
     expect([first.status, second.status]).toEqual([200, 429])
-    // What changes nothing asks nothing.
+    // A change that changes nothing asks nothing.
     few.clock.advance(1_000)
     const same = { ...body, proposed: { rules } }
     for (let asked = 0; asked < 15; asked += 1) {

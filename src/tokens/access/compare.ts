@@ -75,7 +75,7 @@ const exactQuery = (bounds: Bounds) => {
 /**
  * @param charge  takes the number of questions to the store before the first is asked, at most 36
  * @param samplesMax  ids in all
- * @throws ApiError `overloaded` if the sampled rows need more memory than is free; what `charge` throws
+ * @throws ApiError `overloaded` if the sampled rows need more memory than is free; as `charge`
  */
 export async function compareAccess(
   { store, keys, now, elapsedMs }: Reader,

@@ -1,5 +1,5 @@
 /**
- * Explains what an application or a session would get of a token, to somebody who may not read tokens.
+ * Explains to a manager, who may read no tokens, what an application or a session would get of one.
  *
  * Tells whether a token exists and where it is as far as rules distinguish places, and nothing of
  * its content; look-ups in vain are counted as guesses.
@@ -17,7 +17,7 @@ import { unsealToken, verdictParts, type TokenRecord } from '../token-record.ts'
 import type { AccessDeps } from './access-deps.ts'
 import { explainAccess, maskEffectOf } from './print-explanation.ts'
 import type { ExplainBody } from './schema.ts'
-import type { Asked } from './token-operations.ts'
+import type { AskedAccess } from './token-operations.ts'
 
 async function findRecord(
   deps: AccessDeps,
@@ -55,7 +55,7 @@ function assertEither(body: ExplainBody, one: keyof ExplainBody, other: keyof Ex
 }
 
 /** @throws ApiError `invalid_request` */
-function askedOf(body: ExplainBody): Asked {
+function askedOf(body: ExplainBody): AskedAccess {
   const { operation, permission } = body
   if (operation != null && permission == null) return { operation }
   if (permission != null && operation == null) return { permission }

@@ -9,7 +9,7 @@ import { holdsAnywhere, type Grants, type Rule, type TokenPlace } from '../../ru
 import { explainTransform, type Explanation, type AccessStep } from '../../rules/explain.ts'
 import type { Permission } from '../../rules/permissions.ts'
 import type { TokenRecord } from '../token-record.ts'
-import { foreseen, type Asked } from './token-operations.ts'
+import { foreseen, type AskedAccess } from './token-operations.ts'
 
 export const decisions = ['reveal', 'mask', 'redact', 'hidden', 'forbidden'] as const
 type Decision = (typeof decisions)[number]
@@ -36,8 +36,8 @@ const decisionOf = (
 const showsNothing = (effect: MaskEffect | undefined): boolean =>
   effect === 'absent' || effect === 'shows_nothing'
 
-/** By rights alone: the key is live, its rate not spent, and the rest of the request well-formed. */
-function statusOf(decision: Decision, asked: Asked, effect: MaskEffect | undefined): number {
+/** By rights alone: the key is live and within its rate, and the rest of the request is good. */
+function statusOf(decision: Decision, asked: AskedAccess, effect: MaskEffect | undefined): number {
   if (decision === 'forbidden') return 403
   const { shown, hidden, blank = shown } = foreseen(asked)
   if (decision === 'hidden') return hidden
@@ -131,7 +131,7 @@ function textOf(
  */
 export function explainAccess(
   grants: Grants,
-  asked: Asked,
+  asked: AskedAccess,
   place: TokenPlace,
   effect?: MaskEffect,
 ) {

@@ -45,8 +45,8 @@ const usual: Readonly<Record<TokenPermission, TokenOperationName>> = {
   'token:use': 'detokenize',
 }
 
-export type Asked =
+export type AskedAccess =
   { readonly operation: TokenOperationName } | { readonly permission: TokenPermission }
 
-export const foreseen = (asked: Asked): Foreseen =>
+export const foreseen = (asked: AskedAccess): Foreseen =>
   tokenOperations['operation' in asked ? asked.operation : usual[asked.permission]]

@@ -305,7 +305,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   getOwnApplication: plain('GET', '/applications/key', 'private'),
   getApplication: onApplication('GET', 200),
-  updateApplication: onApplication('PUT', 200, '', () => ({
+  updateApplication: onApplication('PUT', 200, '?dry_run=false&confirm=true', () => ({
     body: { name: mark(), ...grants() },
     headers: idempotent(),
   })),
@@ -370,7 +370,9 @@ export const operations: Readonly<Record<string, Operation>> = {
       const asked = { application_id, permission: 'token:read' }
       const place = { id: mark(), containers: [`/${mark()}/`] }
       const operation = { permission: null, operation: 'getToken' }
-      return [{ token_id }, { place }, { token_id, ...operation }].map(about => ({
+      const session = { application_id: null, session_id: await world.session() }
+      const askedOf = [{ token_id }, { place }, { token_id, ...operation }, { place, ...session }]
+      return askedOf.map(about => ({
         method: 'POST',
         target: '/access/explain',
         as: 'management' as const,
