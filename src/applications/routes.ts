@@ -189,6 +189,7 @@ const update = (deps: SimulateDeps) =>
   operation({
     name: 'updateApplication',
     dryRunName: 'previewApplication',
+    readsPages: true,
     method: 'PUT',
     path: '/applications/:id',
     about: 'object',

@@ -100,7 +100,8 @@ describe('a simulated change', () => {
   test('names at most 20 tokens, each of which changes so', async () => {
     const changes = await changesOf(after)
     const samples = changes.flatMap(each => each.samples.map(token => [each, token] as const))
-    expect(samples).toHaveLength(20)
+    expect(samples.length).toBeLessThanOrEqual(20)
+    expect(changes.every(each => each.samples.length > 0)).toBe(true)
     for (const [{ permission, from, to }, token] of samples) {
       expect([shown(before, permission, token), shown(after, permission, token)]).toEqual([
         from,
@@ -154,7 +155,7 @@ describe('a simulated change', () => {
 
   // proves C11.25
   test('counts each of its questions against the rate of requests', async () => {
-    const few = await openTestVault(415, { requestsPerSecondMax: 20 })
+    const few = await openTestVault(415, { requestsPerSecondMax: 3 })
     const key = few.managementKey
     const rules = [ruleOn(1, '/a/', 'mask'), ruleOn(2, '/b/', 'redact')]
     const made = await few.application({ type: 'private', rules })
@@ -162,14 +163,14 @@ describe('a simulated change', () => {
     few.clock.advance(1_000)
     const proposed = { rules: [ruleOn(1, '/a/', 'redact'), ruleOn(2, '/b/', 'reveal')] }
     const body = { application_id: own.body['id'], proposed }
-    // Two permissions, each with 7 kinds of change that can be.
+    // Two questions: both permissions change alike.
     const first = await few.ask('POST', '/access/simulate', { key, body })
     const second = await few.ask('POST', '/access/simulate', { key, body })
     expect([first.status, second.status]).toEqual([200, 429])
     // A change that changes nothing asks nothing.
     few.clock.advance(1_000)
     const same = { ...body, proposed: { rules } }
-    for (let asked = 0; asked < 15; asked += 1) {
+    for (let asked = 0; asked < 3; asked += 1) {
       expect((await few.ask('POST', '/access/simulate', { key, body: same })).status).toBe(200)
     }
   })

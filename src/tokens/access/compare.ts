@@ -7,70 +7,53 @@ import type { Deps } from '../../deps.ts'
 import { invariant } from '../../lib/errors.ts'
 import { pauses } from '../../lib/work.ts'
 import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
-import { plainTransform, transforms, type Grants } from '../../rules/access.ts'
 import {
   showingPermissions,
   type AccessChange,
   type GrantsPair,
-  type ShownAs,
 } from '../../rules/access-changes.ts'
 import type { Caller } from '../../rules/caller.ts'
-import type { TokenPermission } from '../../rules/permissions.ts'
-import { allOf, anyOf, isExact, nothing, without, type Bounds } from '../find/bounds.ts'
-import { tokenCriteria, type Criteria } from '../find/criteria.ts'
-import { tokensShownAs, visibleTokens } from '../find/visibility.ts'
+import type { RowPage } from '../../store/contract.ts'
+import { isExact, type Bounds } from '../find/bounds.ts'
+import { tokenCriteria } from '../find/criteria.ts'
 import { unsealToken } from '../token-record.ts'
-
-const shownOrder: readonly ShownAs[] = [...transforms, 'hidden']
-
-/** Tokens by how grants show them; kinds that no rule leads to are left out. */
-function partsOf(
-  criteria: Criteria,
-  grants: Grants,
-  permission: TokenPermission,
-): ReadonlyMap<ShownAs, Bounds> {
-  const parts = new Map<ShownAs, Bounds>(tokensShownAs(criteria, grants, permission))
-  const visible = visibleTokens(criteria, grants, permission)
-  if (visible !== criteria.every) parts.set('hidden', without(criteria.every, visible))
-  return parts
-}
-
-/** Returns a text that is equal for grants that decide alike by that permission. */
-const deciding = ({ permissions, rules }: Grants, permission: TokenPermission): string =>
-  JSON.stringify([
-    rules
-      .filter(rule => rule.permissions.includes(permission))
-      .map(({ container, transform }) => [container, transform]),
-    permissions.includes(permission) && plainTransform(permission),
-  ])
+import { regionsOf, shownIn, tokensIn, type Region } from './regions.ts'
 
 interface Moved extends Pick<AccessChange, 'permission' | 'from' | 'to'> {
-  readonly tokens: Bounds
+  readonly regions: Region[]
+  /** Equal for those of the same regions. */
+  key: string
 }
 
-/** The kinds of change that can be, each with its tokens: none, or as many as there are. */
-function possibleMoves(criteria: Criteria, { before, after }: GrantsPair): readonly Moved[] {
-  const moves: Moved[] = []
+/** The changes that there can be, each with the regions in which it happens. */
+function movesOf(pair: GrantsPair): readonly Moved[] {
+  const moves = new Map<string, Moved>()
+  const regions = regionsOf(pair)
   for (const permission of showingPermissions) {
-    if (deciding(before, permission) === deciding(after, permission)) continue
-    const [old, next] = [before, after].map(each => partsOf(criteria, each, permission))
-    for (const from of shownOrder) {
-      for (const to of shownOrder) {
-        const [left, right] = [old?.get(from), next?.get(to)]
-        if (from === to || left === undefined || right === undefined) continue
-        moves.push({ permission, from, to, tokens: allOf([left, right]) })
-      }
+    for (const [at, region] of regions.entries()) {
+      const from = shownIn(pair.before, permission, region)
+      const to = shownIn(pair.after, permission, region)
+      if (from === to) continue
+      const name = `${permission} ${from} ${to}`
+      const move = moves.get(name) ?? { permission, from, to, regions: [], key: '' }
+      move.regions.push(region)
+      move.key += ` ${at}`
+      moves.set(name, move)
     }
   }
-  return moves
+  return [...moves.values()]
 }
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'now' | 'elapsedMs'>
 
 const exactQuery = (bounds: Bounds) => {
-  invariant(isExact(bounds), 'rules of applications go by container')
+  invariant(isExact(bounds), 'containers are looked up by terms')
   return bounds.upper
 }
+
+/** Samples are shared out among the changes: each has one, as far as they go. */
+const shareOf = (samples: number, changes: number): number =>
+  Math.min(samples, Math.max(1, Math.floor(samples / changes)))
 
 /**
  * @param charge  takes the number of questions to the store before the first is asked, at most 36
@@ -85,43 +68,42 @@ export async function compareAccess(
   charge: (questions: number) => void,
 ): Promise<readonly AccessChange[]> {
   const { tenantId } = caller
-  const moves = possibleMoves(tokenCriteria(keys, tenantId), pair)
-  charge(moves.length)
-  const nowMs = now()
+  const moves = movesOf(pair)
+  const answers = new Map<string, RowPage | undefined>(moves.map(({ key }) => [key, undefined]))
+  charge(answers.size)
+  const criteria = tokenCriteria(keys, tenantId)
+  const window = { offset: 0, limit: shareOf(samplesMax, moves.length), nowMs: now() }
   const pause = pauses(elapsedMs)
   const changes: AccessChange[] = []
   let samplesLeft = samplesMax
-  for (const { tokens, ...kind } of moves) {
-    const window = { offset: 0, limit: samplesLeft, nowMs }
-    const { rows, total } = await store.page(exactQuery(tokens), window)
-    reserveRows(caller, rows)
-    const samples = rows.map(row => unsealToken(keys, tenantId, row).record.id)
-    samplesLeft -= samples.length
-    if (total > 0) changes.push({ ...kind, count: total, samples })
-    await pause()
+  for (const { key, regions, permission, from, to } of moves) {
+    let page = answers.get(key)
+    if (page === undefined) {
+      page = await store.page(exactQuery(tokensIn(criteria, regions)), window)
+      answers.set(key, page)
+      reserveRows(caller, page.rows)
+      await pause()
+    }
+    const sampled = page.rows.slice(0, samplesLeft)
+    samplesLeft -= sampled.length
+    const samples = sampled.map(row => unsealToken(keys, tenantId, row).record.id)
+    if (page.total > 0) changes.push({ permission, from, to, count: page.total, samples })
   }
   return changes
 }
-
-/** Tokens that some permission reveals. */
-const revealed = (criteria: Criteria, grants: Grants): Bounds =>
-  anyOf([
-    nothing,
-    ...showingPermissions.flatMap(permission =>
-      tokensShownAs(criteria, grants, permission)
-        .filter(([transform]) => transform === 'reveal')
-        .map(([, tokens]) => tokens),
-    ),
-  ])
 
 /** Returns how many tokens are revealed after and were not before, by whatever permission. */
 export async function countNewlyRevealed(
   { store, keys, now }: Pick<Deps, 'store' | 'keys' | 'now'>,
   tenantId: string,
-  { before, after }: GrantsPair,
+  pair: GrantsPair,
 ): Promise<number> {
-  const criteria = tokenCriteria(keys, tenantId)
-  const tokens = without(revealed(criteria, after), revealed(criteria, before))
-  const window = { offset: 0, limit: 0, nowMs: now() }
-  return (await store.page(exactQuery(tokens), window)).total
+  const reveals = (grants: GrantsPair['before'], region: Region): boolean =>
+    showingPermissions.some(permission => shownIn(grants, permission, region) === 'reveal')
+  const regions = regionsOf(pair).filter(
+    region => reveals(pair.after, region) && !reveals(pair.before, region),
+  )
+  if (regions.length === 0) return 0
+  const query = exactQuery(tokensIn(tokenCriteria(keys, tenantId), regions))
+  return (await store.page(query, { offset: 0, limit: 0, nowMs: now() })).total
 }

@@ -88,7 +88,7 @@ function visibleUnder(
 }
 
 /** Visible tokens under each transform that some step has. */
-export function tokensShownAs(
+function tokensShownAs(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
