@@ -25,7 +25,7 @@ const containersOf = ({ rules }: Grants): readonly string[] =>
     return container
   })
 
-/** Returns the regions of both grants together. The first is what lies in no container of theirs. */
+/** Returns the regions of both grants together. The first lies in no container of theirs. */
 export function regionsOf({ before, after }: GrantsPair): readonly Region[] {
   const containers = new Set(['/', ...containersOf(before), ...containersOf(after)])
   const below = new Map<string, string[]>()
