@@ -183,6 +183,10 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'audit key': shape({
     keys: Type.Array(Type.String(), { description: 'the newest; with --all from the first on' }),
   }),
+  'audit witness': shape({
+    address: Type.String({ description: 'where it listens' }),
+    key: Type.String({ description: 'its verifier key' }),
+  }),
   'log digest': shape({
     digests: Type.Array(Type.String(), { description: 'one of each id, in their order' }),
   }),

@@ -30,3 +30,7 @@ export function readCheckpoint(text: string): Checkpoint | undefined {
   if (!/^(?:0|[1-9][0-9]{0,15})$/.test(digits) || !isTreeSize(size)) return undefined
   return root?.length === hashBytes ? { origin, size, root } : undefined
 }
+
+/** The checkpoint of a note, whose signatures are not looked at. @returns undefined as above */
+export const checkpointIn = (note: string): Checkpoint | undefined =>
+  readCheckpoint(note.slice(0, note.indexOf('\n\n') + 1))

@@ -12,7 +12,7 @@ import { checkpointBundlesMax, clockEntryMs } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
 import { sealBundle } from './bundle.ts'
-import { printCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { checkpointIn, printCheckpoint } from './checkpoint.ts'
 import { announceKey, type KeyAnnouncement } from './day-keys.ts'
 import type { AuditEntry } from './entry.ts'
 import {
@@ -103,7 +103,7 @@ async function beginChain(parts: CheckpointParts): Promise<SigningKeys> {
   const vkey = printVerifierKey(signerOf(origin, signing.current).key)
   await store.write([announcementOf(known.length, { vkey })])
   const newest = await readDerived(store, newestCheckpointKey)
-  const before = newest && readCheckpoint(utf8Text(newest).split('\n\n')[0] + '\n')
+  const before = newest && checkpointIn(utf8Text(newest))
   audit.note(
     before === undefined
       ? vaultEntry(now(), 'auditLogBegun', [origin])

@@ -7,7 +7,7 @@ import { utf8Text } from '../lib/bytes.ts'
 import { ApiError, assertStored } from '../lib/errors.ts'
 import type { Store } from '../store/contract.ts'
 import { openBundle, type LoggedEntry } from './bundle.ts'
-import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { checkpointIn, type Checkpoint } from './checkpoint.ts'
 import { newestCheckpointKey, prunedFrontierKey, readDerived } from './derived-keys.ts'
 import { decodeFrontier, emptyFrontier } from './merkle-tree.ts'
 import { proveInclusion } from './proofs.ts'
@@ -30,7 +30,7 @@ export async function newestCheckpoint(store: ReadStore): Promise<NewestCheckpoi
     )
   }
   const note = utf8Text(stored)
-  const checkpoint = readCheckpoint(note.slice(0, note.indexOf('\n\n') + 1))
+  const checkpoint = checkpointIn(note)
   assertStored(checkpoint !== undefined, 'a checkpoint of the audit log')
   return { ...checkpoint, note }
 }
@@ -49,7 +49,7 @@ async function leavesOf(store: ReadStore, first: number, count: number): Promise
   return leaves.slice(0, count)
 }
 
-async function hashesOf(store: ReadStore): Promise<LogHashes> {
+export async function hashesOf(store: ReadStore): Promise<LogHashes> {
   const pruned = await readDerived(store, prunedFrontierKey)
   return {
     leaves: (first, count) => leavesOf(store, first, count),

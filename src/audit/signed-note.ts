@@ -112,15 +112,20 @@ export function openNote(note: string, keys: readonly NoteKey[]): OpenedNote {
 const signatureLine = (key: NoteKey, signature: Uint8Array): string =>
   `${dash} ${key.name} ${printSignature(key, signature)}\n`
 
+function logLine(text: string, { key, sign }: NoteSigner): string {
+  invariant(key.kind === 'log', 'a witness signs with the time')
+  return signatureLine(key, sign(utf8(text)))
+}
+
 /** Returns the note that keys of a log sign. @param text ends with a line feed */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   invariant(text.endsWith('\n') && isPlain(text), 'a note has whole lines of plain text')
-  const lines = signers.map(({ key, sign }) => {
-    invariant(key.kind === 'log', 'a witness signs with the time')
-    return signatureLine(key, sign(utf8(text)))
-  })
-  return `${text}\n${lines.join('')}`
+  return `${text}\n${signers.map(signer => logLine(text, signer)).join('')}`
 }
+
+/** Returns a note with one more signature. */
+export const addSignature = (note: string, signer: NoteSigner): string =>
+  note + logLine(note.slice(0, note.lastIndexOf('\n\n') + 1), signer)
 
 /**
  * Returns the line by which a witness states that it has checked a checkpoint; it is added at the

@@ -79,6 +79,17 @@ export function newOrigin(keys: Sealing, randomBytes: RandomBytes): string {
 export const signerOf = (origin: string, { seed }: SigningKey): NoteSigner =>
   makeNoteSigner(origin, 'log', seed)
 
+/**
+ * The key by which witnesses know a log. They are told one key for good, so it does not change with
+ * the days; it proves nothing to a reader of the log.
+ */
+export function witnessedSignerOf(keys: Sealing, origin: string): NoteSigner {
+  const seed = new Bun.CryptoHasher('sha256', keyOf(keys)).update(`witnessed\0${origin}`).digest()
+  const signer = makeNoteSigner(origin, 'log', seed)
+  seed.fill(0)
+  return signer
+}
+
 interface KeptKey {
   readonly number: number
   readonly day: number

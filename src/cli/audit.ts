@@ -6,8 +6,10 @@ import { Option, type Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import type { LoggedEntry } from '../audit/bundle.ts'
 import type { AuditEntry } from '../audit/entry.ts'
-import { readPublicLog } from '../audit/public-log.ts'
+import { printVerifierKey } from '../audit/note-keys.ts'
+import { chainFrom, readPublicLog } from '../audit/public-log.ts'
 import { entriesBefore, entriesFrom } from '../audit/read-log.ts'
+import { witnessedSignerOf } from '../audit/signing-keys.ts'
 import { auditFollowMs, auditTailMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
@@ -15,6 +17,7 @@ import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
 import { assertSigned, withLog, withPublicLog } from './opened-log.ts'
 import { addAuditVerify } from './audit-verify.ts'
+import { addAuditWitness } from './audit-witness.ts'
 import { takesVault } from './vault-options.ts'
 
 type OpenedLog = Parameters<Parameters<typeof withLog>[1]>[0]
@@ -112,10 +115,24 @@ async function auditTail(options: TailOptions): Promise<void> {
 
 interface KeyOptions extends FolderOptions {
   readonly all?: boolean
+  readonly forWitnesses?: boolean
   readonly json?: boolean
 }
 
+/** Returns the key that witnesses know, of the newest chain. */
+const witnessedKey = (options: KeyOptions): Promise<string> =>
+  withLog(options, async ({ store, keys }) => {
+    const log = await readPublicLog(store)
+    assertSigned(log)
+    const { name } = chainFrom(log, undefined).trusted.key
+    return printVerifierKey(witnessedSignerOf(keys, name).key)
+  })
+
 async function auditKey(options: KeyOptions): Promise<void> {
+  if (options.forWitnesses === true) {
+    const key = await witnessedKey(options)
+    return options.json === true ? sayJson({ keys: [key] }) : sayNow(key)
+  }
   const log = await withPublicLog(options, readPublicLog)
   assertSigned(log)
   const keys = log.announcements.map(({ vkey }) => vkey)
@@ -133,6 +150,7 @@ function readLines(text: string): number {
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('read the audit log, and prove it')
   addAuditVerify(audit)
+  addAuditWitness(audit)
   takesVault(audit.command('export'), { store: 'any', joins: false })
     .description('print every entry; as jsonl, what is printed proves itself')
     .addOption(
@@ -154,7 +172,8 @@ export function addAudit(program: Command): void {
     .action((options: TailOptions) => auditTail(options))
   takesVault(audit.command('key'), { store: 'any', joins: false })
     .description('print the public key that signs the audit log; needs no master key')
-    .option('--all', 'every key since the first')
+    .addOption(new Option('--all', 'every key since the first').conflicts('forWitnesses'))
+    .option('--for-witnesses', 'the key that witnesses know the log by; needs the master key')
     .option('--json', 'print one line of JSON')
     .action((options: KeyOptions) => auditKey(options))
 }

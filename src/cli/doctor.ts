@@ -16,6 +16,7 @@ import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin, rsaBitsMin } from '../limits/operation-limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/disk-reserve.ts'
 import { openPlace } from '../server/backup/backup-place.ts'
+import { readWitness } from '../server/witness/ask-witnesses.ts'
 import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
 import { findCopies } from '../server/folder/copies.ts'
 import {
@@ -151,7 +152,7 @@ function refusedOf(flag: string, check: () => void): DoctorFinding[] {
 
 /** Places beside the vault that `serve` would write to. */
 const findInPlaces = (
-  { erasureLog, backups, checkpointsTo }: Config,
+  { erasureLog, backups, checkpointsTo, settings }: Config,
   data: string,
 ): DoctorFinding[] => [
   ...(erasureLog === undefined
@@ -163,6 +164,7 @@ const findInPlaces = (
   ...(checkpointsTo === undefined
     ? []
     : refusedOf('--audit-checkpoints-to', () => openCheckpointPlace(checkpointsTo, wallMs))),
+  ...refusedOf('--audit-witnesses', () => settings.auditWitnesses.map(readWitness)),
 ]
 
 /** True if a vault is in a database and has no folder on this machine yet, which `serve` makes. */

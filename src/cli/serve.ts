@@ -12,6 +12,7 @@ import {
   openDataFolder,
   type OpenedFolder,
 } from '../server/folder/data-folder.ts'
+import { readWitness } from '../server/witness/ask-witnesses.ts'
 import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
 import { assertOwnStore, databaseOf, databaseEvents } from '../server/folder/folder-database.ts'
 import { joinFolder } from '../server/folder/make-folder.ts'
@@ -160,6 +161,7 @@ async function serve(options: ServeOptions): Promise<void> {
   assertOwnFiles(options)
   if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
   if (config.checkpointsTo !== undefined) openCheckpointPlace(config.checkpointsTo, wallMs)
+  for (const witness of config.settings.auditWitnesses) readWitness(witness)
   // Comes first: a source that is read once may soon be gone.
   const keySource = options.sealed === true ? 'shares' : sourceNameOf(options)
   const start = { workers, keySource, settings: loadSettings(options) }

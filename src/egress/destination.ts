@@ -7,7 +7,7 @@
  * @module
  */
 import { isIP, isIPv4 } from 'node:net'
-import { destinationCharsMax, hostNameCharsMax } from '../limits/limits.ts'
+import { destinationCharsMax, hostNameCharsMax, portMax } from '../limits/limits.ts'
 
 export interface Destination {
   /** A name in lower case without a dot at its end, or an address; IPv6 without brackets. */
@@ -24,7 +24,6 @@ export interface DestinationFault {
 }
 
 const httpsPort = 443
-const portMax = 65_535
 
 const malformed = (expected: string): DestinationFault => ({ failure: 'malformed', expected })
 

@@ -3,7 +3,7 @@
  *
  * A name is resolved once; each of its addresses must be one that may be reached; and the
  * connection goes to one of exactly these, while the certificate is checked for the name. So no
- * second look-up can lead elsewhere. The answer is read within bounds and discarded.
+ * second look-up can lead elsewhere. The answer is read within bounds.
  * @module
  */
 import { isIP, isIPv4 } from 'node:net'
@@ -42,6 +42,7 @@ export type Sent =
       /** From 200 on; a redirect is not followed. */
       readonly status: number
       readonly retryAfterSeconds: number | undefined
+      readonly body: Uint8Array
     }
   | { readonly failure: SendFailure }
 
@@ -75,17 +76,21 @@ async function addressesOf(
   return [...four, ...six].slice(0, triedAddressesMax)
 }
 
-/** Reads the body to its end. @returns false if it is too long; its connection is then closed */
-async function discard({ headers, body }: Response): Promise<boolean> {
+/** Reads the body to its end. @returns undefined if it is too long; its connection is then closed */
+async function readBody({ headers, body }: Response): Promise<Uint8Array | undefined> {
   const said = Number(headers.get('content-length') ?? 0)
+  if (said > sentAnswerBytesMax) {
+    await body?.cancel()
+    return undefined
+  }
+  const chunks: Uint8Array[] = []
   let read = 0
-  if (said <= sentAnswerBytesMax) {
-    for await (const chunk of body ?? []) {
-      read += chunk.length
-      if (read > sentAnswerBytesMax) break
-    }
-  } else await body?.cancel()
-  return Math.max(said, read) <= sentAnswerBytesMax
+  for await (const chunk of body ?? []) {
+    read += chunk.length
+    if (read > sentAnswerBytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Makes the one function by which requests leave; it keeps a pool of connections of its own. */
@@ -117,9 +122,10 @@ export function makeSend(deps: EgressDeps): Send {
 
   async function sendTo(outgoing: Outgoing, address: string, signal: AbortSignal): Promise<Sent> {
     const response = await post(outgoing, address, signal)
-    if (!(await discard(response))) return failed('too_large')
+    const body = await readBody(response)
+    if (body === undefined) return failed('too_large')
     const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'), deps.now())
-    return { status: response.status, retryAfterSeconds }
+    return { status: response.status, retryAfterSeconds, body }
   }
 
   /** Goes on to the next address only while nothing of the request has left. */

@@ -90,7 +90,9 @@ export const hostNameCharsMax = 253
 export const resolveMsMax = 5_000
 /** decision: from the look-up of the name to the last byte of the answer. */
 export const sendMsMax = 20_000
-/** decision: the answer is discarded, so a longer one is only a burden. */
+/** Source: RFC 9293 section 3.1. */
+export const portMax = 65_535
+/** decision: little or nothing of an answer is used, so a longer one is only a burden. */
 export const sentAnswerBytesMax = 64 * 1024
 /** decision: longest wait that a receiver may ask for. */
 export const retryAfterSecondsMax = 24 * 60 * 60

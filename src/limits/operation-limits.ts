@@ -295,6 +295,16 @@ export const noteCharsMax = 1_000_000
 /** decision: as that verifier; the specification requires 16. */
 export const noteSignaturesMax = 100
 
+// Witnesses of the audit log
+/** Source: C2SP tlog-witness, "add-checkpoint". */
+export const witnessProofHashesMax = 63
+/** decision: proof, checkpoint and the signatures that a public log has. */
+export const witnessRequestBytesMax = 64 * 1_024
+/** decision: a request and what it waits for. */
+export const witnessIdleSeconds = 10
+/** decision: as often as copies of checkpoints; a witness of others is not to be burdened. */
+export const witnessEveryMs = 60_000
+
 // Reading the audit log
 /** decision: interval at which a reader looks for new entries. */
 export const auditFollowMs = 250

@@ -19,6 +19,8 @@ export const corsOriginsMax = 100
 export const trustedProxiesMax = 100
 /** decision: addresses of receivers that are not public: a few networks. */
 export const egressAllowMax = 64
+/** decision: each is asked once a minute; more than a handful prove no more. */
+export const auditWitnessesMax = 8
 export const settingCharsMax = 1_000
 
 // Connections and processes

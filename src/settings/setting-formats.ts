@@ -81,6 +81,10 @@ const isPlainNetwork = (value: string): boolean => {
   return isNetwork(value) && (isIPv4(address) || addressBytes(address)?.length === 16)
 }
 
+/** The key of a witness, an @ and its address; what is in them is read at the start. */
+const isWitness = (value: string): boolean =>
+  /^[^+\s,]+\+[0-9a-f]{8}\+[\w+/=]+@https:\/\/\S+$/.test(value)
+
 const formats = {
   'address or network': isNetwork,
   'plain address or network': isPlainNetwork,
@@ -91,5 +95,6 @@ const formats = {
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
+  witness: isWitness,
 }
 for (const [format, check] of Object.entries(formats)) FormatRegistry.Set(format, check)

@@ -23,6 +23,7 @@ import {
   auditBytesSettingMin,
   auditDaysDefault,
   auditDaysSettingMax,
+  auditWitnessesMax,
   bodiesBytesSettingMax,
   bodyBytesSettingMax,
   bodyBytesSettingMin,
@@ -166,6 +167,12 @@ export const settingsSchema = Type.Object({
     auditBytesSettingMax,
     'bytes of the audit log from which the oldest entries go before their days are over',
   ),
+  auditWitnesses: list(Type.String({ format: 'witness', maxLength: settingCharsMax }), {
+    maxItems: auditWitnessesMax,
+    default: [],
+    description: 'witnesses that cosign the audit log: the key of each, an @ and its address',
+    expected: `at most ${auditWitnessesMax} of the form <verifier key>@https://witness.example.com`,
+  }),
   documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
   /** Contract section 5. */
   cvcLifetime: Type.String({

@@ -102,6 +102,13 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),
   'audit verify': () => beside(() => runCoffer(['audit', 'verify', '--data', data, '--json'])),
   'audit key': () => beside(() => runCoffer(['audit', 'key', '--data', data, '--json'])),
+  async 'audit witness'() {
+    const log = (await beside(() => runCoffer(['audit', 'key', '--data', data]))).stdout.trim()
+    const words = ['--folder', join(root, 'witness'), '--name', 'w.example', '--log', log]
+    const running = await startCoffer(['audit', 'witness', ...words, '--port', '0', '--json'])
+    const exitCode = await running.end('SIGTERM')
+    return { exitCode, stdout: running.ready, stderr: await running.stderr }
+  },
   'log digest': () => runCoffer(['log', 'digest', 'order-17', '--data', data, '--json']),
   async 'app regenerate'() {
     return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])

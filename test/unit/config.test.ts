@@ -27,6 +27,7 @@ function expectOneLine(run: () => unknown, says: string): void {
   expect(error.message).not.toContain('\n')
 }
 
+const witness = 'w.example+2a7cba2c+BK4vS1zK@https://w.example/a'
 const origins = ['https://a.example', 'http://b:81']
 
 /** Every setting, as texts, as members of the file, and their meaning. */
@@ -52,6 +53,7 @@ const samples: {
   auditReads: ['durable', 'durable', 'durable'],
   auditDays: ['30', 30, 30],
   auditBytesMax: ['100000000', 100_000_000, 100_000_000],
+  auditWitnesses: [witness, [witness], [witness]],
   documentationPage: ['false', false, false],
   cvcLifetime: ['1h', '1h', '1h'],
   cardNumberGuard: ['false', false, false],
@@ -119,6 +121,7 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   foldRows: 700,
   auditReads: 'buffered',
   auditDays: 90,
+  auditWitnesses: [`${witness}/b`],
   auditBytesMax: 200_000_000,
   documentationPage: true,
   cvcLifetime: 'never',
@@ -175,6 +178,9 @@ describe('a value that cannot be is refused', () => {
     ['egressAllow', '10.0.0.0/33'],
     ['egressAllow', 'hooks.example'],
     ['egressAllow', '::ffff:0:0/96'],
+    ['auditWitnesses', witness.replace('https', 'http')],
+    ['auditWitnesses', 'https://witness.example'],
+    ['auditWitnesses', canary],
     ['searchGuessesPerMinuteMax', '-1'],
     ['createGuessesPerMinuteMax', canary],
     ['cardNumberGuard', 'yes'],

@@ -4,6 +4,7 @@
  * @module
  */
 import { makeAuditLog } from '../../audit/audit-log.ts'
+import type { SignedCheckpoint } from '../../audit/checkpoints.ts'
 import type { AuditEntry } from '../../audit/entry.ts'
 import type { Address } from '../../settings/config.ts'
 import { primitives } from '../../crypto/primitives.ts'
@@ -18,6 +19,8 @@ import {
   openCheckpointPlace,
   type CheckpointCopies,
 } from '../backup/checkpoint-copies.ts'
+import { systemSend } from '../../webhooks/system-send.ts'
+import { makeWitnessedLog, readWitness, type WitnessedLog } from '../witness/ask-witnesses.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
 import type { ErasureLog } from '../folder/erasure-log.ts'
 import { startAnswering, type Answering, type ServerListener, type Sharing } from './server.ts'
@@ -104,6 +107,11 @@ const copiesOf = ({ checkpointsTo }: VaultUse, deps: Deps): CheckpointCopies | u
     ? undefined
     : makeCheckpointCopies(openCheckpointPlace(checkpointsTo, wallMs), deps)
 
+const witnessedOf = (deps: Deps): WitnessedLog | undefined =>
+  deps.settings.auditWitnesses.length === 0
+    ? undefined
+    : makeWitnessedLog(deps, systemSend(deps), deps.settings.auditWitnesses.map(readWitness))
+
 export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe): ServedVault {
   const { sharing, logging } = serving
   const { log, observe } = logging
@@ -122,10 +130,16 @@ export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe)
   const { scrub } = opened.store
   const { signing: place, store } = opened
   const copies = copiesOf(serving, deps)
-  const auditUpkeep = { place, figures: store.figures, offer: copies?.offer }
+  const witnessed = witnessedOf(deps)
+  const offer = (checkpoint: SignedCheckpoint): void => {
+    copies?.offer(checkpoint)
+    witnessed?.offer(checkpoint)
+  }
+  const auditUpkeep = { place, figures: store.figures, offer }
   const answering = startAnswering(deps, app, { isSweeper, scrub, auditUpkeep })
   const { deliveries } = answering
-  return { opened, deps, app, answering, operations, clock, isFirst, copies, deliveries }
+  const watched = { copies, witnessed, deliveries }
+  return { opened, deps, app, answering, operations, clock, isFirst, ...watched }
 }
 
 /** Ends what a vault has in memory once nothing runs in it. */

@@ -15,6 +15,7 @@ const infos = new Set([
   'administered',
   'audit_checkpoint',
   'audit_copy_made',
+  'audit_cosigned',
   'backup_made',
   'backup_on_time',
   'clock_caught_up',
@@ -34,6 +35,8 @@ const infos = new Set([
 /** Failures that last until an operator fixes them. */
 const errors = new Set([
   'audit_copy_failed',
+  'audit_not_cosigned',
+  'audit_witness_ahead',
   'backup_failed',
   'database_gone',
   'disk_full',

@@ -47,6 +47,8 @@ export interface Gauges {
   /** End of the server certificate, Unix time; absent without TLS. */
   readonly certificateUntilMs: () => number | undefined
   /** Checkpoints that were to be kept elsewhere; absent if none are. */
+  /** By outcome; none if no witnesses are set. */
+  readonly witnessed: () => Readonly<Record<string, number>> | undefined
   readonly checkpointCopies: () => { readonly kept: number; readonly failed: number } | undefined
   /** Absent while the vault is sealed, and for a log that nothing bounds. */
   readonly logBudgetBytes: () => number | undefined
@@ -119,6 +121,12 @@ function addCheckpointCopies(registry: Registry, { checkpointCopies }: Gauges): 
 function addLogGauges(add: AddGauge, { store, logBudgetBytes }: Gauges): void {
   add('coffer_audit_log_bytes', 'what the audit log takes', async () => (await store())?.logBytes)
   add('coffer_audit_log_budget_bytes', 'what it may take', logBudgetBytes)
+function addWitnessed(registry: Registry, { witnessed }: Gauges): void {
+  const help = 'checkpoints of the audit log that witnesses were to cosign, by outcome'
+  const labelNames = ['outcome'] as const
+  addCounter(registry, { name: 'coffer_audit_witness_total', help, labelNames }, () =>
+    Object.entries(witnessed() ?? {}).map(([outcome, count]) => [{ outcome }, count]),
+  )
 }
 
 function addClockGauges(add: AddGauge, gauges: Gauges): void {
@@ -140,6 +148,7 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   addLogGauges(add, gauges)
   addCheckpointCopies(registry, gauges)
   addDeliveryMetrics(registry, gauges.deliveries)
+  addWitnessed(registry, gauges)
   add('coffer_sweep_lag_seconds', 'since when a row that has expired is still there', async () =>
     secondsOf(await gauges.sweepLagMs()),
   )

@@ -8,6 +8,7 @@ import type { TcpAddress } from '../../settings/config.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { endBehindLast } from '../../http/keep-alive.ts'
 import { describeError } from '../../http/problem.ts'
+import { portMax } from '../../limits/limits.ts'
 import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
 import { singleFlight } from '../../lib/serial.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
@@ -21,7 +22,6 @@ type TakeShare = (text: Uint8Array) => Promise<object>
 
 /** `uri-host [ ":" port ]`, with an IPv6 address in brackets (RFC 9110 section 7.2). */
 const hostPattern = /^(?:\[([^[\]]*:[^[\]]*)\]|([^:[\]]+))(?::(\d{0,5}))?$/
-const portMax = 65_535
 
 /**
  * True if no page of another site can make its browser send this `Host`: an address, a name of this

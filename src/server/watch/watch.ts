@@ -15,6 +15,7 @@ import { singleFlight } from '../../lib/serial.ts'
 import type { StoreFigures } from '../../store/operated.ts'
 import type { App } from '../listen/app.ts'
 import type { CheckpointCopies } from '../backup/checkpoint-copies.ts'
+import type { WitnessedLog } from '../witness/ask-witnesses.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { Clock } from '../process/clock.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
@@ -33,6 +34,7 @@ export interface Watched {
   readonly deliveries: () => DeliveryFigures
   /** Copies of checkpoints that this process makes. */
   readonly copies?: CheckpointCopies | undefined
+  readonly witnessed?: WitnessedLog | undefined
 }
 
 interface WatchedProcess {
@@ -156,6 +158,7 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
     clockAheadMs: ofOpen(({ clock }) => clock.aheadMs()),
     database: () => current()?.opened.database?.databaseFigures(),
     certificateUntilMs,
+    witnessed: () => current()?.witnessed?.counts(),
     checkpointCopies: () => current()?.copies?.counts(),
     checks: () =>
       Object.entries(checks).map(([name, check]: [string, () => boolean]) => [

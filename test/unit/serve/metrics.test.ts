@@ -33,6 +33,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     keys: () => ({ count: 1, ageMs: 1 }),
     database: () => undefined,
     certificateUntilMs: none,
+    witnessed: () => undefined,
     checkpointCopies: () => undefined,
     checks: () => [],
     logBudgetBytes: () => undefined,

@@ -1,0 +1,166 @@
+/**
+ * A vault and a witness as processes: the witness cosigns, remembers over its own end, and shows
+ * that the folder of the vault was put back, which the vault itself notices at its next start.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { certificates, receiverAddress, writeAuthority } from '../support/receivers.ts'
+import { until } from '../support/until.ts'
+
+interface Told {
+  readonly address: string
+  readonly key: string
+}
+
+let root: string
+let data: string
+let words: readonly string[]
+let log: string
+let witness: Running
+let told: Told
+
+const toldBy = (running: Running): Told => JSON.parse(running.ready) as Told
+
+const startWitness = (port = '0', ...more: readonly string[]) =>
+  startCoffer(['audit', 'witness', ...words, '--port', port, ...more, '--json'])
+
+const serve = () =>
+  startCoffer(['serve', '--data', data, '--port', '0', '--ops-port', '0'], {
+    env: {
+      COFFER_AUDIT_WITNESSES: `${told.key}@${told.address}`,
+      COFFER_EGRESS_ALLOW: receiverAddress,
+      NODE_EXTRA_CA_CERTS: writeAuthority(),
+    },
+  })
+
+const opsOf = ({ ready }: Running): string =>
+  /http:\S+/.exec(ready.split('\n').find(line => /metrics/.test(line)) ?? '')?.[0] ?? ''
+
+/** Waits until the vault counts that outcome. */
+const untilCounted = (vault: Running, outcome: string): Promise<void> =>
+  until(async () => {
+    const text = await (await fetch(`${opsOf(vault)}/metrics`)).text()
+    return new RegExp(`coffer_audit_witness_total\\{outcome="${outcome}"\\} [1-9]`).test(text)
+  })
+
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${told.address}${path}`, { ...init, tls: { rejectUnauthorized: false } } as RequestInit)
+
+async function cosigned(): Promise<string> {
+  const origin = log.slice(0, log.indexOf('+'))
+  const hash = new Bun.CryptoHasher('sha256').update(origin).digest('hex')
+  const answer = await ask(`/${hash}/checkpoint`)
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+beforeAll(async () => {
+  root = temporaryFolder()
+  data = join(root, 'data')
+  expect((await runCoffer(['init', '--data', data])).exitCode).toBe(0)
+  // A first start makes the keys of its log.
+  const first = await startCoffer(['serve', '--data', data, '--port', '0'])
+  await first.end('SIGTERM')
+  log = (await runCoffer(['audit', 'key', '--data', data, '--for-witnesses'])).stdout.trim()
+  const [cert, key] = [join(root, 'cert.pem'), join(root, 'key.pem')]
+  writeFileSync(cert, certificates.right.cert, { mode: 0o600 })
+  writeFileSync(key, certificates.right.key, { mode: 0o600 })
+  const [folder, name] = [join(root, 'witness'), 'witness.example']
+  words = ['--folder', folder, '--name', name, '--log', log, '--host', receiverAddress]
+  words = [...words, '--tls-cert', cert, '--tls-key', key]
+  witness = await startWitness()
+  told = toldBy(witness)
+  const vault = await serve()
+  await untilCounted(vault, 'cosigned')
+  await vault.end('SIGTERM')
+}, 300_000)
+
+afterAll(async () => {
+  expect(await witness.end('SIGTERM')).toBe(0)
+})
+
+describe('a witness', () => {
+  // proves S99
+  test('cosigns a vault, forgets nothing when killed, and shows that a folder was put back', async () => {
+    const older = join(root, 'older')
+    cpSync(data, older, { recursive: true })
+    // Its start and end are entries, so that the next checkpoint is ahead of the copy.
+    expect(await (await serve()).end('SIGTERM')).toBe(0)
+    const vault = await serve()
+    await untilCounted(vault, 'cosigned')
+    expect(await vault.end('SIGTERM')).toBe(0)
+    const pinned = join(root, 'pinned.note')
+    writeFileSync(pinned, await cosigned())
+    const verify = () => runCoffer(['audit', 'verify', '--data', data, '--pinned', pinned])
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: '' })
+
+    await witness.end('SIGKILL')
+    const port = new URL(told.address).port
+    witness = await startWitness(port)
+    expect(toldBy(witness)).toEqual(told)
+    expect(await cosigned()).toBe(await Bun.file(pinned).text())
+
+    rmSync(data, { recursive: true })
+    cpSync(older, data, { recursive: true })
+    const { exitCode, stderr } = await verify()
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('the log ends here, before what was signed or announced')
+    const back = await serve()
+    await untilCounted(back, 'ahead')
+    expect(await back.end('SIGTERM')).toBe(0)
+    const event = '"event":"audit_witness_ahead","witness":"witness.example","outcome":"ahead"'
+    expect(await back.stderr).toContain(event)
+    expect(await cosigned()).toBe(await Bun.file(pinned).text())
+  }, 300_000)
+
+  test('answers nothing but its two questions, and nobody it does not know', async () => {
+    expect((await ask('/')).status).toBe(404)
+    expect((await ask(`/${'0'.repeat(64)}/checkpoint`)).status).toBe(404)
+    expect((await ask(`/${'0'.repeat(64)}/checkpoint`, { method: 'POST' })).status).toBe(405)
+    expect((await ask('/add-checkpoint')).status).toBe(405)
+    const post = (body: string | Uint8Array<ArrayBuffer>) =>
+      ask('/add-checkpoint', { method: 'POST', body })
+    const note = await cosigned()
+    expect((await post(note)).status).toBe(400)
+    expect((await post(new Uint8Array([0xff, 0x0a]))).status).toBe(400)
+    expect((await post(`old 0\n\n${note.replace('coffer/', 'coffee/')}`)).status).toBe(404)
+    expect((await post(`old 0\n\n${note}`)).status).toBe(409)
+    expect((await post('x'.repeat(70_000))).status).toBe(413)
+  })
+
+  test('has its folder for itself, and says what is wrong with its files', async () => {
+    const run = (...more: readonly string[]) =>
+      runCoffer(['audit', 'witness', ...words, '--port', '0', ...more])
+    expect((await run()).stderr).toMatch(
+      /^coffer: another coffer runs on this data folder \(coffer audit witness, process \d+\)/,
+    )
+    const folder = join(root, 'damaged')
+    cpSync(join(root, 'witness'), folder, { recursive: true })
+    const [note = ''] = readdirSync(folder).filter(each => each.endsWith('.note'))
+    writeFileSync(join(folder, note), 'x')
+    expect((await run('--folder', folder)).stderr).toContain('is no checkpoint that was cosigned')
+    rmSync(join(folder, note))
+    writeFileSync(join(folder, 'witness.key'), 'x')
+    expect((await run('--folder', folder)).stderr).toContain('holds no key of a witness')
+    const other = await run('--log', told.key)
+    expect(other.stderr).toContain('expected the key of a log')
+    expect((await run('--name', 'a b')).stderr).toContain('--name: expected a name without blanks')
+  }, 300_000)
+})
+
+describe('the witnesses of a vault', () => {
+  test.each([
+    ['of a log', () => `${log}@https://w.example`, 'expected the key of a witness, not of a log'],
+    ['that is broken', () => 'w+00000000+AA==@https://w.example', 'expected a key of Ed25519'],
+    ['by name of a user', () => `${told.key}@https://u@w.example`, 'without user name'],
+  ])('are refused at the start: a key %s', async (_, given, says) => {
+    const env = { COFFER_AUDIT_WITNESSES: given() }
+    const { exitCode, stderr } = await runCoffer(['serve', '--data', data, '--port', '0'], { env })
+    expect(exitCode).not.toBe(0)
+    expect(stderr).toContain('--audit-witnesses: ')
+    expect(stderr).toContain(says)
+  })
+})
