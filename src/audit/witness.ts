@@ -24,11 +24,11 @@ export interface WitnessVerdict {
   readonly body: string
   /** Media type, unless it is plain text. */
   readonly type?: string
-  /** Of a checkpoint that its log has signed. */
+  /** The name of the log, if it has signed the checkpoint. */
   readonly origin?: string
   /**
-   * Of a checkpoint that was cosigned: the note with the signature of the witness. Signatures of
-   * keys that the witness does not know stay: a reader of the log may know them.
+   * The note with the signature of the witness, if it has cosigned. Signatures of keys that it does
+   * not know stay: a reader of the log may know them.
    */
   readonly cosigned?: string
 }

@@ -76,7 +76,7 @@ async function addressesOf(
   return [...four, ...six].slice(0, triedAddressesMax)
 }
 
-/** Reads the body to its end. @returns undefined if it is too long; its connection is then closed */
+/** Reads the whole body. @returns undefined if it is too long; its connection is then closed */
 async function readBody({ headers, body }: Response): Promise<Uint8Array | undefined> {
   const said = Number(headers.get('content-length') ?? 0)
   if (said > sentAnswerBytesMax) {

@@ -84,7 +84,7 @@ afterAll(async () => {
 
 describe('a witness', () => {
   // proves S99
-  test('cosigns a vault, forgets nothing when killed, and shows that a folder was put back', async () => {
+  test('cosigns, forgets nothing when killed, and shows that a folder was put back', async () => {
     const older = join(root, 'older')
     cpSync(data, older, { recursive: true })
     // Its start and end are entries, so that the next checkpoint is ahead of the copy.

@@ -192,9 +192,11 @@ describe('the scrape of a vault', () => {
     .flatMap(text => text.match(/\b(?:coffer|process)_\w+(?=\{)/g) ?? [])
     .map(name => name.replace(/(?<=duration_seconds)_(?:bucket|sum|count)$/, ''))
   const isOfDatabase = (name: string): boolean => name.startsWith('coffer_database_')
-  // Vaults that keep checkpoints in a bucket tell of it: see `test/cli/audit-copies.test.ts`.
+  // Told by vaults that have a bucket or witnesses: see `test/cli/audit-copies.test.ts` and
+  // `test/cli/audit-witness.test.ts`.
+  const isOfOthers = (name: string): boolean => /^coffer_audit_(?:copies|witness)_total$/.test(name)
   const isToldHere = (name: string): boolean =>
-    (isPostgresThere || !isOfDatabase(name)) && name !== 'coffer_audit_copies_total'
+    (isPostgresThere || !isOfDatabase(name)) && !isOfOthers(name)
 
   /**
    * Returns the metric names of all vaults, after each has made a backup and answered something.

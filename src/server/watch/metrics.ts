@@ -46,9 +46,9 @@ export interface Gauges {
   readonly clockAheadMs: () => number | undefined
   /** End of the server certificate, Unix time; absent without TLS. */
   readonly certificateUntilMs: () => number | undefined
-  /** Checkpoints that were to be kept elsewhere; absent if none are. */
-  /** By outcome; none if no witnesses are set. */
+  /** Checkpoints that witnesses were to cosign, by outcome; absent if there are no witnesses. */
   readonly witnessed: () => Readonly<Record<string, number>> | undefined
+  /** Checkpoints that were to be kept elsewhere; absent if none are. */
   readonly checkpointCopies: () => { readonly kept: number; readonly failed: number } | undefined
   /** Absent while the vault is sealed, and for a log that nothing bounds. */
   readonly logBudgetBytes: () => number | undefined
@@ -121,6 +121,8 @@ function addCheckpointCopies(registry: Registry, { checkpointCopies }: Gauges): 
 function addLogGauges(add: AddGauge, { store, logBudgetBytes }: Gauges): void {
   add('coffer_audit_log_bytes', 'what the audit log takes', async () => (await store())?.logBytes)
   add('coffer_audit_log_budget_bytes', 'what it may take', logBudgetBytes)
+}
+
 function addWitnessed(registry: Registry, { witnessed }: Gauges): void {
   const help = 'checkpoints of the audit log that witnesses were to cosign, by outcome'
   const labelNames = ['outcome'] as const

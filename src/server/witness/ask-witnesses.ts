@@ -23,7 +23,7 @@ export interface KnownWitness {
   readonly destination: Destination
 }
 
-/** What came of asking a witness once. */
+/** Result of asking a witness once. */
 export type WitnessOutcome = 'cosigned' | 'ahead' | 'refused' | 'failed'
 
 /**

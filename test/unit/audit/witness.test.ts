@@ -1,6 +1,6 @@
 /**
- * What a witness cosigns: a checkpoint of a log that it knows, which continues what it cosigned
- * before. Statuses of C2SP tlog-witness, "add-checkpoint".
+ * A witness cosigns a checkpoint of a log that it knows, if that continues what it cosigned before.
+ * Statuses are of C2SP tlog-witness, "add-checkpoint".
  */
 import { describe, expect, test } from 'bun:test'
 import { makeNoteSigner } from '../../../src/audit/note-keys.ts'
