@@ -24,7 +24,7 @@ export interface KnownWitness {
 }
 
 /** Result of asking a witness once. */
-export type WitnessOutcome = 'cosigned' | 'ahead' | 'refused' | 'failed'
+type WitnessOutcome = 'cosigned' | 'ahead' | 'refused' | 'failed'
 
 /**
  * @param text a verifier key, an @ and an address
