@@ -10,6 +10,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildDefinition } from './build-id.ts'
+import { embedConsole } from './embed-console.ts'
 import { embedFrame } from './embed-frame.ts'
 import { embedNatives, missingFiles, replacedFiles, type Target } from './embed-natives.ts'
 
@@ -37,6 +38,7 @@ export async function makeBinary(making: Making): Promise<readonly string[]> {
   // The bundler works on relative paths: the names in stack traces start at the root.
   process.chdir(root)
   const used = new Set<string>()
+  const ofConsole = new Set<string>()
   const { success, logs, metafile } = await Bun.build({
     entrypoints: [join(root, 'src', 'main.ts')],
     target: 'bun',
@@ -45,7 +47,11 @@ export async function makeBinary(making: Making): Promise<readonly string[]> {
     sourcemap: 'inline',
     define: buildDefinition(root),
     metafile: true,
-    plugins: [embedNatives(target, modules, used), await embedFrame()],
+    plugins: [
+      embedNatives(target, modules, used),
+      await embedFrame(),
+      await embedConsole(ofConsole),
+    ],
     compile: {
       outfile,
       ...(runtime === undefined
@@ -66,5 +72,5 @@ export async function makeBinary(making: Making): Promise<readonly string[]> {
   if (unused.length > 0) throw new Error(`the bundle did not take ${unused.join(', ')}`)
   // The map is inside the binary; the bundler leaves a second copy beside it.
   rmSync(`${outfile}.map`, { force: true })
-  return Object.keys(metafile?.inputs ?? {})
+  return [...Object.keys(metafile?.inputs ?? {}), ...ofConsole]
 }

@@ -24,6 +24,7 @@ import { makeStoreTurns } from './http/store-turns.ts'
 import { makeKeepAlive } from './http/keep-alive.ts'
 import { makeInFlight } from './http/in-flight.ts'
 import { makeClientAddress, makeEnterAddress } from './http/client-address.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { documentation } from './http/documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'
 import type { Pipeline } from './http/pipeline.ts'
@@ -123,6 +124,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(simulateRoutes(simulateDepsOf(deps), pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
+  if (deps.settings.consolePage) pages.use(consoleRoutes(pipeline))
   const elements = elementRoutes(pipeline)
   const known = [...operations.routes, ...pages.routes, ...elements.routes]
   return operations

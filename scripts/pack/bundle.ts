@@ -8,6 +8,7 @@
  * @module
  */
 import { buildDefinition } from '../build-id.ts'
+import { embedConsole } from '../embed-console.ts'
 import { embedFrame } from '../embed-frame.ts'
 import { basename, extname, join, resolve } from 'node:path'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -108,6 +109,7 @@ export async function writeBundle(
   { entry, file, target, format = 'esm', banner = '' }: Bundle,
 ): Promise<readonly string[]> {
   const used = new Set<string>()
+  const ofConsole = new Set<string>()
   const { success, logs, outputs, metafile } = await Bun.build({
     entrypoints: [join(root, entry)],
     target,
@@ -118,7 +120,12 @@ export async function writeBundle(
     minify: target !== 'bun' && { identifiers: true, syntax: true },
     define: buildDefinition(root),
     external: [...external, 'react', 'react/*', '*.cjs'],
-    plugins: [within(folder, used), besideElements(file), await embedFrame()],
+    plugins: [
+      within(folder, used),
+      besideElements(file),
+      await embedFrame(),
+      await embedConsole(ofConsole),
+    ],
     metafile: true,
     throw: false,
   })
@@ -126,6 +133,6 @@ export async function writeBundle(
   if (!success || output === undefined) throw new Error(`${entry}: ${logs.map(String).join('\n')}`)
   const text = await output.text()
   writeFileSync(join(folder, file), target === 'bun' ? text : compactLines(text, entry))
-  const inputs = Object.keys(metafile?.inputs ?? {}).map(path => resolve(path))
+  const inputs = [...Object.keys(metafile?.inputs ?? {}), ...ofConsole].map(path => resolve(path))
   return [...used, ...inputs]
 }

@@ -16,6 +16,10 @@ export const build: Check = { name: 'build', command: ['scripts/build.ts'] }
 export const checks: readonly Check[] = [
   { name: 'lint', command: ['node_modules/.bin/oxlint', '--deny-warnings'] },
   { name: 'types', command: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
+  {
+    name: 'types of the console',
+    command: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'src/console/app'],
+  },
   { name: 'unused code', command: ['node_modules/.bin/knip'] },
   {
     name: 'format',

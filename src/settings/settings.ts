@@ -174,6 +174,7 @@ export const settingsSchema = Type.Object({
     expected: `at most ${auditWitnessesMax} of the form <verifier key>@https://witness.example.com`,
   }),
   documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
+  consolePage: flag(true, 'serve the console, a page for people with a key, at /console'),
   /** Contract section 5. */
   cvcLifetime: Type.String({
     format: 'code lifetime',

@@ -32,6 +32,7 @@ const system = [
   'src/deps.ts',
   'src/client/platform.ts',
   'src/elements/frame/platform.ts',
+  'src/console/app/platform.ts',
 ]
 const nothing = /^(?!)/
 

@@ -55,6 +55,8 @@ const layers: readonly Layer[] = [
     ],
     imports: [],
   },
+  // Bundled for browsers: it knows the server by its interface alone.
+  { name: 'console in browsers', paths: ['src/console/app'], imports: ['client'] },
   { name: 'http', paths: ['src/http'], imports: ['deps', ...core] },
   // Requests of the vault to others, whatever they carry.
   { name: 'egress', paths: ['src/egress'], imports: ['leaves'] },
@@ -125,6 +127,7 @@ const entries = [
   'src/testing/index.ts',
   'src/testing/child.ts',
   'src/elements/frame/main.ts',
+  'src/console/app/main.tsx',
   'src/elements/host/index.ts',
   'src/elements/react/index.ts',
   'src/elements/element/index.ts',
@@ -160,12 +163,14 @@ const homes: readonly Home[] = [
     ],
   },
   { packages: /^react$/, paths: ['src/elements/react'] },
+  { packages: /^(?:preact|@preact\/signals)$/, paths: ['src/console/app'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   { packages: /^age-encryption$/, paths: ['src/cli/bulk'] },
   {
     packages: /^(?:node|bun)(?::.*)?$/,
     paths: ['src'],
-    except: /^src\/(?:client\/(?!socket\.ts$)|elements\/(?:frame|host|react|element)\/)/,
+    except:
+      /^src\/(?:client\/(?!socket\.ts$)|console\/app\/|elements\/(?:frame|host|react|element)\/)/,
   },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
 ]

@@ -36,7 +36,7 @@ function checkTypes({ sources }: Project): string[] {
 const namesOfFolders: readonly string[] = ['routes.ts', 'schema.ts', 'limits.ts', 'index.ts']
 
 /** Separate programs: a name is used once in each, and once in the server. */
-const programs = ['src/client/', 'src/elements/', 'src/testing/']
+const programs = ['src/client/', 'src/elements/', 'src/console/app/', 'src/testing/']
 
 function checkFileNames({ sources }: Project): string[] {
   const first = new Map<string, string>()

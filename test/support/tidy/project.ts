@@ -53,7 +53,7 @@ const parseSource = (path: string, text: string): Source => ({
 })
 
 export function makeProject(files: ReadonlyMap<string, string>): Project {
-  const typescript = [...files].filter(([path]) => path.endsWith('.ts'))
+  const typescript = [...files].filter(([path]) => /\.tsx?$/.test(path))
   return { files, sources: typescript.map(([path, text]) => parseSource(path, text)) }
 }
 

@@ -53,7 +53,7 @@ export const listLongFunctions = ({ sources }: Project): readonly string[] =>
 const printed = 'src/client/interface.ts'
 
 const isProgram = (path: string): boolean =>
-  path !== printed && /\.ts$|^scripts\/[^.]+$|^\.ci\/[^.]+$/.test(path)
+  path !== printed && /\.tsx?$|^scripts\/[^.]+$|^\.ci\/[^.]+$/.test(path)
 
 const checkFiles = ({ files }: Project): string[] =>
   [...files]

@@ -1,0 +1,55 @@
+/**
+ * The state of one question to the vault: under way, answered or refused. A later question replaces
+ * an earlier one, whose answer then counts for nothing.
+ * @module
+ */
+import { useSignal, type Signal } from '@preact/signals'
+import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { ask, type Question, type Refusal } from './vault.ts'
+
+export type Answering<T> =
+  | { readonly state: 'nothing' }
+  | { readonly state: 'loading'; readonly before: T | undefined }
+  | { readonly state: 'refused'; readonly refusal: Refusal }
+  | { readonly state: 'answered'; readonly value: T }
+
+interface Asking<T> {
+  readonly asked: Signal<Answering<T>>
+  readonly run: (question: Question) => Promise<Answering<T>>
+}
+
+const known = <T>(asked: Answering<T>): T | undefined =>
+  asked.state === 'answered' ? asked.value : asked.state === 'loading' ? asked.before : undefined
+
+/** For questions that a person asks by a button. */
+function useAsking<T>(): Asking<T> {
+  const asked = useSignal<Answering<T>>({ state: 'nothing' })
+  const turn = useRef(0)
+  const run = useCallback(async (question: Question): Promise<Answering<T>> => {
+    turn.current += 1
+    const own = turn.current
+    asked.value = { state: 'loading', before: known(asked.peek()) }
+    const outcome = await ask<T>(question)
+    const next: Answering<T> =
+      outcome.refusal === undefined
+        ? { state: 'answered', value: outcome.value }
+        : { state: 'refused', refusal: outcome.refusal }
+    if (own === turn.current) asked.value = next
+    return next
+  }, [])
+  return { asked, run }
+}
+
+/**
+ * For a question that a screen asks by itself.
+ * @returns also `again`, which asks it once more
+ */
+export function useAnswer<T>(question: Question | undefined) {
+  const { asked, run } = useAsking<T>()
+  const text = JSON.stringify(question)
+  const again = useCallback(() => {
+    if (text !== undefined) void run(JSON.parse(text) as Question)
+  }, [text, run])
+  useEffect(again, [again])
+  return { asked, again }
+}

@@ -1,0 +1,73 @@
+/**
+ * The open console: its head with the places, and the screen of the place.
+ * @module
+ */
+import type { FunctionComponent } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { go, place, type Place } from './place.ts'
+import { lock, owner } from './sitting.ts'
+import { TokenScreen } from './token-screen.tsx'
+import { TokensScreen } from './tokens-screen.tsx'
+import { Text } from './value.tsx'
+
+const screens: Readonly<Record<Place, FunctionComponent>> = {
+  tokens: TokensScreen,
+  token: TokenScreen,
+}
+
+/** Places with a link, and those below them. */
+const links: readonly (readonly [Place, string, readonly Place[]])[] = [
+  ['tokens', 'Tokens', ['tokens', 'token']],
+]
+
+const Links = () => (
+  <nav aria-label="Screens">
+    <ul>
+      {links.map(([to, name, within]) => (
+        <li key={to}>
+          <a
+            href={`#/${to}`}
+            aria-current={within.includes(place.value) ? 'page' : undefined}
+            onClick={event => {
+              event.preventDefault()
+              go(to)
+            }}
+          >
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
+
+/** Moves the focus to the title of each next screen, as a page of its own would. */
+function useTitleFocus() {
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => {
+    main.current?.querySelector('h1')?.focus()
+  }, [place.value])
+  return main
+}
+
+export function Frame() {
+  const main = useTitleFocus()
+  const Screen = screens[place.value]
+  return (
+    <>
+      <header>
+        <span class="name">Coffer</span>
+        <Links />
+        <span class="who">
+          <Text of={owner.value?.name ?? ''} />
+        </span>
+        <button type="button" id="lock" onClick={() => lock('Locked.')}>
+          Lock
+        </button>
+      </header>
+      <main ref={main}>
+        <Screen key={place.value} />
+      </main>
+    </>
+  )
+}

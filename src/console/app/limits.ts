@@ -1,0 +1,21 @@
+/**
+ * Bounds of the console, which runs in browsers without the server's bounds.
+ * @module
+ */
+
+/** The console locks after so long without a key press, a click or a touch. */
+export const idleMsMax = 10 * 60_000
+/** Time between two looks whether that has come. */
+export const idleLookMs = 5_000
+/** Characters of a value that are shown at first, and more at each request. */
+export const shownCharsFirst = 2_000
+export const shownCharsMore = 20_000
+/** Characters of a value in a row of a list. */
+export const previewCharsMax = 80
+/** Entries of a list within a page that are shown at first, and more at each request. */
+export const shownItemsFirst = 20
+export const shownItemsMore = 200
+/** Rows of a table. */
+export const rowsMax = 20
+/** Time after which an answer is no longer waited for. */
+export const answerMsMax = 30_000

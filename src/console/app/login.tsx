@@ -1,0 +1,81 @@
+/**
+ * The door: a key is typed, tried by the one call that any key may make, and kept in memory.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Application } from '../../client/interface.ts'
+import { holdKey, lock, lockReason, open } from './sitting.ts'
+import { ask } from './vault.ts'
+
+/** A header carries visible ASCII alone. */
+const looksLikeKey = (text: string): boolean => /^[!-~]+$/.test(text)
+
+const sessionStart = 'key_sess_'
+
+/** @returns what went wrong, if the console stays locked */
+async function enter(key: string): Promise<string | undefined> {
+  if (!looksLikeKey(key)) return 'Expected an API key, such as key_…, without blanks.'
+  holdKey(key)
+  const outcome = await ask<Application>({ path: '/applications/key' })
+  if (outcome.refusal === undefined) {
+    open(outcome.value)
+    return undefined
+  }
+  const { refusal } = outcome
+  if (refusal.status === 401) return undefined
+  if (key.startsWith(sessionStart) && refusal.status === 403) {
+    open({ name: 'Session', type: 'session' })
+    return undefined
+  }
+  // The door is drawn anew, and shows this.
+  lock(refusal.text)
+  return undefined
+}
+
+export function Login() {
+  const field = useRef<HTMLInputElement>(null)
+  const isBusy = useSignal(false)
+  const fault = useSignal<string | undefined>(lockReason.value)
+  useEffect(() => field.current?.focus(), [])
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const typed = field.current?.value.trim() ?? ''
+    if (isBusy.value) return
+    isBusy.value = true
+    fault.value = undefined
+    const found = await enter(typed)
+    if (field.current !== null) field.current.value = ''
+    fault.value = found
+    isBusy.value = false
+    field.current?.focus()
+  }
+  return (
+    <main class="door">
+      <form onSubmit={event => void submit(event)} autocomplete="off">
+        <h1>Coffer</h1>
+        <label for="key">API key</label>
+        <input
+          ref={field}
+          id="key"
+          type="password"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          aria-describedby="key-hint key-fault"
+          aria-invalid={fault.value !== undefined}
+        />
+        <p id="key-fault" class="fault" role="alert">
+          {fault.value}
+        </p>
+        <button type="submit" class="primary" disabled={isBusy.value}>
+          {isBusy.value ? 'Opening…' : 'Open'}
+        </button>
+        <p id="key-hint" class="hint">
+          It stays in the memory of this page. The console locks after ten idle minutes, on reload,
+          and when you leave it.
+        </p>
+      </form>
+    </main>
+  )
+}

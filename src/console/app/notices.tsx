@@ -1,0 +1,85 @@
+/**
+ * States of a screen that shows no data: nothing there, under way, refused.
+ * @module
+ */
+import type { ComponentChildren } from 'preact'
+import { owner } from './sitting.ts'
+import type { Answering } from './asked.ts'
+import type { Refusal } from './vault.ts'
+
+const Loading = ({ what }: { readonly what: string }) => (
+  <p class="notice loading" role="status">
+    <span class="spinner" aria-hidden="true" /> Loading {what}…
+  </p>
+)
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ComponentChildren
+}
+
+export const Empty = ({ title, children }: EmptyProps) => (
+  <div class="notice empty" role="status">
+    <p class="title">{title}</p>
+    {children}
+  </div>
+)
+
+const Missing = ({ permission }: { readonly permission: string }) => (
+  <div class="notice refused" role="alert">
+    <p class="title">
+      This key lacks <code>{permission}</code>
+    </p>
+    <p>
+      It is a {owner.value?.type} key. Lock the console, and use a key that holds this permission.
+    </p>
+  </div>
+)
+
+interface RefusedProps {
+  readonly refusal: Refusal
+  readonly again?: () => void
+}
+
+export function Refused({ refusal: { status, text, missing }, again }: RefusedProps) {
+  if (missing !== undefined) return <Missing permission={missing} />
+  return (
+    <div class="notice failed" role="alert">
+      <p class="title">{status === 0 ? 'No answer' : `Refused with ${status}`}</p>
+      <p>
+        <bdi>{text}</bdi>
+      </p>
+      {again !== undefined && (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+interface AnswerProps<T> {
+  readonly asked: Answering<T>
+  readonly what: string
+  readonly again?: () => void
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** Shows an answer, or why there is none; the one before stays while the next is under way. */
+export function Answer<T>({ asked, what, again, children }: AnswerProps<T>) {
+  switch (asked.state) {
+    case 'nothing':
+      return null
+    case 'refused':
+      return <Refused refusal={asked.refusal} {...(again === undefined ? {} : { again })} />
+    case 'loading':
+      if (asked.before === undefined) return <Loading what={what} />
+      return (
+        <div class="stale" aria-busy="true">
+          {children(asked.before)}
+        </div>
+      )
+    case 'answered':
+      return <>{children(asked.value)}</>
+  }
+}

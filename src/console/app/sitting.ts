@@ -1,0 +1,49 @@
+/**
+ * One sitting: the key, in memory alone, from its login to the lock.
+ * @module
+ */
+import { signal } from '@preact/signals'
+import type { Application } from '../../client/interface.ts'
+
+/** Holder of the key. */
+export interface Owner {
+  readonly name: string
+  readonly type: Application['type'] | 'session'
+}
+
+let key: string | undefined
+let underWay = new AbortController()
+const forgetters = new Set<() => void>()
+
+/** Application that the key is of, while the console is open. */
+export const owner = signal<Owner | undefined>(undefined)
+/** Reason of the last lock, for the person. */
+export const lockReason = signal<string | undefined>(undefined)
+
+export const keyInUse = (): string | undefined => key
+
+/** Aborts when the console locks. */
+export const sittingSignal = (): AbortSignal => underWay.signal
+
+/** @param forget is called at each lock, and drops what it holds */
+export const onLock = (forget: () => void): void => void forgetters.add(forget)
+
+/** Takes a key, which nothing has tried yet. */
+export function holdKey(typed: string): void {
+  key = typed
+}
+
+export function open(found: Owner): void {
+  lockReason.value = undefined
+  owner.value = found
+}
+
+/** Forgets the key and all that it has shown. */
+export function lock(reason?: string): void {
+  key = undefined
+  underWay.abort()
+  underWay = new AbortController()
+  lockReason.value = reason
+  owner.value = undefined
+  for (const forget of forgetters) forget()
+}

@@ -1,0 +1,177 @@
+/**
+ * Tokens: all that the key may see, or those that a query finds, in stretches of a walk.
+ * @module
+ */
+import { signal, useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import type { Token, TokenList } from '../../client/interface.ts'
+import { useAnswer } from './asked.ts'
+import { rowsMax } from './limits.ts'
+import { Answer, Empty } from './notices.tsx'
+import { openToken } from './place.ts'
+import { onLock } from './sitting.ts'
+import { Instant } from './instant.tsx'
+import { Id, Text } from './value.tsx'
+import { withQueryOf, type Question } from './vault.ts'
+
+/** Kept while a token of the list is looked at. Cursors of the stretches before, newest last. */
+const search = signal({ query: '', starts: [''] as readonly string[] })
+onLock(() => {
+  search.value = { query: '', starts: [''] }
+})
+
+function questionOf({ query, starts }: typeof search.value): Question {
+  const start = starts.at(-1) ?? ''
+  if (query === '') return { path: withQueryOf('/v2/tokens', { start, size: rowsMax }) }
+  const body = { query, start, size: rowsMax }
+  return { method: 'POST', path: '/v2/tokens/search', body }
+}
+
+const preview = ({ data }: Token): string =>
+  data === undefined ? '' : typeof data === 'string' ? data : JSON.stringify(data)
+
+const Row = ({ token }: { readonly token: Token }) => (
+  <tr>
+    <th scope="row" data-label="Id">
+      <button type="button" class="link" onClick={() => openToken(token.id)}>
+        <Id of={token.id} />
+      </button>
+    </th>
+    <td data-label="Type">{token.type}</td>
+    <td data-label="Value">
+      {token.data === undefined ? (
+        <span class="hint">not shown</span>
+      ) : (
+        <Text of={preview(token)} />
+      )}
+    </td>
+    <td data-label="Container">
+      <Text of={token.containers?.[0] ?? ''} />
+    </td>
+    <td data-label="Created">{token.created_at && <Instant of={String(token.created_at)} />}</td>
+  </tr>
+)
+
+const Rows = ({ tokens }: { readonly tokens: readonly Token[] }) => (
+  <table>
+    <caption class="unseen">Tokens</caption>
+    <thead>
+      <tr>
+        {['Id', 'Type', 'Value', 'Container', 'Created'].map(name => (
+          <th key={name} scope="col">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {tokens.map(token => (
+        <Row key={token.id} token={token} />
+      ))}
+    </tbody>
+  </table>
+)
+
+const NothingFound = ({ query }: { readonly query: string }) =>
+  query === '' ? (
+    <Empty title="No tokens">
+      <p>There is none that this key may see. Tokens appear here once an application makes them.</p>
+    </Empty>
+  ) : (
+    <Empty title="Nothing found">
+      <p>
+        No token that this key may see fits. Values are found only as far as they were indexed: a
+        part of a value, or hidden data, is not.
+      </p>
+    </Empty>
+  )
+
+function Steps({ next }: { readonly next: string | undefined }) {
+  const { query, starts } = search.value
+  return (
+    <nav class="steps" aria-label="Pages">
+      <button
+        type="button"
+        disabled={starts.length === 1}
+        onClick={() => {
+          search.value = { query, starts: starts.slice(0, -1) }
+        }}
+      >
+        Newer
+      </button>
+      <span>Page {starts.length}</span>
+      <button
+        type="button"
+        disabled={next === undefined}
+        onClick={() => {
+          search.value = { query, starts: [...starts, next ?? ''] }
+        }}
+      >
+        Older
+      </button>
+    </nav>
+  )
+}
+
+function SearchForm() {
+  const typed = useSignal(search.value.query)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    search.value = { query: typed.value.trim(), starts: [''] }
+  }
+  return (
+    <form class="search" role="search" onSubmit={submit} autocomplete="off">
+      <label for="query">Search</label>
+      <div class="row">
+        <input
+          id="query"
+          type="search"
+          value={typed.value}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="type:card AND metadata.order:17"
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value
+          }}
+        />
+        <button type="submit" class="primary">
+          Find
+        </button>
+      </div>
+      <details class="hint">
+        <summary>How to search</summary>
+        <p>
+          A clause is <code>field:value</code>; fields are <code>id</code>, <code>type</code>,{' '}
+          <code>data</code>, <code>fingerprint</code>, <code>container</code>,{' '}
+          <code>metadata.name</code>, <code>created_by</code> and <code>created_at</code>. Join
+          clauses by <code>AND</code>, <code>OR</code>, <code>NOT</code>; quote values with blanks.
+          All below a container: <code>container:/pci/*</code>. Instants:{' '}
+          <code>created_at:[2026-01-01T00:00:00Z TO *]</code>.
+        </p>
+      </details>
+    </form>
+  )
+}
+
+export function TokensScreen() {
+  const question = useMemo(() => questionOf(search.value), [search.value])
+  const { asked, again } = useAnswer<TokenList>(question)
+  return (
+    <>
+      <h1 tabIndex={-1}>Tokens</h1>
+      <SearchForm />
+      <Answer asked={asked.value} what="tokens" again={again}>
+        {({ data, pagination }) => (
+          <>
+            {data.length === 0 ? (
+              <NothingFound query={search.value.query} />
+            ) : (
+              <Rows tokens={data} />
+            )}
+            <Steps next={'next' in pagination ? pagination.next : undefined} />
+          </>
+        )}
+      </Answer>
+    </>
+  )
+}

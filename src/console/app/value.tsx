@@ -1,0 +1,95 @@
+/**
+ * Values of the vault on the page: always text, apart from the direction of what is around it, and
+ * cut where it is long.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import {
+  previewCharsMax,
+  shownCharsFirst,
+  shownCharsMore,
+  shownItemsFirst,
+  shownItemsMore,
+} from './limits.ts'
+import { printValue } from './exact-json.ts'
+
+/** Characters that turn the direction of text or are not seen; line ends and tabs stay. */
+const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const nameOf = (character: string): string =>
+  `⟨${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+
+/** Shows unseen characters by their code points, so that two texts that differ look different. */
+const seen = (text: string): string => text.replace(unseen, nameOf)
+
+/** Cuts between characters. */
+const cut = (text: string, most: number): string => {
+  const head = text.slice(0, most)
+  return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head
+}
+
+/** A short text within a line. */
+export const Text = ({ of }: { readonly of: string }) => (
+  <bdi class="text">
+    {seen(cut(of, previewCharsMax)) + (of.length > previewCharsMax ? '…' : '')}
+  </bdi>
+)
+
+/** An id, whole and to be copied. */
+export const Id = ({ of }: { readonly of: string }) => (
+  <bdi class="id">{seen(cut(of, shownCharsFirst))}</bdi>
+)
+
+export function Value({ of }: { readonly of: unknown }) {
+  const most = useSignal(shownCharsFirst)
+  const text = printValue(of)
+  const left = text.length - most.value
+  return (
+    <div class="value">
+      <pre tabIndex={0} aria-label="Value">
+        <bdi>{seen(cut(text, most.value))}</bdi>
+      </pre>
+      {left > 0 && (
+        <button
+          type="button"
+          onClick={() => {
+            most.value += shownCharsMore
+          }}
+        >
+          Show more ({left.toLocaleString('en')} characters left)
+        </button>
+      )}
+    </div>
+  )
+}
+
+interface ItemsProps<T> {
+  readonly of: readonly T[]
+  readonly show: (item: T) => ComponentChildren
+}
+
+/** A list that begins short. */
+export function Items<T>({ of, show }: ItemsProps<T>) {
+  const most = useSignal(shownItemsFirst)
+  const left = of.length - most.value
+  return (
+    <>
+      <ul class="items">
+        {of.slice(0, most.value).map((item, index) => (
+          <li key={index}>{show(item)}</li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <button
+          type="button"
+          onClick={() => {
+            most.value += shownItemsMore
+          }}
+        >
+          Show more ({left.toLocaleString('en')} left)
+        </button>
+      )}
+    </>
+  )
+}

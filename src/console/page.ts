@@ -1,0 +1,51 @@
+/**
+ * The document of the console, and the headers of all that it loads. API keys are typed and
+ * values are shown here, so it loads only the files beside it and stores nothing, and no page may
+ * frame it.
+ * @module
+ */
+
+/** No script or style that stands in the page, no text that becomes markup, no other host. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "require-trusted-types-for 'script'; trusted-types 'none'; " +
+  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** @param type media type of the file */
+export const consoleHeaders = (type: string): Readonly<Record<string, string>> => ({
+  'content-type': `${type}; charset=utf-8`,
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  // No page comes back from a cache, and files of two versions would not fit each other.
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), clipboard-read=(), display-capture=(), geolocation=(), usb=()',
+})
+
+/** @param folder path of its files, relative to the document */
+export const consolePage = (folder: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Coffer: console</title>
+<link rel="icon" type="image/svg+xml" href="${folder}/icon.svg">
+<link rel="stylesheet" href="${folder}/app.css">
+<script type="module" src="${folder}/app.js"></script>
+</head>
+<body>
+<div id="app"><noscript><p>The console needs JavaScript of this address.</p></noscript></div>
+</body>
+</html>
+`
+
+/** A closed chest. */
+export const consoleIcon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect x="2" y="2" width="28" height="28" rx="7" fill="#1c5fae"/>
+<path d="M8 15v-3a4 4 0 0 1 4-4h8a4 4 0 0 1 4 4v3z" fill="#fff"/>
+<path d="M8 17h6v2h4v-2h6v7H8z" fill="#fff"/>
+</svg>
+`
