@@ -7,30 +7,30 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { ask, type Question, type Refusal } from './vault.ts'
 
-export type Answering<T> =
+export type AnswerState<T> =
   | { readonly state: 'nothing' }
   | { readonly state: 'loading'; readonly before: T | undefined }
   | { readonly state: 'refused'; readonly refusal: Refusal }
   | { readonly state: 'answered'; readonly value: T }
 
 interface Asking<T> {
-  readonly asked: Signal<Answering<T>>
-  readonly run: (question: Question) => Promise<Answering<T>>
+  readonly asked: Signal<AnswerState<T>>
+  readonly run: (question: Question) => Promise<AnswerState<T>>
 }
 
-const known = <T>(asked: Answering<T>): T | undefined =>
+const known = <T>(asked: AnswerState<T>): T | undefined =>
   asked.state === 'answered' ? asked.value : asked.state === 'loading' ? asked.before : undefined
 
 /** For questions that a person asks by a button. */
 function useAsking<T>(): Asking<T> {
-  const asked = useSignal<Answering<T>>({ state: 'nothing' })
+  const asked = useSignal<AnswerState<T>>({ state: 'nothing' })
   const turn = useRef(0)
-  const run = useCallback(async (question: Question): Promise<Answering<T>> => {
+  const run = useCallback(async (question: Question): Promise<AnswerState<T>> => {
     turn.current += 1
     const own = turn.current
     asked.value = { state: 'loading', before: known(asked.peek()) }
     const outcome = await ask<T>(question)
-    const next: Answering<T> =
+    const next: AnswerState<T> =
       outcome.refusal === undefined
         ? { state: 'answered', value: outcome.value }
         : { state: 'refused', refusal: outcome.refusal }

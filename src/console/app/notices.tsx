@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact'
 import { owner } from './sitting.ts'
-import type { Answering } from './asked.ts'
+import type { AnswerState } from './asked.ts'
 import type { Refusal } from './vault.ts'
 
 const Loading = ({ what }: { readonly what: string }) => (
@@ -59,7 +59,7 @@ export function Refused({ refusal: { status, text, missing }, again }: RefusedPr
 }
 
 interface AnswerProps<T> {
-  readonly asked: Answering<T>
+  readonly asked: AnswerState<T>
   readonly what: string
   readonly again?: () => void
   readonly children: (value: T) => ComponentChildren
