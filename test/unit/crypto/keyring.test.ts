@@ -147,6 +147,15 @@ describe('another keyring of the same installation', () => {
   })
   const copyOf = (key: Uint8Array) => Buffer.from(key).toString('hex')
 
+  test('says if the vault keeps a sum, with the same keys for it', () => {
+    const keys = makeKeys({ ...withKeys(1), keepsSum: false })
+    expect(keys.keepsSum).toBe(false)
+    const { sumKeys } = keys
+    keys.adopt(withKeys(1, 2))
+    expect(keys.keepsSum).toBe(true)
+    expect(keys.sumKeys).toEqual(sumKeys)
+  })
+
   test('seals under its key, and finds and opens as before', () => {
     const keys = makeKeys(withKeys(1))
     const before = keys.tenant('a')
@@ -259,7 +268,9 @@ describe('keys that are wiped', () => {
     const zeros = new Uint8Array(32)
     const { logKey = zeros, auditKey = zeros, auditIndexKey = zeros, eventSeed = zeros } = keys
     const audit = [logKey, auditKey, auditIndexKey, eventSeed]
-    const all = [recordKey, indexKey, fingerprintKey, cursorKey, ...audit]
+    const sum = Object.values(keys.sumKeys ?? {})
+    expect(new Set(sum.map(key => Buffer.from(key).toString('hex'))).size).toBe(3)
+    const all = [recordKey, indexKey, fingerprintKey, cursorKey, ...audit, ...sum]
     const own = [
       keyring.indexKey,
       keyring.fingerprintKey,
@@ -275,6 +286,7 @@ describe('keys that are wiped', () => {
     expect(keys.auditKey).toBeUndefined()
     expect(keys.auditIndexKey).toBeUndefined()
     expect(keys.eventSeed).toBeUndefined()
+    expect(keys.sumKeys).toBeUndefined()
     expect(() => writeAuditDigest(keys, new Uint8Array(6), 0, 'kind')).toThrow('sealed')
   })
 
