@@ -16,7 +16,7 @@ import { systemCodeOf } from '../process/failure.ts'
 import { singleFlight } from '../../lib/serial.ts'
 
 export interface LineWriter {
-  /** @param line in ASCII, with its line end */
+  /** @param line with its line end */
   readonly write: (line: string) => void
   /** True if nothing is waiting or being written. */
   readonly isIdle: () => boolean
@@ -86,7 +86,7 @@ export function makeLineWriter(
   /** @returns true if written: a full disk, or a reader that has gone, ends no service */
   async function isWritten(text: string): Promise<boolean> {
     try {
-      await writeAll(file, Buffer.from(text, 'latin1'))
+      await writeAll(file, Buffer.from(text))
       return true
     } catch {
       return false

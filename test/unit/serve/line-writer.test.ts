@@ -43,3 +43,14 @@ test('dropped lines are told in full, behind a line that was written again', asy
   expect(readFileSync(path, 'latin1')).toBe('four\ndropped 3\n')
   closeSync(file)
 })
+
+test('a line keeps its characters, as the signatures of checkpoints have them', async () => {
+  const path = join(temporaryFolder(), 'log')
+  const file = openSync(path, 'w')
+  const writer = makeLineWriter(file, batchBytes, told)
+  const line = `${JSON.stringify({ note: '— vault Az09+/=\n' })}\n`
+  writer.write(line)
+  await writer.end()
+  closeSync(file)
+  expect(readFileSync(path, 'utf8')).toBe(line)
+})
