@@ -55,7 +55,8 @@ export async function changesBetween(
   const samplesMax = caller.grants.permissions.includes('log:read') ? accessSamplesMax : 0
   const charge = (questions: number) => countItems(Math.max(questions, 1))
   const changes = await deps.compareAccess(caller, pair, samplesMax, charge)
-  for (const { samples } of changes) for (const id of samples) noteAbout(caller, id)
+  const named = new Set(changes.flatMap(({ samples }) => samples))
+  for (const id of named) noteAbout(caller, id)
   return changes
 }
 
