@@ -58,3 +58,11 @@ test('nothing decides over a hidden token', () => {
   expect([transform, decidedBy]).toEqual([undefined, 'none'])
   expect(steps.some(({ decides }) => decides)).toBe(false)
 })
+
+test('the plain permission does not decide where a rule does', () => {
+  const both: Grants = { ...grants, permissions: ['token:read'] }
+  const { transform, decidedBy, steps } = explainTransform(both, 'token:read', place)
+  expect([transform, decidedBy]).toEqual(['redact', 'rule 3'])
+  const plain = { rule: 'plain', holdsPermission: true, covers: true, decides: false } as const
+  expect(steps.at(-1)).toEqual(plain)
+})
