@@ -15,6 +15,7 @@ import {
   type Outcome,
   type Scenario,
 } from '../scenario.ts'
+import { runOn } from '../processor.ts'
 import { withCoffer, type Server } from '../servers.ts'
 
 const ruleCount = 10
@@ -66,7 +67,7 @@ async function measure(bench: Bench): Promise<Outcome> {
   const { large } = bench.tokens
   const vault = copyDataSet(await bench.vault(large), freshFolder(bench.folder))
   const { keys, cardIds } = vault.facts
-  const { loads, seconds } = bench
+  const { seconds } = bench
   const sides = await withCoffer(bench, vault.folder, async server => {
     const { address } = server
     const rules = rulesOf(() => 'mask')
@@ -86,7 +87,7 @@ async function measure(bench: Bench): Promise<Outcome> {
       }),
     )
     const run = (requests: readonly LoadRequest[]) => () =>
-      loads.run({ address, requests, connections: 1, seconds })
+      runOn(bench, server, { requests, connections: 1, seconds })
     return alternate(bench, {
       explain: run(explaining),
       simulate: round =>
