@@ -41,7 +41,7 @@ async function expectLocked(page: Page): Promise<void> {
 }
 
 describe('the console locks, and shows nothing more', () => {
-  // proves S99
+  // proves S101
   test('by its button', async () => {
     const opened = await openToken()
     await press(opened.page, 'Lock')
@@ -49,7 +49,7 @@ describe('the console locks, and shows nothing more', () => {
     await expectClean(opened, vault, [vault.privateKey, shown])
   })
 
-  // proves S99
+  // proves S101
   test('after ten idle minutes, and not before', async () => {
     const { page } = await openToken()
     await page.evaluate('skewMs = 9.9 * 60_000; dispatchEvent(new Event("wheel"))')
@@ -75,7 +75,7 @@ describe('the console locks, and shows nothing more', () => {
     expect(page.url()).toBe(`${vault.address}/console#/token`)
   })
 
-  // proves S99
+  // proves S101
   test('when it is left, and the way back leads to a locked one', async () => {
     const { page } = await openToken()
     await page.goto(`${vault.address}/elements/card`)
@@ -93,7 +93,7 @@ describe('the console locks, and shows nothing more', () => {
     await expectLocked(page)
   })
 
-  // proves S99
+  // proves S101
   test('when the vault no longer takes the key', async () => {
     const manager = createClient({ address: vault.address, key: vault.managementKey })
     const made = await manager.applications.create({

@@ -136,7 +136,7 @@ describe('a hostile token breaks no screen', () => {
     ['huge', 'a'.repeat(512 * 1_024 - 2), 'Show more (522,286 characters left)'],
     ['wide', Array.from({ length: 10_000 }, (_, index) => ({ index })), 'Show more'],
   ]
-  // proves S98
+  // proves S100
   test.each(samples)('%s', async (name, data, shows) => {
     const id = `hostile-${name}`
     await vault.backend.tokens.create({ id, type: 'token', data, metadata: { markup, turned } })

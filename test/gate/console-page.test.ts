@@ -16,7 +16,7 @@ const names = ['', '/app.js', '/app.css', '/icon.svg']
 const ask = (port: number, target: string, method = 'GET') =>
   fetch(`http://127.0.0.1:${port}${target}`, { method })
 
-// proves S98
+// proves S100
 test.each(names)('/console%s has the strictest policy, and is kept by no cache', async name => {
   const { status, headers } = await ask(wire.port, `/console${name}`)
   expect(status).toBe(200)
