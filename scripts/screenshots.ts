@@ -1,7 +1,7 @@
 /**
  * `bun run screenshots`: pictures for the documentation, in `docs/img`: of the card fields in
- * `examples/checkout`, and of the interface page, both from a vault run from source, in Chromium
- * (`scripts/install-browsers`).
+ * `examples/checkout`, of the interface page and of the console, from a vault run from source, in
+ * Chromium (`scripts/install-browsers`).
  * @module
  */
 import { mkdirSync } from 'node:fs'
@@ -100,6 +100,67 @@ async function takeInterface(browser: Browser, address: string): Promise<void> {
   }
 }
 
+interface Walk {
+  readonly name: string
+  readonly key: 'desk' | 'manager'
+  /** Texts of buttons and links to press, one after the other. */
+  readonly presses: readonly string[]
+}
+
+const walks: readonly Walk[] = [
+  { name: 'tokens', key: 'desk', presses: [] },
+  { name: 'token', key: 'desk', presses: ['order-17'] },
+  { name: 'log', key: 'manager', presses: ['Log'] },
+  { name: 'rules', key: 'manager', presses: ['Applications', 'Support desk', 'Change rules'] },
+]
+
+async function pressText(page: Page, text: string): Promise<void> {
+  const found = `[...document.querySelectorAll('button, a')].find(each =>
+    each.innerText.trim() === ${JSON.stringify(text)})`
+  await page.waitForFunction(`${found} !== undefined`)
+  await page.evaluate(`${found}.click()`)
+}
+
+/** Makes what the console is to show. @returns the key of each walk */
+async function fillVault(made: Readonly<Record<string, string>>) {
+  const post = async (path: string, key: string, body: object) => {
+    const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${made['base_url']}${path}`, init)).json()) as { key?: string }
+  }
+  const [manager, backend] = [made['management_key'] ?? '', made['private_key'] ?? '']
+  for (const name of ['ada', 'grace', 'edsger', 'barbara']) {
+    await post('/tokens', backend, { type: 'email', data: `${name}@example.com` })
+  }
+  const data = { number: '4242424242424242', expiration_month: 10, expiration_year: 2030 }
+  const metadata = { order: '17' }
+  await post('/tokens', backend, { id: 'order-17', type: 'card', data, metadata })
+  const permissions = ['token:read', 'token:search']
+  const rule = { priority: 1, container: '/', transform: 'mask', permissions }
+  const desk = { name: 'Support desk', type: 'private', rules: [rule] }
+  return { manager, desk: (await post('/applications', manager, desk)).key ?? '' }
+}
+
+async function takeConsole(browser: Browser, made: Readonly<Record<string, string>>) {
+  const keys = await fillVault(made)
+  const all = walks.flatMap(walk => looks.map(look => ({ walk, look })))
+  for (const { walk, look } of all) {
+    const page = await browser.newPage()
+    await page.setViewport({ width: look.width, height: 720 })
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: look.scheme }])
+    await page.goto(`${made['base_url']}/console`)
+    await page.waitForSelector('#key')
+    await page.type('#key', keys[walk.key])
+    await page.keyboard.press('Enter')
+    for (const text of walk.presses) await pressText(page, text)
+    await Bun.sleep(settledMs)
+    const name = `console-${walk.name}-${look.name}.png`
+    await page.screenshot({ path: join(folder, name) as `${string}.png` })
+    await page.close()
+    console.log(`docs/img/${name}`)
+  }
+}
+
 const executablePath = Bun.which('chromium')
 if (executablePath === null) throw new Error('no chromium here: run sh scripts/install-browsers')
 mkdirSync(folder, { recursive: true })
@@ -115,6 +176,7 @@ const shop = await start(['examples/checkout/shop.ts'], {
 const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
   await takeInterface(browser, made['base_url'] ?? '')
+  await takeConsole(browser, made)
   for (const each of pictures) await take(browser, shop.line.split(' ').at(-1) ?? '', each)
 } finally {
   await browser.close()

@@ -22,7 +22,7 @@ const known = <T>(asked: AnswerState<T>): T | undefined =>
   asked.state === 'answered' ? asked.value : asked.state === 'loading' ? asked.before : undefined
 
 /** For questions that a person asks by a button. */
-function useAsking<T>(): Asking<T> {
+export function useAsking<T>(): Asking<T> {
   const asked = useSignal<AnswerState<T>>({ state: 'nothing' })
   const turn = useRef(0)
   const run = useCallback(async (question: Question): Promise<AnswerState<T>> => {

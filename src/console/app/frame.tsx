@@ -4,20 +4,34 @@
  */
 import type { FunctionComponent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { ApplicationScreen } from './application-screen.tsx'
+import { ApplicationsScreen } from './applications-screen.tsx'
+import { LogScreen } from './log-screen.tsx'
 import { go, place, type Place } from './place.ts'
 import { lock, owner } from './sitting.ts'
+import { SessionsScreen } from './sessions-screen.tsx'
 import { TokenScreen } from './token-screen.tsx'
 import { TokensScreen } from './tokens-screen.tsx'
 import { Text } from './value.tsx'
+import { WebhooksScreen } from './webhooks-screen.tsx'
 
 const screens: Readonly<Record<Place, FunctionComponent>> = {
   tokens: TokensScreen,
   token: TokenScreen,
+  log: LogScreen,
+  applications: ApplicationsScreen,
+  application: ApplicationScreen,
+  sessions: SessionsScreen,
+  webhooks: WebhooksScreen,
 }
 
 /** Places with a link, and those below them. */
 const links: readonly (readonly [Place, string, readonly Place[]])[] = [
   ['tokens', 'Tokens', ['tokens', 'token']],
+  ['log', 'Log', ['log']],
+  ['applications', 'Applications', ['applications', 'application']],
+  ['sessions', 'Sessions', ['sessions']],
+  ['webhooks', 'Webhooks', ['webhooks']],
 ]
 
 const Links = () => (

@@ -17,5 +17,7 @@ export const shownItemsFirst = 20
 export const shownItemsMore = 200
 /** Rows of a table. */
 export const rowsMax = 20
+/** Time between two looks at a log that is followed. */
+export const followMs = 5_000
 /** Time after which an answer is no longer waited for. */
 export const answerMsMax = 30_000

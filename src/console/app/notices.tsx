@@ -58,6 +58,18 @@ export function Refused({ refusal: { status, text, missing }, again }: RefusedPr
   )
 }
 
+interface GivenProps {
+  readonly isStale: boolean
+  readonly children: ComponentChildren
+}
+
+/** One element for both, so that what is within keeps its state. */
+const Given = ({ isStale, children }: GivenProps) => (
+  <div class={isStale ? 'given stale' : 'given'} aria-busy={isStale}>
+    {children}
+  </div>
+)
+
 interface AnswerProps<T> {
   readonly asked: AnswerState<T>
   readonly what: string
@@ -74,12 +86,8 @@ export function Answer<T>({ asked, what, again, children }: AnswerProps<T>) {
       return <Refused refusal={asked.refusal} {...(again === undefined ? {} : { again })} />
     case 'loading':
       if (asked.before === undefined) return <Loading what={what} />
-      return (
-        <div class="stale" aria-busy="true">
-          {children(asked.before)}
-        </div>
-      )
+      return <Given isStale={true}>{children(asked.before)}</Given>
     case 'answered':
-      return <>{children(asked.value)}</>
+      return <Given isStale={false}>{children(asked.value)}</Given>
   }
 }

@@ -6,7 +6,15 @@
 import { signal } from '@preact/signals'
 import { onLock } from './sitting.ts'
 
-const places = ['tokens', 'token'] as const
+const places = [
+  'tokens',
+  'token',
+  'log',
+  'applications',
+  'application',
+  'sessions',
+  'webhooks',
+] as const
 export type Place = (typeof places)[number]
 
 const placeIn = (hash: string): Place => {
@@ -17,12 +25,15 @@ const placeIn = (hash: string): Place => {
 export const place = signal<Place>(placeIn(location.hash))
 /** Id of the token that its page shows. */
 export const chosenToken = signal<string | undefined>(undefined)
+/** Id of the application that its page shows. */
+export const chosenApplication = signal<string | undefined>(undefined)
 
 addEventListener('hashchange', () => {
   place.value = placeIn(location.hash)
 })
 onLock(() => {
   chosenToken.value = undefined
+  chosenApplication.value = undefined
 })
 
 /** Changes the address, which leads there. */
@@ -34,4 +45,9 @@ export function go(to: Place): void {
 export function openToken(id: string): void {
   chosenToken.value = id
   go('token')
+}
+
+export function openApplication(id: string): void {
+  chosenApplication.value = id
+  go('application')
 }

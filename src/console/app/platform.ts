@@ -6,4 +6,8 @@
 /** The wall clock, which goes on while a machine sleeps; in milliseconds. */
 export const nowMs = (): number => Date.now()
 
-export const every = (ms: number, run: () => void): void => void setInterval(run, ms)
+/** @returns how to end it */
+export function every(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms)
+  return () => clearInterval(timer)
+}

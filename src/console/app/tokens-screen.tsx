@@ -3,25 +3,27 @@
  * @module
  */
 import { signal, useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
 import type { Token, TokenList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Answer, Empty } from './notices.tsx'
 import { openToken } from './place.ts'
 import { onLock } from './sitting.ts'
+import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
 import { Id, Text } from './value.tsx'
 import { withQueryOf, type Question } from './vault.ts'
 
-/** Kept while a token of the list is looked at. Cursors of the stretches before, newest last. */
-const search = signal({ query: '', starts: [''] as readonly string[] })
+/** Kept while a token of the list is looked at. */
+const searched = signal('')
+/** Cursors of the stretches before, newest last. */
+const starts = signal<readonly string[]>([''])
 onLock(() => {
-  search.value = { query: '', starts: [''] }
+  searched.value = ''
+  starts.value = ['']
 })
 
-function questionOf({ query, starts }: typeof search.value): Question {
-  const start = starts.at(-1) ?? ''
+function questionOf(query: string, start: string): Question {
   if (query === '') return { path: withQueryOf('/v2/tokens', { start, size: rowsMax }) }
   const body = { query, start, size: rowsMax }
   return { method: 'POST', path: '/v2/tokens/search', body }
@@ -86,38 +88,12 @@ const NothingFound = ({ query }: { readonly query: string }) =>
     </Empty>
   )
 
-function Steps({ next }: { readonly next: string | undefined }) {
-  const { query, starts } = search.value
-  return (
-    <nav class="steps" aria-label="Pages">
-      <button
-        type="button"
-        disabled={starts.length === 1}
-        onClick={() => {
-          search.value = { query, starts: starts.slice(0, -1) }
-        }}
-      >
-        Newer
-      </button>
-      <span>Page {starts.length}</span>
-      <button
-        type="button"
-        disabled={next === undefined}
-        onClick={() => {
-          search.value = { query, starts: [...starts, next ?? ''] }
-        }}
-      >
-        Older
-      </button>
-    </nav>
-  )
-}
-
 function SearchForm() {
-  const typed = useSignal(search.value.query)
+  const typed = useSignal(searched.value)
   const submit = (event: Event): void => {
     event.preventDefault()
-    search.value = { query: typed.value.trim(), starts: [''] }
+    searched.value = typed.value.trim()
+    starts.value = ['']
   }
   return (
     <form class="search" role="search" onSubmit={submit} autocomplete="off">
@@ -154,7 +130,7 @@ function SearchForm() {
 }
 
 export function TokensScreen() {
-  const question = useMemo(() => questionOf(search.value), [search.value])
+  const question = questionOf(searched.value, starts.value.at(-1) ?? '')
   const { asked, again } = useAnswer<TokenList>(question)
   return (
     <>
@@ -163,12 +139,8 @@ export function TokensScreen() {
       <Answer asked={asked.value} what="tokens" again={again}>
         {({ data, pagination }) => (
           <>
-            {data.length === 0 ? (
-              <NothingFound query={search.value.query} />
-            ) : (
-              <Rows tokens={data} />
-            )}
-            <Steps next={'next' in pagination ? pagination.next : undefined} />
+            {data.length === 0 ? <NothingFound query={searched.value} /> : <Rows tokens={data} />}
+            <Steps starts={starts} next={'next' in pagination ? pagination.next : undefined} />
           </>
         )}
       </Answer>

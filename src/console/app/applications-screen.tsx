@@ -1,0 +1,93 @@
+/**
+ * Applications of the tenant, without their keys.
+ * @module
+ */
+import { signal } from '@preact/signals'
+import type { Application, ApplicationList } from '../../client/interface.ts'
+import { useAnswer } from './asked.ts'
+import { rowsMax } from './limits.ts'
+import { Instant } from './instant.tsx'
+import { Answer, Empty } from './notices.tsx'
+import { openApplication } from './place.ts'
+import { onLock } from './sitting.ts'
+import { Text } from './value.tsx'
+import { withQueryOf } from './vault.ts'
+
+const pageNumber = signal(1)
+onLock(() => {
+  pageNumber.value = 1
+})
+
+const Row = ({ application }: { readonly application: Application }) => (
+  <tr>
+    <th scope="row" data-label="Name">
+      <button type="button" class="link" onClick={() => openApplication(application.id)}>
+        <Text of={application.name} />
+      </button>
+    </th>
+    <td data-label="Type">{application.type}</td>
+    <td data-label="Rules">{application.rules.length}</td>
+    <td data-label="Permissions">
+      <Text of={application.permissions.join(', ') || 'none'} />
+    </td>
+    <td data-label="Created">
+      <Instant of={String(application.created_at)} />
+    </td>
+  </tr>
+)
+
+const Rows = ({ of }: { readonly of: readonly Application[] }) => (
+  <table>
+    <caption class="unseen">Applications</caption>
+    <thead>
+      <tr>
+        {['Name', 'Type', 'Rules', 'Permissions', 'Created'].map(name => (
+          <th key={name} scope="col">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {of.map(application => (
+        <Row key={application.id} application={application} />
+      ))}
+    </tbody>
+  </table>
+)
+
+const Pages = ({ last }: { readonly last: number }) => (
+  <nav class="steps" aria-label="Pages">
+    <button type="button" disabled={pageNumber.value <= 1} onClick={() => (pageNumber.value -= 1)}>
+      Newer
+    </button>
+    <span>
+      Page {pageNumber.value} of {Math.max(last, 1)}
+    </span>
+    <button
+      type="button"
+      disabled={pageNumber.value >= last}
+      onClick={() => (pageNumber.value += 1)}
+    >
+      Older
+    </button>
+  </nav>
+)
+
+export function ApplicationsScreen() {
+  const path = withQueryOf('/applications', { page: pageNumber.value, size: rowsMax })
+  const { asked, again } = useAnswer<ApplicationList>({ path })
+  return (
+    <>
+      <h1 tabIndex={-1}>Applications</h1>
+      <Answer asked={asked.value} what="applications" again={again}>
+        {({ data, pagination }) => (
+          <>
+            {data.length === 0 ? <Empty title="No applications" /> : <Rows of={data} />}
+            <Pages last={pagination.total_pages} />
+          </>
+        )}
+      </Answer>
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+/**
+ * The proof of one entry, verified here and drawn, with the key that was trusted.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import type { LogCheckpoint, LogProof } from '../../client/interface.ts'
+import { Refused } from './notices.tsx'
+import { verifyProof, type Verdict } from './proof.ts'
+import { Id, Value } from './value.tsx'
+import { ask, type Refusal } from './vault.ts'
+
+interface Verified {
+  readonly verdict: Verdict
+  readonly key: string
+  readonly entry: string
+}
+
+type ProofState =
+  | { readonly state: 'nothing' | 'loading' }
+  | { readonly state: 'refused'; readonly refusal: Refusal }
+  | { readonly state: 'verified'; readonly verified: Verified }
+
+async function prove(sequence: number): Promise<ProofState> {
+  const proof = await ask<LogProof>({ path: `/logs/${sequence}/proof` })
+  if (proof.refusal !== undefined) return { state: 'refused', refusal: proof.refusal }
+  const checkpoint = await ask<LogCheckpoint>({ path: '/logs/checkpoint' })
+  if (checkpoint.refusal !== undefined) return { state: 'refused', refusal: checkpoint.refusal }
+  const { key } = checkpoint.value
+  const { entry, sequence: proved } = proof.value
+  const verdict: Verdict =
+    proved === sequence
+      ? await verifyProof(proof.value, key)
+      : { holds: false, reason: 'The vault proved another entry.' }
+  return { state: 'verified', verified: { verdict, key, entry } }
+}
+
+const Drawn = ({ of: { verdict, key, entry } }: { readonly of: Verified }) => (
+  <div class={`proof ${verdict.holds ? 'good' : 'bad'}`} role="status">
+    <p>
+      <strong>{verdict.holds ? '✓ Proved.' : '✗ Not proved.'}</strong>{' '}
+      {verdict.holds
+        ? `This entry is one of the first ${verdict.size.toLocaleString('en')} of the log, as signed.`
+        : verdict.reason}
+    </p>
+    <Value of={entry} />
+    <p class="hint">
+      Hashed and verified in this browser. The key was told by this vault just now, so this shows
+      that log and key fit each other; compare the key with one that was kept elsewhere:
+    </p>
+    <p>
+      <Id of={key} />
+    </p>
+  </div>
+)
+
+export function EntryProof({ sequence }: { readonly sequence: number }) {
+  const state = useSignal<ProofState>({ state: 'nothing' })
+  const verify = async (): Promise<void> => {
+    state.value = { state: 'loading' }
+    state.value = await prove(sequence)
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class="small"
+        aria-label={`Verify entry ${sequence}`}
+        disabled={state.value.state === 'loading'}
+        onClick={() => void verify()}
+      >
+        {state.value.state === 'loading' ? 'Verifying…' : 'Verify'}
+      </button>
+      {state.value.state === 'refused' && <Refused refusal={state.value.refusal} />}
+      {state.value.state === 'verified' && <Drawn of={state.value.verified} />}
+    </>
+  )
+}

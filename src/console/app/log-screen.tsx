@@ -1,0 +1,165 @@
+/**
+ * The audit log: filtered, followed, and each entry proved.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { LogEntry, LogList } from '../../client/interface.ts'
+import { useAnswer } from './asked.ts'
+import { followMs, rowsMax } from './limits.ts'
+import { Instant } from './instant.tsx'
+import { filterLog, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
+import { EntryProof } from './log-proof.tsx'
+import { Answer, Empty } from './notices.tsx'
+import { every } from './platform.ts'
+import { Steps } from './steps.tsx'
+import { Text } from './value.tsx'
+import { withQueryOf } from './vault.ts'
+
+const resultKind = (result: number): string => (result < 400 ? 'good' : 'bad')
+
+const Filtering = ({ by, id }: { readonly by: 'entity_id' | 'actor_id'; readonly id: string }) => (
+  <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
+    <Text of={id} />
+  </button>
+)
+
+const About = ({ entry }: { readonly entry: LogEntry }) => {
+  const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])
+  const [first] = ids
+  return (
+    <>
+      {entry.entity_type} {first !== undefined && <Filtering by="entity_id" id={first} />}
+      {ids.length > 1 && ` and ${(ids.length - 1).toLocaleString('en')} more`}
+    </>
+  )
+}
+
+const Row = ({ entry }: { readonly entry: LogEntry }) => (
+  <tr>
+    <td data-label="When">
+      <Instant of={String(entry.created_at)} />
+    </td>
+    <th scope="row" class="whole" data-label="Operation">
+      <Text of={entry.operation} />
+      {entry.count !== undefined && ` × ${entry.count}`}
+    </th>
+    <td data-label="Result">
+      <span class={`badge ${resultKind(entry.result)}`}>
+        {entry.result} {entry.reason}
+      </span>
+      {entry.transform !== undefined && (
+        <span class={`badge ${entry.transform}`}>{entry.transform}</span>
+      )}
+    </td>
+    <td data-label="About">
+      <About entry={entry} />
+    </td>
+    <td data-label="By">
+      {entry.actor_type}{' '}
+      {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
+      {entry.rule !== undefined && <div class="hint">{entry.rule}</div>}
+    </td>
+    <td data-label="Proof">
+      <EntryProof sequence={entry.sequence} />
+    </td>
+  </tr>
+)
+
+const columns = ['When', 'Operation', 'Result', 'About', 'By', 'Proof']
+
+const Rows = ({ entries }: { readonly entries: readonly LogEntry[] }) => (
+  <table>
+    <caption class="unseen">Entries of the audit log</caption>
+    <thead>
+      <tr>
+        {columns.map(name => (
+          <th key={name} scope="col">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {entries.map(entry => (
+        <Row key={entry.id} entry={entry} />
+      ))}
+    </tbody>
+  </table>
+)
+
+interface ChoiceProps {
+  readonly id: string
+  readonly label: string
+  readonly value: boolean
+  readonly set: (value: boolean) => void
+}
+
+const Choice = ({ id, label, value, set }: ChoiceProps) => (
+  <span class="choice">
+    <input
+      id={id}
+      type="checkbox"
+      checked={value}
+      onChange={({ currentTarget }) => set(currentTarget.checked)}
+    />
+    <label for={id}>{label}</label>
+  </span>
+)
+
+/** Reading the log is an entry itself, which would fill the page of somebody who follows it. */
+const isReading = ({ operation }: LogEntry): boolean => operation === 'listLogs'
+
+export function LogScreen() {
+  const isFollowed = useSignal(false)
+  const hidesReading = useSignal(true)
+  const starts = logStarts.value
+  const query = { ...logFilters.value, size: rowsMax, start: starts.at(-1) ?? '' }
+  const { asked, again } = useAnswer<LogList>({ path: withQueryOf('/logs', query) })
+  useEffect(
+    () => (isFollowed.value ? every(followMs, again) : undefined),
+    [isFollowed.value, again],
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Log</h1>
+      <LogFilterForm />
+      <p class="choices">
+        <Choice
+          id="follow"
+          label="Follow"
+          value={isFollowed.value}
+          set={value => {
+            isFollowed.value = value
+            if (value) filterLog({})
+          }}
+        />
+        <Choice
+          id="hide-reading"
+          label="Hide reads of the log"
+          value={hidesReading.value}
+          set={value => {
+            hidesReading.value = value
+          }}
+        />
+      </p>
+      <Answer asked={asked.value} what="the log" again={again}>
+        {({ data, pagination }) => {
+          const shown = hidesReading.value ? data.filter(entry => !isReading(entry)) : data
+          return (
+            <>
+              {shown.length === 0 ? (
+                <Empty title="No entry here">
+                  <p>None fits these filters, or those on this page are reads of the log.</p>
+                </Empty>
+              ) : (
+                <Rows entries={shown} />
+              )}
+              <Steps starts={logStarts} next={'next' in pagination ? pagination.next : undefined} />
+            </>
+          )
+        }}
+      </Answer>
+    </>
+  )
+}

@@ -1,0 +1,200 @@
+/**
+ * The editor of what an application is granted. What a change would show and hide is counted before
+ * it can be saved; the vault checks all else.
+ * @module
+ */
+import { useSignal, type Signal } from '@preact/signals'
+import type { AccessSimulation, Application, Transform } from '../../client/interface.ts'
+import { Action } from './actions.tsx'
+import { useAsking } from './asked.ts'
+import { Answer } from './notices.tsx'
+import { revealedBy, Simulated } from './simulated.tsx'
+import { pathTo } from './vault.ts'
+
+interface DraftRule {
+  readonly description: string | undefined
+  readonly priority: string
+  readonly container: string
+  readonly transform: string
+  readonly permissions: string
+}
+
+interface Draft {
+  readonly permissions: string
+  readonly rules: readonly DraftRule[]
+}
+
+const draftOf = ({ permissions, rules }: Application): Draft => ({
+  permissions: permissions.join(', '),
+  rules: rules.map(rule => ({
+    description: rule.description,
+    priority: String(rule.priority),
+    container: rule.container,
+    transform: rule.transform,
+    permissions: rule.permissions.join(', '),
+  })),
+})
+
+const namesIn = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '')
+
+/** Grants as the vault takes them; it says what is wrong with them. */
+const grantsOf = ({ permissions, rules }: Draft) => ({
+  permissions: namesIn(permissions),
+  rules: rules.map(rule => ({
+    ...(rule.description === undefined ? {} : { description: rule.description }),
+    priority: Number(rule.priority),
+    container: rule.container.trim(),
+    transform: rule.transform,
+    permissions: namesIn(rule.permissions),
+  })),
+})
+
+const transforms: readonly Transform[] = ['redact', 'mask', 'reveal']
+
+interface FieldProps {
+  readonly id: string
+  readonly label: string
+  readonly value: string
+  readonly set: (value: string) => void
+}
+
+const Field = ({ id, label, value, set }: FieldProps) => (
+  <div>
+    <label for={id}>{label}</label>
+    <input
+      id={id}
+      value={value}
+      autocomplete="off"
+      spellcheck={false}
+      onInput={({ currentTarget }) => set(currentTarget.value)}
+    />
+  </div>
+)
+
+interface RuleProps {
+  readonly rule: DraftRule
+  readonly place: number
+  readonly set: (rule: DraftRule | undefined) => void
+}
+
+const RuleFields = ({ rule, place, set }: RuleProps) => (
+  <fieldset>
+    <legend>rule {place}</legend>
+    <div class="filters">
+      {(['priority', 'container', 'permissions'] as const).map(name => (
+        <Field
+          key={name}
+          id={`rule-${place}-${name}`}
+          label={name.replace(/^./, first => first.toUpperCase())}
+          value={rule[name]}
+          set={value => set({ ...rule, [name]: value })}
+        />
+      ))}
+      <div>
+        <label for={`rule-${place}-transform`}>Shows</label>
+        <select
+          id={`rule-${place}-transform`}
+          value={rule.transform}
+          onChange={({ currentTarget }) => set({ ...rule, transform: currentTarget.value })}
+        >
+          {transforms.map(name => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="row">
+        <button type="button" aria-label={`Remove rule ${place}`} onClick={() => set(undefined)}>
+          Remove
+        </button>
+      </div>
+    </div>
+  </fieldset>
+)
+
+function RuleList({ draft }: { readonly draft: Signal<Draft> }) {
+  const { rules } = draft.value
+  const put = (next: readonly DraftRule[]) => {
+    draft.value = { ...draft.value, rules: next }
+  }
+  const set = (place: number, rule: DraftRule | undefined) =>
+    put(rules.flatMap((each, at) => (at !== place ? [each] : rule === undefined ? [] : [rule])))
+  const add = () => {
+    const last = Math.max(0, ...rules.map(({ priority }) => Number(priority) || 0))
+    const rule = { container: '/', transform: 'mask', permissions: 'token:read' }
+    put([...rules, { ...rule, description: undefined, priority: String(last + 1) }])
+  }
+  return (
+    <>
+      {rules.map((rule, place) => (
+        <RuleFields key={place} rule={rule} place={place} set={next => set(place, next)} />
+      ))}
+      <p>
+        <button type="button" onClick={add}>
+          Add a rule
+        </button>
+      </p>
+    </>
+  )
+}
+
+interface EditorProps {
+  readonly application: Application
+  readonly onLeave: () => void
+  readonly onSaved: () => void
+}
+
+export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
+  const draft = useSignal<Draft>(draftOf(application))
+  const tried = useSignal<string | undefined>(undefined)
+  const { asked, run } = useAsking<AccessSimulation>()
+  const proposed = grantsOf(draft.value)
+  const isTried = tried.value === JSON.stringify(proposed)
+  const simulate = async (): Promise<void> => {
+    const body = { application_id: application.id, proposed }
+    const { state } = await run({ method: 'POST', path: '/access/simulate', body })
+    tried.value = state === 'answered' ? JSON.stringify(proposed) : undefined
+  }
+  const found = asked.value
+  const reveals = isTried && found.state === 'answered' ? revealedBy(found.value.changes) : 0
+  const path = pathTo('/applications', application.id) + (reveals > 0 ? '?confirm=true' : '')
+  const confirm = reveals > 0 ? `Reveal ${reveals.toLocaleString('en')} tokens` : undefined
+  return (
+    <>
+      <Field
+        id="plain-permissions"
+        label="Plain permissions"
+        value={draft.value.permissions}
+        set={permissions => {
+          draft.value = { ...draft.value, permissions }
+        }}
+      />
+      <RuleList draft={draft} />
+      <div class="row">
+        <button type="button" class="primary" onClick={() => void simulate()}>
+          Simulate
+        </button>
+        <Action<Application>
+          label="Save"
+          isLarge={true}
+          question={{ method: 'PUT', path, body: { name: application.name, ...proposed } }}
+          disabled={!isTried}
+          onDone={onSaved}
+          {...(confirm === undefined ? {} : { confirm })}
+        />
+        <button type="button" onClick={onLeave}>
+          Leave as it is
+        </button>
+      </div>
+      {!isTried && <p class="hint">Simulate these rules before saving them.</p>}
+      <Answer asked={found} what="the simulation">
+        {({ changes }) => <Simulated changes={changes} isOfNow={isTried} />}
+      </Answer>
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+/**
+ * Rules in the order in which they are tried.
+ * @module
+ */
+import type { Rule } from '../../client/interface.ts'
+import { Empty } from './notices.tsx'
+import { Text } from './value.tsx'
+
+const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) => (
+  <tr>
+    <th scope="row" data-label="Rule">
+      rule {place}
+    </th>
+    <td data-label="Priority">{rule.priority}</td>
+    <td data-label="Container">
+      <Text of={rule.container} />
+    </td>
+    <td data-label="Shows">
+      <span class={`badge ${rule.transform}`}>{rule.transform}</span>
+    </td>
+    <td data-label="Permissions">{rule.permissions.join(', ')}</td>
+    <td data-label="Note">
+      <Text of={rule.description ?? ''} />
+    </td>
+  </tr>
+)
+
+export const RulesTable = ({ of }: { readonly of: readonly Rule[] }) =>
+  of.length === 0 ? (
+    <Empty title="No rules">
+      <p>Its plain permissions alone decide: they cover every container, and mask.</p>
+    </Empty>
+  ) : (
+    <>
+      <p class="hint">
+        The first by priority that covers a token and holds the permission decides.
+      </p>
+      <table>
+        <caption class="unseen">Rules</caption>
+        <thead>
+          <tr>
+            {['Rule', 'Priority', 'Container', 'Shows', 'Permissions', 'Note'].map(name => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {of.map((rule, place) => (
+            <Row key={place} rule={rule} place={place} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  )

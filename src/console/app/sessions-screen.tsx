@@ -1,0 +1,96 @@
+/**
+ * Sessions that are alive, and the end of one.
+ * @module
+ */
+import { signal } from '@preact/signals'
+import type { Session, SessionList } from '../../client/interface.ts'
+import { Action } from './actions.tsx'
+import { useAnswer } from './asked.ts'
+import { rowsMax } from './limits.ts'
+import { Instant } from './instant.tsx'
+import { Answer, Empty } from './notices.tsx'
+import { onLock } from './sitting.ts'
+import { Steps } from './steps.tsx'
+import { Id } from './value.tsx'
+import { pathTo, withQueryOf } from './vault.ts'
+
+const starts = signal<readonly string[]>([''])
+onLock(() => {
+  starts.value = ['']
+})
+
+interface RowsProps {
+  readonly of: readonly Session[]
+  readonly again: () => void
+}
+
+const columns = ['Id', 'Started by', 'Started', 'Authorized by', 'Ends', '']
+
+const Rows = ({ of, again }: RowsProps) => (
+  <table>
+    <caption class="unseen">Sessions</caption>
+    <thead>
+      <tr>
+        {columns.map(name => (
+          <th key={name} scope="col">
+            {name === '' ? <span class="unseen">End</span> : name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {of.map(session => (
+        <tr key={session.id}>
+          <th scope="row" data-label="Id">
+            <Id of={session.id} />
+          </th>
+          <td data-label="Started by">
+            <Id of={session.created_by} />
+          </td>
+          <td data-label="Started">
+            <Instant of={String(session.created_at)} />
+          </td>
+          <td data-label="Authorized by">
+            {session.authorized_by === undefined ? 'nobody yet' : <Id of={session.authorized_by} />}
+          </td>
+          <td data-label="Ends">
+            <Instant of={String(session.expires_at)} />
+          </td>
+          <td data-label="">
+            <Action
+              label="End"
+              name={`session ${session.id}`}
+              confirm="End it now"
+              question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
+              onDone={again}
+            />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+export function SessionsScreen() {
+  const path = withQueryOf('/sessions', { start: starts.value.at(-1) ?? '', size: rowsMax })
+  const { asked, again } = useAnswer<SessionList>({ path })
+  return (
+    <>
+      <h1 tabIndex={-1}>Sessions</h1>
+      <Answer asked={asked.value} what="sessions" again={again}>
+        {({ data, pagination }) => (
+          <>
+            {data.length === 0 ? (
+              <Empty title="No sessions">
+                <p>A page starts one by a public key; it ends by itself.</p>
+              </Empty>
+            ) : (
+              <Rows of={data} again={again} />
+            )}
+            <Steps starts={starts} next={pagination.next} />
+          </>
+        )}
+      </Answer>
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+/**
+ * The effect of a change of grants, counted: "mask → reveal: 1,204".
+ * @module
+ */
+import type { AccessChange } from '../../client/interface.ts'
+import { Items, Text } from './value.tsx'
+
+/** Returns the most tokens that some permission would newly reveal. */
+export const revealedBy = (changes: readonly AccessChange[]): number =>
+  Math.max(
+    0,
+    ...['token:read', 'token:search', 'token:use'].map(permission =>
+      changes
+        .filter(change => change.permission === permission && change.to === 'reveal')
+        .reduce((sum, { count }) => sum + count, 0),
+    ),
+  )
+
+const Change = ({ change }: { readonly change: AccessChange }) => (
+  <li class={change.to === 'reveal' ? 'change reveals' : 'change'}>
+    <p>
+      <code>{change.permission}</code> <span class={`badge ${change.from}`}>{change.from}</span> →{' '}
+      <span class={`badge ${change.to}`}>{change.to}</span>:{' '}
+      <strong>{change.count.toLocaleString('en')}</strong>
+    </p>
+    {change.samples.length > 0 && (
+      <details>
+        <summary>{change.samples.length} of them</summary>
+        <Items of={change.samples} show={id => <Text of={id} />} />
+      </details>
+    )}
+  </li>
+)
+
+interface SimulatedProps {
+  readonly changes: readonly AccessChange[]
+  /** False once the rules were edited further. */
+  readonly isOfNow: boolean
+}
+
+export const Simulated = ({ changes, isOfNow }: SimulatedProps) => (
+  <div class={isOfNow ? '' : 'stale'} role="status">
+    <h3>{isOfNow ? 'What saving would change' : 'What the rules before would have changed'}</h3>
+    {changes.length === 0 ? (
+      <p>No stored token would be shown otherwise.</p>
+    ) : (
+      <ul class="items">
+        {changes.map(change => (
+          <Change key={`${change.permission} ${change.from} ${change.to}`} change={change} />
+        ))}
+      </ul>
+    )}
+  </div>
+)

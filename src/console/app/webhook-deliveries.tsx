@@ -1,0 +1,98 @@
+/**
+ * Deliveries to one webhook that wait for their next attempt, or were given up.
+ * @module
+ */
+import { useEffect } from 'preact/hooks'
+import type { WebhookDelivery, WebhookDeliveryList } from '../../client/interface.ts'
+import { Action } from './actions.tsx'
+import { useAnswer } from './asked.ts'
+import { rowsMax } from './limits.ts'
+import { Instant } from './instant.tsx'
+import { Answer } from './notices.tsx'
+import { Text } from './value.tsx'
+import { withQueryOf } from './vault.ts'
+
+const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next', '']
+
+interface RowProps {
+  readonly path: string
+  readonly delivery: WebhookDelivery
+  readonly again: () => void
+}
+
+const Row = ({ path, delivery, again }: RowProps) => (
+  <tr>
+    <th scope="row" data-label="Event">
+      {delivery.type ?? 'webhook.test'}
+    </th>
+    <td data-label="Entry">{delivery.sequence}</td>
+    <td data-label="State">{delivery.status === 'dead' ? 'given up' : 'waiting'}</td>
+    <td data-label="Attempts">{delivery.attempts}</td>
+    <td data-label="Failure">
+      <Text of={delivery.failure ?? ''} />
+    </td>
+    <td data-label="Next">
+      {delivery.next_attempt_at && <Instant of={String(delivery.next_attempt_at)} />}
+    </td>
+    <td data-label="">
+      <Action
+        label="Send now"
+        name={`entry ${delivery.sequence}`}
+        question={{ method: 'POST', path: `${path}/deliveries/${delivery.sequence}/retry` }}
+        onDone={again}
+      />
+    </td>
+  </tr>
+)
+
+interface DeliveriesProps {
+  /** Path of the webhook. */
+  readonly path: string
+  /** Number of changes that were made here: each has the list read anew. */
+  readonly changes: number
+}
+
+export function Deliveries({ path, changes }: DeliveriesProps) {
+  const question = { path: withQueryOf(`${path}/deliveries`, { page: 1, size: rowsMax }) }
+  const { asked, again } = useAnswer<WebhookDeliveryList>(question)
+  useEffect(() => {
+    if (changes > 0) again()
+  }, [changes, again])
+  return (
+    <Answer asked={asked.value} what="its deliveries" again={again}>
+      {({ data, pagination }) => (
+        <>
+          <div class="row end below">
+            <h3>
+              {data.length === 0
+                ? 'Nothing waits for delivery'
+                : `${pagination.total_items.toLocaleString('en')} not delivered`}
+            </h3>
+            <button type="button" class="small" onClick={again}>
+              Look again
+            </button>
+          </div>
+          {data.length > 0 && (
+            <table>
+              <caption class="unseen">Deliveries</caption>
+              <thead>
+                <tr>
+                  {columns.map(name => (
+                    <th key={name} scope="col">
+                      {name === '' ? <span class="unseen">Send now</span> : name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {data.map(delivery => (
+                  <Row key={delivery.event_id} path={path} delivery={delivery} again={again} />
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
+    </Answer>
+  )
+}

@@ -1,0 +1,113 @@
+/**
+ * Webhooks, what waits to be delivered to each, and what can be sent again.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import type { Webhook, WebhookList } from '../../client/interface.ts'
+import { Action } from './actions.tsx'
+import { useAnswer } from './asked.ts'
+import { Facts } from './facts.tsx'
+import { Instant } from './instant.tsx'
+import { Answer, Empty } from './notices.tsx'
+import { Deliveries } from './webhook-deliveries.tsx'
+import { Id, Text } from './value.tsx'
+import { pathTo } from './vault.ts'
+
+interface ReplayProps {
+  readonly path: string
+  readonly onDone: () => void
+}
+
+/** The number of an entry is in the log. */
+function Replay({ path, onDone }: ReplayProps) {
+  const from = useSignal('')
+  const id = `from-${path}`
+  return (
+    <div class="row end">
+      <div>
+        <label for={id}>From entry of the log</label>
+        <input
+          id={id}
+          inputMode="numeric"
+          value={from.value}
+          autocomplete="off"
+          onInput={({ currentTarget }) => {
+            from.value = currentTarget.value
+          }}
+        />
+      </div>
+      <Action
+        label="Replay"
+        confirm="Send all once more"
+        question={{ method: 'POST', path: `${path}/replay`, body: { from: Number(from.value) } }}
+        disabled={!/^\d{1,15}$/.test(from.value)}
+        onDone={onDone}
+      />
+    </div>
+  )
+}
+
+function Hook({ webhook }: { readonly webhook: Webhook }) {
+  const path = pathTo('/webhooks', webhook.id)
+  const done = useSignal<string | undefined>(undefined)
+  const changes = useSignal(0)
+  const tell = (text: string) => () => {
+    done.value = text
+    changes.value += 1
+  }
+  return (
+    <section aria-label={`Webhook ${webhook.name}`}>
+      <h2>
+        <Text of={webhook.name} />{' '}
+        <span class={`badge ${webhook.status === 'enabled' ? 'good' : 'bad'}`}>
+          {webhook.status}
+          {webhook.disabled_by !== undefined && `: ${webhook.disabled_by}`}
+        </span>
+      </h2>
+      <Facts
+        of={[
+          ['Address', <Id of={webhook.url} />],
+          ['Events', webhook.events.join(', ')],
+          ['Made', <Instant of={String(webhook.created_at)} />],
+        ]}
+      />
+      <div class="row end below">
+        <Action
+          label="Send a test event"
+          name={`to ${webhook.name}`}
+          question={{ method: 'POST', path: `${path}/test` }}
+          onDone={tell('A test event is on its way.')}
+        />
+        <Replay path={path} onDone={tell('All from that entry on go once more.')} />
+      </div>
+      {done.value !== undefined && <p role="status">{done.value}</p>}
+      <Deliveries path={path} changes={changes.value} />
+    </section>
+  )
+}
+
+export function WebhooksScreen() {
+  const { asked, again } = useAnswer<WebhookList>({ path: '/webhooks' })
+  return (
+    <>
+      <h1 tabIndex={-1}>Webhooks</h1>
+      <Answer asked={asked.value} what="webhooks" again={again}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No webhooks">
+              <p>
+                <code>POST /webhooks</code> makes one, which is told what happens here.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              {data.map(webhook => (
+                <Hook key={webhook.id} webhook={webhook} />
+              ))}
+            </>
+          )
+        }
+      </Answer>
+    </>
+  )
+}

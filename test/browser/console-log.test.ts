@@ -1,0 +1,98 @@
+/**
+ * The console's screen of the audit log, against the compiled binary in Chromium.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import {
+  expectClean,
+  openConsole,
+  pageText,
+  press,
+  sideways,
+  unlock,
+  waitForText,
+  type ConsoleLook,
+} from './support/console.ts'
+import { seriousIn } from './support/findings.ts'
+import { openSignedVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+
+beforeAll(async () => {
+  vault = await openSignedVault()
+  await vault.backend.tokens.create({ id: 'card-1', type: 'token', data: 'never in a log' })
+  await vault.backend.tokens.get('card-1')
+})
+
+const looks: readonly ConsoleLook[] = [
+  { scheme: 'light', width: 1200 },
+  { scheme: 'dark', width: 375 },
+]
+
+async function openLog(look: ConsoleLook = {}) {
+  const opened = await openConsole(vault, look)
+  await unlock(opened.page, vault.managementKey)
+  await press(opened.page, 'Log')
+  await opened.page.waitForSelector('tbody tr')
+  return opened
+}
+
+describe.each(looks)('a manager, $scheme and $width wide', look => {
+  test('sees the history of one token, and proves an entry of it', async () => {
+    const opened = await openLog(look)
+    const { page } = opened
+    await page.focus('#filter-entity_id')
+    await page.keyboard.type('card-1')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(`[...document.querySelectorAll('tbody tr')].every(each =>
+      each.innerText.includes('card-1'))`)
+    expect(await pageText(page)).toContain('getToken')
+    await press(page, 'Verify')
+    await waitForText(page, '✓ Proved.')
+    expect(await pageText(page)).toContain('The key was told by this vault just now')
+    expect(await sideways(page)).toBe(0)
+    expect(await seriousIn(page, '#follow')).toEqual([])
+    await expectClean(opened, vault, [vault.managementKey, 'never in a log'])
+  })
+})
+
+test('an entry that was changed on its way is not proved', async () => {
+  const { page } = await openLog()
+  await page.setRequestInterception(true)
+  page.on('request', request => {
+    if (!request.url().endsWith('/proof')) return void request.continue()
+    void fetch(request.url(), { headers: { 'SVC-API-KEY': vault.managementKey } })
+      .then(answer => answer.text())
+      .then(text => text.replace('"result\\":', '"result\\":1'))
+      .then(body => request.respond({ status: 200, contentType: 'application/json', body }))
+  })
+  await press(page, 'Verify')
+  await waitForText(page, '✗ Not proved.')
+})
+
+test('a log that is followed shows what comes', async () => {
+  const { page } = await openLog()
+  await page.click('#follow')
+  await vault.backend.tokens.create({ id: 'came-later', type: 'token', data: 1 })
+  await waitForText(page, 'came-later')
+})
+
+test('filters that fit nothing, and wrong ones, say so', async () => {
+  const { page } = await openLog()
+  await page.type('#filter-operation', 'noOperation')
+  await page.keyboard.press('Enter')
+  await waitForText(page, 'No entry here')
+  await press(page, 'Clear')
+  await page.waitForSelector('tbody tr')
+  await page.type('#filter-start_date', 'yesterday')
+  await page.keyboard.press('Enter')
+  await waitForText(page, 'Refused with 400')
+})
+
+test('a key that may not read the log is told so', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.privateKey)
+  await press(page, 'Log')
+  await waitForText(page, 'This key lacks log:read')
+  expect(await seriousIn(page, '.notice')).toEqual([])
+})
