@@ -39,7 +39,7 @@ const Drawn = ({ of: { verdict, key, entry } }: { readonly of: Verified }) => (
     <p>
       <strong>{verdict.holds ? '✓ Proved.' : '✗ Not proved.'}</strong>{' '}
       {verdict.holds
-        ? `This entry is one of the first ${verdict.size.toLocaleString('en')} of the log, as signed.`
+        ? `This entry is one of the first ${verdict.size.toLocaleString('en')} that were signed.`
         : verdict.reason}
     </p>
     <Value of={entry} />

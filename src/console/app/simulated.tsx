@@ -16,11 +16,12 @@ export const revealedBy = (changes: readonly AccessChange[]): number =>
     ),
   )
 
+const Shown = ({ as }: { readonly as: string }) => <span class={`badge ${as}`}>{as}</span>
+
 const Change = ({ change }: { readonly change: AccessChange }) => (
   <li class={change.to === 'reveal' ? 'change reveals' : 'change'}>
     <p>
-      <code>{change.permission}</code> <span class={`badge ${change.from}`}>{change.from}</span> →{' '}
-      <span class={`badge ${change.to}`}>{change.to}</span>:{' '}
+      <code>{change.permission}</code> <Shown as={change.from} /> → <Shown as={change.to} />:{' '}
       <strong>{change.count.toLocaleString('en')}</strong>
     </p>
     {change.samples.length > 0 && (

@@ -35,7 +35,7 @@ export async function openVault(...flags: readonly string[]): Promise<DevVault> 
   }
 }
 
-/** A vault in a folder, as `coffer serve` serves it: its audit log is signed, and nobody reveals. */
+/** A vault in a folder, as `coffer serve` serves it: its log is signed, and nobody reveals. */
 export async function openSignedVault(): Promise<DevVault> {
   const data = join(temporaryFolder(), 'v')
   const { stdout } = await runCoffer(['init', '--data', data, '--json'])
