@@ -211,7 +211,7 @@ export const deadDeliveriesMs = 30 * 24 * 3_600_000
 /** Source: Standard Webhooks 1.0.0, "Disabling": a webhook that has failed for days. */
 export const failingWebhookMs = 5 * 24 * 3_600_000
 /** decision: bundles of the log that are opened at once for events. */
-export const eventBundlesMax = 100
+export const eventBundlesMax = 32
 /** decision: rows of webhooks that are read at once. */
 export const webhookRowsStep = 100
 /** decision: the same, for a reader of the feed. */

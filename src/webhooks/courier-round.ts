@@ -33,6 +33,12 @@ export interface CourierParts {
   readonly attempts: AttemptCounts
 }
 
+/** A batch, and the place of its first event that was not taken. */
+export interface Unread {
+  readonly batch: EventBatch
+  readonly at: number
+}
+
 /** Members without a word of their own are as in `DeliveryState`. */
 export interface Round {
   readonly parts: CourierParts
@@ -44,6 +50,8 @@ export interface Round {
   dead: readonly DeadDelivery[]
   /** The log, as it was last looked at. */
   range: LogRange
+  /** The events that were read, and had no room; absent where the log is read on. */
+  unread: Unread | undefined
   /** Instant of the entry at the cursor, where there was no room for its events. */
   stoppedAtMs: number | undefined
   /** Number of deliveries under way. */
@@ -82,6 +90,7 @@ export async function resumeRound(
     failingSinceMs,
     dead,
     range: { from: 0, next: cursor },
+    unread: undefined,
     stoppedAtMs: undefined,
     underWay: 0,
     pausedUntilMs: 0,

@@ -10,6 +10,7 @@
 import { parseDestination } from '../egress/destination.ts'
 import type { Sent } from '../egress/send.ts'
 import { utf8 } from '../lib/bytes.ts'
+import { present } from '../lib/errors.ts'
 import { nextFlight } from '../lib/serial.ts'
 import {
   deliveriesPerWebhookMax,
@@ -24,6 +25,7 @@ import {
   saveRound,
   type CourierParts,
   type Round,
+  type Unread,
 } from './courier-round.ts'
 import type { BacklogFigures } from './delivery-figures.ts'
 import type { DeliveryState } from './delivery-state.ts'
@@ -71,18 +73,24 @@ async function post({ parts, stored }: Round, { event }: Delivery): Promise<Sent
 const isFull = ({ lanes }: Round): boolean =>
   lanes.size() >= waitingDeliveriesMax || lanes.fresh() >= readAheadMax
 
-/** Takes whole entries while there is room. @returns the sequence of the next one to read */
-function takeIn(round: Round, events: readonly VaultEvent[], next: number): number {
+/** Takes whole entries while there is room, and keeps the others for later. */
+function takeIn(round: Round, { batch, at: first }: Unread): void {
+  const { events, next } = batch
   let taken = -1
-  for (const event of events) {
+  for (let at = first; at < events.length; at += 1) {
+    const event = present(events[at], 'a batch has its events')
     if (event.sequence !== taken && isFull(round)) {
+      round.unread = { batch, at }
       round.stoppedAtMs = event.entry.atMs
-      return event.sequence
+      round.cursor = event.sequence
+      return
     }
     taken = event.sequence
     if (isFor(round.stored, event)) round.lanes.add(newDelivery(event))
   }
-  return next
+  round.unread = undefined
+  round.stoppedAtMs = undefined
+  round.cursor = next
 }
 
 async function fill(round: Round): Promise<void> {
@@ -90,12 +98,14 @@ async function fill(round: Round): Promise<void> {
   if (round.cursor < round.range.from) {
     deps.log('webhook_entries_pruned', { entries: round.range.from - round.cursor })
     round.cursor = round.range.from
+    round.unread = undefined
   }
   while (round.cursor < round.range.next && !isFull(round) && !round.isEnded) {
-    const { events, next } = await read(round.cursor, round.range.next)
-    if (next <= round.cursor) return
-    round.stoppedAtMs = undefined
-    round.cursor = takeIn(round, events, next)
+    if (round.unread === undefined) {
+      const batch = await read(round.cursor, round.range.next)
+      if (batch.next <= round.cursor) return
+      takeIn(round, { batch, at: 0 })
+    } else takeIn(round, round.unread)
   }
 }
 

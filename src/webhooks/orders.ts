@@ -13,6 +13,7 @@ function replay(round: Round, from: number): void {
   round.lanes.dropFrom(from)
   round.dead = round.dead.filter(({ sequence }) => sequence < from)
   round.cursor = Math.min(round.cursor, from)
+  round.unread = undefined
 }
 
 /** Has the events of an entry go now, those that were given up as well. */

@@ -20,6 +20,7 @@ const foldRows = '20'
 /** They measure, or are of the default settings. */
 const atDefaults: readonly string[] = [
   'reveals',
+  'deliveries',
   'hostile-load',
   'memory',
   'churn',

@@ -66,7 +66,9 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
     response.on('close', () => {
       now -= 1
     })
-    const message = await read(request)
+    const message = await read(request).catch(() => undefined)
+    // Its sender has ended.
+    if (message === undefined) return
     messages.push(message)
     receiver.answer(message, response)
   })

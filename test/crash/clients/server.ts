@@ -17,6 +17,8 @@ export interface Home {
   readonly temporary: string
   /** Several workers on a port, instead of one process on the socket. */
   readonly shared?: Shared | undefined
+  /** Further variables of the server. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export interface Shared {
@@ -87,7 +89,7 @@ const addressOptions = ({ socket, shared }: Home): readonly string[] =>
 
 /** @param heeds true to read its lines on stdout; if false, they are never read */
 export function startServer(home: Home, heeds = true): Server {
-  const { data, socket, temporary } = home
+  const { data, socket, temporary, environment } = home
   const startedMs = performance.now()
   let readyMs: number | undefined
   let wasKilled = false
@@ -96,7 +98,7 @@ export function startServer(home: Home, heeds = true): Server {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], BUN_TMPDIR: temporary, ...foldSetting() },
+    env: { PATH: process.env['PATH'], BUN_TMPDIR: temporary, ...foldSetting(), ...environment },
   })
   const stderr = new Response(child.stderr).text()
   const ended = child.exited.then(async () => {

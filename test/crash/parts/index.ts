@@ -10,6 +10,7 @@ import { churnRows } from './churn.ts'
 import { copyDatabases } from './copies.ts'
 import { jumpClocks } from './clock.ts'
 import { fillDisk } from './disk-full.ts'
+import { killDeliveries } from './deliveries.ts'
 import { loadWithHostility } from './hostile-load.ts'
 import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
@@ -31,6 +32,7 @@ export const parts: Readonly<Record<string, Part>> = {
   rotation: rotateKeys,
   kill: killServer,
   reveals: killReveals,
+  deliveries: killDeliveries,
   terminate: terminateServer,
   workers: killWorkers,
   churn: churnRows,
