@@ -3,6 +3,7 @@
  * @module
  */
 import { afterEach, describe, expect, test } from 'bun:test'
+import { deliveriesPerWebhookMax } from '../../src/limits/work-limits.ts'
 import { addTenant } from '../support/tenants.ts'
 import {
   accept,
@@ -203,19 +204,19 @@ describe('events of one thing', () => {
     await vault.deliverUntil(async () => (await waiting()) === 0)
   })
 
-  test('are at most four at once', async () => {
+  test('are a bounded number at once', async () => {
     const { vault, receiver } = await begin()
     await vault.hook(receiver.url, ['token.created'])
     const held: (() => void)[] = []
     receiver.answer = (_, response) => held.push(() => response.writeHead(204).end())
-    await vault.makeTokens(...Array.from({ length: 12 }, (_, i) => `t-${i}`))
-    await vault.deliverUntil(() => held.length === 4)
+    await vault.makeTokens(...Array.from({ length: 40 }, (_, i) => `t-${i}`))
+    await vault.deliverUntil(() => held.length === deliveriesPerWebhookMax)
     await vault.tick()
-    expect(receiver.together()).toBe(4)
+    expect(receiver.together()).toBe(deliveriesPerWebhookMax)
     receiver.answer = accept
     for (const end of held) end()
-    await vault.deliverUntil(() => receiver.messages.length === 12)
-    expect(receiver.together()).toBe(4)
+    await vault.deliverUntil(() => receiver.messages.length === 40)
+    expect(receiver.together()).toBe(deliveriesPerWebhookMax)
   })
 })
 
