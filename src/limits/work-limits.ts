@@ -181,7 +181,7 @@ export const idleConnectionSeconds = 8
 export const deliverEveryMs = 100
 /**
  * decision: deliveries under way, of one webhook and of all. With four, a receiver that answers in
- * 10 ms got 400 a second, and was seconds behind; all webhooks of three tenants leave a quarter free.
+ * 10 ms got 400 a second, and was seconds behind; three tenants cannot take all turns.
  */
 export const deliveriesPerWebhookMax = 16
 export const deliveriesMax = 256

@@ -1,5 +1,5 @@
 /**
- * What receivers took, compared with the audit log.
+ * Compares messages that receivers took with the audit log.
  * @module
  */
 import { join } from 'node:path'

@@ -7,7 +7,7 @@ import { startWebhookReceiver, type Message } from '../../support/webhook-receiv
 import type { Draw } from '../draw.ts'
 
 /** A message that was taken, but for its sending. */
-export interface Taken {
+interface Taken {
   /** Id and type of what it is about. */
   readonly about: string
   /** Place among all that this receiver has taken. */
@@ -50,7 +50,7 @@ export async function startMoodyReceiver(draw: Draw): Promise<MoodyReceiver> {
 
   function answerMoodily(message: Message, response: ServerResponse): void {
     const mood = isGood ? 100 : draw(100)
-    // What was refused twice would wait for minutes.
+    // A message that was refused twice would wait for minutes.
     if (mood < 4 && !refusedOnce.has(message.id)) {
       refusedOnce.add(message.id)
       counts.refused += 1

@@ -70,7 +70,7 @@ export async function startReady({ home }: Pick<World, 'home'>): Promise<Server>
   return server
 }
 
-export const takenIn = ({ hooks }: World): number =>
+const takenIn = ({ hooks }: World): number =>
   hooks.reduce((sum, { receiver }) => sum + receiver.taken.size, 0)
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<number>
