@@ -5,6 +5,7 @@
  * announcement of a key land in one write. Source: C2SP tlog-checkpoint, signed-note.
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { equalBytes, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
 import { attempt, invariant, present } from '../lib/errors.ts'
@@ -156,12 +157,17 @@ async function announceNext(parts: CheckpointParts, state: State): Promise<void>
 
 /** Reads the hashes of what has landed since. */
 async function leavesBehind({ store }: CheckpointParts, size: number): Promise<Uint8Array[]> {
-  const bundles = await store.bundles({ from: size }, checkpointBundlesMax)
   const leaves: Uint8Array[] = []
-  for (const bundle of bundles) {
-    const known = size + leaves.length - bundle.first
-    invariant(known >= 0, 'the log has every entry')
-    leaves.push(...bundle.leaves.slice(known))
+  for (let left = checkpointBundlesMax; left > 0;) {
+    const bundles = await store.bundles({ from: size + leaves.length }, left)
+    if (bundles.length === 0) break
+    left -= bundles.length
+    for (const bundle of bundles) {
+      const known = size + leaves.length - bundle.first
+      invariant(known >= 0, 'the log has every entry')
+      leaves.push(...bundle.leaves.slice(known))
+    }
+    await setImmediate()
   }
   return leaves
 }

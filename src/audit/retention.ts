@@ -6,7 +6,7 @@ import type { Keys } from '../crypto/keyring.ts'
 import { pruneBundlesMax } from '../limits/work-limits.ts'
 import type { Store, StoredBundle } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
-import { openBundle } from './bundle.ts'
+import { readBundle } from './bundle.ts'
 import { prunedFrontierKey, readDerived } from './derived-keys.ts'
 import { decodeFrontier, emptyFrontier, encodeFrontier, growTree } from './merkle-tree.ts'
 
@@ -24,7 +24,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 
 /** True if each entry of the bundle is older than an instant. */
 const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: number): boolean =>
-  openBundle(keys, bundle).every(({ entry }) => entry.atMs < beforeMs)
+  readBundle(keys, bundle, () => true).every(({ entry }) => entry.atMs < beforeMs)
 
 /**
  * Removes bundles that are older than the days to be kept, a bounded number at a time. Their part
@@ -36,9 +36,11 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
   const { store, keys, audit, now, keptDays, isTooLarge } = parts
   const { from } = await store.logRange()
   const bundles = await store.bundles({ from }, pruneBundlesMax)
-  const beforeMs = isTooLarge ? Number.POSITIVE_INFINITY : now() - keptDays * dayMs
+  const beforeMs = now() - keptDays * dayMs
   const kept = bundles.findIndex(
-    bundle => bundle.first + bundle.leaves.length > signed || !isBefore(keys, bundle, beforeMs),
+    bundle =>
+      bundle.first + bundle.leaves.length > signed ||
+      !(isTooLarge || isBefore(keys, bundle, beforeMs)),
   )
   const old = kept < 0 ? bundles : bundles.slice(0, kept)
   const last = old.at(-1)

@@ -92,6 +92,24 @@ export function pauses(elapsedMs: () => number): () => Promise<void> | undefined
   return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : pause())
 }
 
+interface Paced {
+  readonly elapsedMs: () => number
+  readonly turns: Scheduler
+}
+
+/** The same, for work that takes a turn of long work after each piece: nobody waits for its end. */
+export function turnsByTime(
+  { elapsedMs, turns }: Paced,
+  ordinal: number,
+): () => Promise<void> | undefined {
+  let sinceMs = elapsedMs()
+  const next = async (): Promise<void> => {
+    await turns.next(ordinal)
+    sinceMs = elapsedMs()
+  }
+  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : next())
+}
+
 /*
  * The work of one request: bounds its evaluations, and pauses it.
  *
@@ -112,11 +130,6 @@ export interface PacedWork {
    * Call it before the first piece and between two of them; if it returns a promise, await that.
    */
   readonly pause: () => Promise<void> | undefined
-}
-
-interface Paced {
-  readonly elapsedMs: () => number
-  readonly turns: Scheduler
 }
 
 /** The working credential, as the store knows it. */

@@ -213,12 +213,14 @@ export const deadDeliveriesMax = 1_000
 export const deadDeliveriesMs = 30 * 24 * 3_600_000
 /** Source: Standard Webhooks 1.0.0, "Disabling": a webhook that has failed for days. */
 export const failingWebhookMs = 5 * 24 * 3_600_000
-/** decision: bundles of the log that are opened at once for events. */
+/** decision: bundles of the log that are read at once for events. */
 export const eventBundlesMax = 32
+/** decision: events from which on a reading for webhooks ends, with a whole bundle. */
+export const eventsReadMax = 1_000
+/** Bytes of the hash of an entry in the ids of its events. */
+export const eventMarkBytes = 4
 /** decision: rows of webhooks that are read at once. */
 export const webhookRowsStep = 100
-/** decision: the same, for a reader of the feed. */
-export const feedBundlesMax = 16
 /** decision: interval at which the log is looked at for all who wait for events. */
 export const feedLookMs = 100
 

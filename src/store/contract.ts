@@ -185,7 +185,8 @@ export interface Store {
   logRange(): MaybeLater<LogRange>
   /**
    * Bundles of the log: from the one that holds the sequence `from` on, oldest first; or those that
-   * begin below `before`, newest first.
+   * begin below `before`, newest first. They are fewer than `limit` where they are long, and none
+   * only where there is none.
    * @throws ApiError `storage_corrupt` for bytes that are no bundle
    */
   bundles(

@@ -12,13 +12,13 @@ import type { LogRange } from '../store/contract.ts'
 import type { AttemptCounts, BacklogFigures } from './delivery-figures.ts'
 import { encodeState, type DeadDelivery, type DeliveryState } from './delivery-state.ts'
 import { makeLanes, type Lanes } from './lanes.ts'
-import { eventsAt, type EventBatch } from './read-events.ts'
+import { makeEventFinder, type EventBatch } from './read-events.ts'
 import type { StoredWebhook } from './webhook-record.ts'
 
 export interface CourierParts {
   readonly deps: Pick<
     Deps,
-    'store' | 'keys' | 'now' | 'elapsedMs' | 'randomBytes' | 'log' | 'audit'
+    'store' | 'keys' | 'now' | 'elapsedMs' | 'turns' | 'randomBytes' | 'log' | 'audit'
   >
   readonly send: Send
   readonly eventKey: KeyObject
@@ -77,8 +77,9 @@ export async function resumeRound(
 ): Promise<Round> {
   const { cursor, ordersDone, failingSinceMs, dead } = state
   const lanes = makeLanes()
+  const eventsAt = makeEventFinder(parts.deps)
   for (const { sequence, place, attempts, nextMs, failure } of state.waiting) {
-    const event = (await eventsAt(parts.deps, sequence))[place]
+    const event = (await eventsAt(sequence))[place]
     if (event !== undefined) lanes.add({ event, attempts, nextMs, failure, isUnderWay: false })
   }
   return {

@@ -79,6 +79,7 @@ function takeIn(round: Round, { batch, at: first }: Unread): void {
   let taken = -1
   for (let at = first; at < events.length; at += 1) {
     const event = present(events[at], 'a batch has its events')
+    if (!isFor(round.stored, event)) continue
     if (event.sequence !== taken && isFull(round)) {
       round.unread = { batch, at }
       round.stoppedAtMs = event.entry.atMs
@@ -86,7 +87,7 @@ function takeIn(round: Round, { batch, at: first }: Unread): void {
       return
     }
     taken = event.sequence
-    if (isFor(round.stored, event)) round.lanes.add(newDelivery(event))
+    round.lanes.add(newDelivery(event))
   }
   round.unread = undefined
   round.stoppedAtMs = undefined

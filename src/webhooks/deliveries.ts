@@ -6,19 +6,19 @@ import type { Deps } from '../deps.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { readState, type DeadDelivery, type WaitingDelivery } from './delivery-state.ts'
 import { eventId } from './event-types.ts'
-import { eventsAt } from './read-events.ts'
+import { makeEventFinder, type FindEvents } from './read-events.ts'
 import type { WebhookRecord } from './webhook-record.ts'
 
 type Shown = DeadDelivery | WaitingDelivery
 
-async function printDelivery(deps: Deps, shown: Shown): Promise<string> {
+async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string> {
   const { sequence, place, attempts, failure } = shown
-  const event = (await eventsAt(deps, sequence))[place]
+  const event = (await eventsAt(sequence))[place]
   const isDead = 'atMs' in shown
   const isTried = attempts > 0
   return JSON.stringify({
     sequence,
-    event_id: eventId({ sequence, place }),
+    event_id: event === undefined ? `${sequence}_${place}` : eventId(event),
     type: event?.type,
     status: isDead ? 'dead' : 'waiting',
     attempts,
@@ -30,13 +30,16 @@ async function printDelivery(deps: Deps, shown: Shown): Promise<string> {
 
 export async function readDeliveries(
   deps: Deps,
-  record: WebhookRecord,
+  record: Pick<WebhookRecord, 'id' | 'from'>,
   offset: number,
   limit: number,
 ): Promise<{ readonly total: number; readonly items: readonly string[] }> {
   const { waiting, dead } = await readState(deps.store, record)
   const all: readonly Shown[] = [...dead, ...waiting]
+  const eventsAt = makeEventFinder(deps)
   const items: string[] = []
-  for (const each of all.slice(offset, offset + limit)) items.push(await printDelivery(deps, each))
+  for (const each of all.slice(offset, offset + limit)) {
+    items.push(await printDelivery(eventsAt, each))
+  }
   return { total: all.length, items }
 }

@@ -36,6 +36,8 @@ export interface VaultEvent {
   readonly subject: Subject
   /** Id of the thing. */
   readonly id: string
+  /** The beginning of the hash of its entry: another history has other events at its place. */
+  readonly mark: string
   readonly entry: AuditEntry
 }
 
@@ -79,17 +81,33 @@ function meaningOf({ operation, transform }: AuditEntry): Meaning | undefined {
 const idsOf = ({ entityIds }: AuditEntry, { subject }: Meaning): readonly string[] =>
   subject === 'application_key' ? entityIds.slice(1) : entityIds
 
-/** Events of an entry: one for each id; none for an entry of the installation. */
-export function eventsOf(sequence: number, entry: AuditEntry): readonly VaultEvent[] {
+/**
+ * Events of an entry: one for each id; none for an entry of the installation.
+ * @param mark as in `VaultEvent`
+ */
+export function eventsOf(sequence: number, entry: AuditEntry, mark: string): readonly VaultEvent[] {
   if (entry.tenantId === undefined || entry.reason !== undefined || entry.result >= 300) return []
   const meaning = meaningOf(entry)
   if (meaning === undefined) return []
-  return idsOf(entry, meaning).map((id, place) => ({ ...meaning, sequence, place, id, entry }))
+  return idsOf(entry, meaning).map((id, place) => ({
+    ...meaning,
+    sequence,
+    place,
+    id,
+    mark,
+    entry,
+  }))
 }
 
-/** Id of an event; it ends the id of each message that carries it. */
-export const eventId = ({ sequence, place }: Pick<VaultEvent, 'sequence' | 'place'>): string =>
-  `${sequence}_${place}`
+/**
+ * Id of an event; it ends the id of each message that carries it. A vault that was put back gives
+ * its numbers once more, and receivers leave out ids that they know: so the mark is in it.
+ */
+export const eventId = ({
+  sequence,
+  place,
+  mark,
+}: Pick<VaultEvent, 'sequence' | 'place' | 'mark'>): string => `${sequence}_${place}_${mark}`
 
 /** Events of one thing have one order. */
 export const thingOf = ({ subject, id }: VaultEvent): string => `${subject} ${id}`

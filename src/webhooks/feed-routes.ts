@@ -67,7 +67,7 @@ const lineSchema = Type.Object(
 const lineExamples = {
   event: {
     sequence: 4711,
-    id: '4711_0',
+    id: '4711_0_5f0c2a9e',
     type: 'token.created',
     timestamp: '2026-03-01T08:20:00.000+00:00',
     tenant_id: '77cb0024-123e-41a8-8ff8-a3d5a0fa8a08',

@@ -6,17 +6,18 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import { invalid } from '../lib/errors.ts'
 import {
   feedEntriesMax,
   feedEventsMax,
   feedWaitsMax,
   feedWaitsPerCredentialMax,
 } from '../limits/limits.ts'
-import { feedBundlesMax, pagesOrdinal } from '../limits/work-limits.ts'
+import { turnsByTime } from '../lib/work.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { EventType, VaultEvent } from './event-types.ts'
 import type { LookAtLog } from './log-looks.ts'
-import { readEvents } from './read-events.ts'
+import { eventBatches } from './read-events.ts'
 import { makeSeats } from './seats.ts'
 
 /** The part of the feed that is asked for. */
@@ -57,7 +58,7 @@ function takeIn(page: VaultEvent[], events: Iterable<VaultEvent>, next: number):
 /** Reads what is there, whole entries up to a bound. */
 export async function readPage(
   deps: Deps,
-  { caller: { tenantId } }: Pick<FeedCall, 'caller'>,
+  { caller: { tenantId, credential } }: Pick<FeedCall, 'caller'>,
   { from, types }: FeedRequest,
 ): Promise<FeedPage> {
   const range = await deps.store.logRange()
@@ -66,11 +67,11 @@ export async function readPage(
   const events: VaultEvent[] = []
   let next = Math.max(from, range.from)
   const end = Math.min(range.next, next + feedEntriesMax)
-  while (next < end && events.length < feedEventsMax) {
-    const batch = await readEvents(deps, next, feedBundlesMax)
-    if (batch.next <= next) break
+  if (next >= end) return { events, next, oldest: range.from }
+  const pause = turnsByTime(deps, credential.ordinal)
+  for await (const batch of eventBatches(deps, next, pause)) {
     next = takeIn(events, batch.events.filter(isAsked), batch.next)
-    await deps.turns.next(pagesOrdinal)
+    if (next >= end || events.length >= feedEventsMax) break
   }
   return { events, next, oldest: range.from }
 }
@@ -92,6 +93,14 @@ async function readUntil(
   }
 }
 
+/** @throws ApiError `invalid_request` for a place that no reader of this log was told */
+async function assertTold({ store }: Pick<Deps, 'store'>, { from }: FeedRequest): Promise<void> {
+  const { next } = await store.logRange()
+  if (from <= next) return
+  const expected = `expected at most ${next - 1}, the last entry`
+  throw invalid('query.after', `${expected}: a vault that was put back counts on from there`)
+}
+
 /** Returns what reads a page, and bounds those that wait at a time. */
 export function makeFeed(deps: Deps, look: LookAtLog) {
   const max = { own: feedWaitsPerCredentialMax, all: feedWaitsMax }
@@ -100,6 +109,7 @@ export function makeFeed(deps: Deps, look: LookAtLog) {
     call: FeedCall,
     request: FeedRequest & { readonly waitMs: number },
   ): Promise<FeedPage> => {
+    await assertTold(deps, request)
     if (request.waitMs === 0) return readUntil(deps, look, call, request)
     const giveBack = takeSeat(call.caller.credential.ordinal)
     try {

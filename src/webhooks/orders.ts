@@ -5,7 +5,7 @@
 import { deliveriesPerSave } from '../limits/work-limits.ts'
 import type { Round } from './courier-round.ts'
 import { newDelivery } from './lanes.ts'
-import { eventsAt } from './read-events.ts'
+import { makeEventFinder } from './read-events.ts'
 import type { WebhookOrder } from './webhook-record.ts'
 
 /** Begins anew at an entry; what is under way goes on. */
@@ -20,7 +20,7 @@ function replay(round: Round, from: number): void {
 async function retry(round: Round, sequence: number): Promise<void> {
   const { lanes, dead, parts } = round
   const given = dead.filter(each => each.sequence === sequence)
-  const events = given.length === 0 ? [] : await eventsAt(parts.deps, sequence)
+  const events = given.length === 0 ? [] : await makeEventFinder(parts.deps)(sequence)
   for (const { place } of given) {
     const event = events[place]
     if (event !== undefined) lanes.add(newDelivery(event))

@@ -1,15 +1,28 @@
 /**
- * Events out of the audit log, for webhooks that read it from their own places.
+ * Events out of the audit log, for readers that are at their own places in it.
+ *
+ * An entry may tell of a thousand things, and a place may be years behind: so bundles are opened
+ * one at a time, in the turns of long work.
  * @module
  */
-import { openBundle } from '../audit/bundle.ts'
-import { findLogged } from '../audit/prove.ts'
+import { readBundle } from '../audit/bundle.ts'
 import type { Deps } from '../deps.ts'
+import { hexOf } from '../lib/bytes.ts'
 import { attempt } from '../lib/errors.ts'
-import { eventBundlesMax } from '../limits/work-limits.ts'
+import { turnsByTime } from '../lib/work.ts'
+import {
+  eventBundlesMax,
+  eventMarkBytes,
+  eventsReadMax,
+  pagesOrdinal,
+} from '../limits/work-limits.ts'
+import type { StoredBundle } from '../store/contract.ts'
 import { eventsOf, type VaultEvent } from './event-types.ts'
 
-type Reads = Pick<Deps, 'store' | 'keys' | 'log'>
+type Reads = Pick<Deps, 'store' | 'keys' | 'log' | 'elapsedMs' | 'turns'>
+
+/** Awaited before each bundle, so that others get their turn. */
+type Pause = () => Promise<void> | undefined
 
 /** Events of some entries that follow each other. */
 export interface EventBatch {
@@ -18,45 +31,89 @@ export interface EventBatch {
   readonly next: number
 }
 
-/** Reads from an entry on. Those that do not open are passed over: nobody could ever read them. */
-export async function readEvents(
-  { store, keys, log }: Reads,
+/**
+ * Returns the events of a bundle, from an entry on. One that does not open has none: nobody could
+ * ever read them.
+ */
+function eventsIn({ keys, log }: Reads, bundle: StoredBundle, from: number): VaultEvent[] {
+  const { first, leaves } = bundle
+  const entries = attempt(() => readBundle(keys, bundle, sequence => sequence >= from))
+  if (entries === undefined) log('webhook_events_unreadable', { sequence: first })
+  return (entries ?? []).flatMap(({ sequence, entry }) => {
+    const leaf = leaves[sequence - first] ?? new Uint8Array()
+    return eventsOf(sequence, entry, hexOf(leaf.subarray(0, eventMarkBytes)))
+  })
+}
+
+/** Reads from an entry on, a bundle at a time. */
+export async function* eventBatches(
+  reads: Reads,
   from: number,
-  bundlesMax = eventBundlesMax,
-): Promise<EventBatch> {
-  const bundles = await store.bundles({ from }, bundlesMax)
+  pause: Pause,
+): AsyncGenerator<EventBatch> {
+  for (let next = from; ;) {
+    const bundles = await reads.store.bundles({ from: next }, eventBundlesMax)
+    if (bundles.length === 0) return
+    for (const bundle of bundles) {
+      await pause()
+      const events = eventsIn(reads, bundle, from)
+      next = bundle.first + bundle.leaves.length
+      yield { events, next }
+    }
+  }
+}
+
+/** Reads whole bundles until there is enough to send. */
+async function readEvents(reads: Reads, from: number, pause: Pause): Promise<EventBatch> {
   const events: VaultEvent[] = []
   let next = from
-  for (const bundle of bundles) {
-    const entries = attempt(() => openBundle(keys, bundle))
-    if (entries === undefined) log('webhook_events_unreadable', { sequence: bundle.first })
-    for (const { sequence, entry } of entries ?? []) {
-      if (sequence >= from) events.push(...eventsOf(sequence, entry))
-    }
-    next = bundle.first + bundle.leaves.length
+  let bundles = 0
+  for await (const batch of eventBatches(reads, from, pause)) {
+    events.push(...batch.events)
+    ;({ next } = batch)
+    bundles += 1
+    if (events.length >= eventsReadMax || bundles >= eventBundlesMax) break
   }
   return { events, next }
 }
 
 /** Webhooks that have caught up read the same entries, which are opened once for all of them. */
 export function makeEventReader(reads: Reads): (from: number, head: number) => Promise<EventBatch> {
+  const pause = turnsByTime(reads, pagesOrdinal)
   let last:
     | { readonly from: number; readonly head: number; readonly batch: Promise<EventBatch> }
     | undefined
   return (from, head) => {
     if (last?.from === from && last.head === head) return last.batch
-    const batch = readEvents(reads, from)
+    const batch = readEvents(reads, from, pause)
     last = { from, head, batch }
     return batch
   }
 }
 
-/** Returns the events of one entry; none if it was pruned or does not open. */
-export async function eventsAt(reads: Reads, sequence: number): Promise<readonly VaultEvent[]> {
-  try {
-    const logged = await findLogged(reads, sequence)
-    return logged === undefined ? [] : eventsOf(sequence, logged.entry)
-  } catch {
-    return []
+/** Finds the events of one entry; none if it was pruned or does not open. */
+export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
+
+/** Entries of one bundle that are asked for one after the other open it once. */
+export function makeEventFinder(reads: Reads): FindEvents {
+  const pause = turnsByTime(reads, pagesOrdinal)
+  let opened: { readonly first: number; readonly next: number; events: readonly VaultEvent[] } = {
+    first: 0,
+    next: 0,
+    events: [],
+  }
+
+  async function open(sequence: number): Promise<void> {
+    await pause()
+    const found = await reads.store.bundles({ from: sequence }, 1).catch(() => [])
+    const [bundle] = found
+    if (bundle === undefined) return
+    const { first, leaves } = bundle
+    opened = { first, next: first + leaves.length, events: eventsIn(reads, bundle, first) }
+  }
+
+  return async sequence => {
+    if (sequence < opened.first || sequence >= opened.next) await open(sequence)
+    return opened.events.filter(event => event.sequence === sequence)
   }
 }

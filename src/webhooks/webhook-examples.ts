@@ -22,7 +22,7 @@ const secret = 'whsec_yv7vK3vB2w0v0dUrnWlB6dVHcL8y9q7gV7H3b0mYV5g='
 
 const delivery = {
   sequence: 4711,
-  event_id: '4711_0',
+  event_id: '4711_0_5f0c2a9e',
   type: 'token.created',
   status: 'waiting',
   attempts: 3,

@@ -51,6 +51,20 @@ function describeEntries({ store, reopen }: Subject): void {
       expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i))
     })
 
+    test('is read a part at a time where its bundles are long', async () => {
+      const long = () => ({ leaves: [new Uint8Array(32)], sealed: new Uint8Array(1_500_000) })
+      for (let i = 0; i < 4; i += 1) await append(store(), long())
+      const firsts = async (range: Parameters<Store['bundles']>[0]) =>
+        (await store().bundles(range, 10)).map(({ first }) => first)
+      expect(await firsts({ from: 0 })).toEqual([0])
+      expect(await firsts({ from: 1 })).toEqual([1])
+      expect(await firsts({ from: 3 })).toEqual([3])
+      expect(await firsts({ before: 4 })).toEqual([3])
+      expect(await firsts({ from: 4 })).toEqual([])
+      await append(store(), bundleOf(7), bundleOf(8), bundleOf(9))
+      expect(await firsts({ from: 3 })).toEqual([3, 4, 5, 6])
+    })
+
     test('is read from a sequence on, and before one', async () => {
       await append(store(), bundleOf(1), bundleOf(2, 3), bundleOf(7), bundleOf(8, 2))
       expect(await shapesOf(store(), { from: 3 })).toEqual([

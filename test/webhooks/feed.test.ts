@@ -64,6 +64,7 @@ describe('the feed', () => {
     'after=-1',
     'after=x',
     'after=1e3',
+    'after=1000000',
     'wait=21',
     'wait=-1',
     'types=token.sold',

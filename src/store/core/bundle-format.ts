@@ -9,6 +9,7 @@ import { readU16, writeU16 } from '../../lib/bytes.ts'
 import { assertStored } from '../../lib/errors.ts'
 import { leafBytes } from '../../limits/work-limits.ts'
 import type { LogBundle, StoredBundle } from '../contract.ts'
+import { readBundleBytesMax } from './limits.ts'
 
 /** Version of this layout. */
 const bundleFormat = 1
@@ -33,4 +34,25 @@ export function decodeBundle(first: number, bytes: Uint8Array): StoredBundle {
   const leaves: Uint8Array[] = []
   for (let at = leavesAt; at < end; at += leafBytes) leaves.push(bytes.slice(at, at + leafBytes))
   return { first, leaves, sealed: bytes.slice(end) }
+}
+
+/**
+ * Returns the first of some bundles: at most `limit`, and as many as are read at once.
+ * @param from without those that end before this sequence
+ */
+export function takeBundles(
+  bundles: Iterable<StoredBundle>,
+  limit: number,
+  from = 0,
+): readonly StoredBundle[] {
+  const taken: StoredBundle[] = []
+  let bytes = 0
+  for (const bundle of bundles) {
+    const { first, leaves, sealed } = bundle
+    if (first + leaves.length <= from) continue
+    bytes += sealed.length + leaves.length * leafBytes
+    if (taken.length === limit || (taken.length > 0 && bytes > readBundleBytesMax)) break
+    taken.push(bundle)
+  }
+  return taken
 }

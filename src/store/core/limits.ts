@@ -38,6 +38,8 @@ export const groupCommitBytesMax = 2 * 1024 * 1024
 export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1 + 1
 /** An entry with the longest ids, and as many as a bulk operation has. */
 export const bundleBytesMax = 4 * 1024 * 1024
+/** decision: bytes of bundles that are read at once; the first one is read whatever its length. */
+export const readBundleBytesMax = 2 * 1024 * 1024
 export const derivedKeyBytesMax = 32
 /** decision: larger than nearly every row and chunk of ordinals. */
 export const stagedBytesMax = 16 * 1024

@@ -8,7 +8,7 @@
 import { readU48, u48Bytes, utf8, writeU48 } from '../../lib/bytes.ts'
 import { assertStored, invariant } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
-import { decodeBundle, encodeBundle } from '../core/bundle-format.ts'
+import { decodeBundle, encodeBundle, takeBundles } from '../core/bundle-format.ts'
 import type { GroupDraft } from '../core/decide-change.ts'
 import type { LogReads } from '../core/log-walk.ts'
 import type { LmdbEnvironment, LmdbTable, Put } from './environment.ts'
@@ -86,6 +86,11 @@ export function logPuts(environment: LmdbEnvironment, draft: GroupDraft['log']):
 }
 
 /** @throws ApiError `storage_corrupt` */
+function* decoded(entries: ReturnType<LmdbTable['getRange']>): Generator<StoredBundle> {
+  for (const { key, value } of entries) yield decodeBundle(decodeRowKey(key), value)
+}
+
+/** @throws ApiError `storage_corrupt` */
 function readBundles(
   environment: LmdbEnvironment,
   range: Parameters<Store['bundles']>[0],
@@ -96,14 +101,11 @@ function readBundles(
   if ('from' in range) {
     // The bundle at or before the sequence may end before it.
     const entries = log.getRange({ start: keyHolding(log, range.from), limit: limit + 1 })
-    return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
-      .filter(({ first, leaves }) => first + leaves.length > range.from)
-      .slice(0, limit)
+    return takeBundles(decoded(entries), limit, range.from)
   }
   if (range.before <= 0) return []
   const start = encodeRowKey(range.before - 1)
-  const entries = log.getRange({ start, reverse: true, limit })
-  return Array.from(entries, ({ key, value }) => decodeBundle(decodeRowKey(key), value))
+  return takeBundles(decoded(log.getRange({ start, reverse: true, limit })), limit)
 }
 
 const readDerived = (

@@ -4,7 +4,8 @@
  */
 import { assertStored } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
-import { decodeBundle } from '../core/bundle-format.ts'
+import { decodeBundle, takeBundles } from '../core/bundle-format.ts'
+import { readBundleBytesMax } from '../core/limits.ts'
 import type { Cells, Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -27,6 +28,12 @@ export function rangeOf([cells, ...more]: readonly Cells[]): LogRange {
 export const rangeText = ({ logRange }: Tables): string =>
   `SELECT from_seq, next_seq FROM ${logRange}`
 
+/** Returns the first of some rows, at least two of them, within a number of bytes. */
+const bounded = (rows: string, order: 'ASC' | 'DESC'): string => `SELECT seq, value FROM (
+SELECT seq, value, row_number() OVER found AS place, sum(octet_length(value)) OVER found AS bytes
+FROM (${rows}) AS log WINDOW found AS (ORDER BY seq ${order})
+) AS counted WHERE place <= 2 OR bytes <= ${readBundleBytesMax} ORDER BY seq ${order}`
+
 /** @param read runs a statement, and retries while the database is lost */
 export function logReadsOf(
   tables: Tables,
@@ -34,21 +41,27 @@ export function logReadsOf(
 ) {
   const { log, derived } = tables
   // One more: the bundle at or before the sequence may end before it.
-  const fromText = `SELECT seq, value FROM ${log}
+  const fromText = bounded(
+    `SELECT seq, value FROM ${log}
 WHERE seq >= coalesce((SELECT max(seq) FROM ${log} WHERE seq <= $1::bigint), $1::bigint)
-ORDER BY seq LIMIT $2::int + 1`
-  const beforeText = `SELECT seq, value FROM ${log} WHERE seq < $1::bigint
-ORDER BY seq DESC LIMIT $2::int`
+ORDER BY seq LIMIT $2::int + 1`,
+    'ASC',
+  )
+  const beforeText = bounded(
+    `SELECT seq, value FROM ${log} WHERE seq < $1::bigint ORDER BY seq DESC LIMIT $2::int`,
+    'DESC',
+  )
   const derivedText = `SELECT key, value FROM ${derived}
 WHERE key >= $1::bytea AND key < $2::bytea ORDER BY key LIMIT $3::int`
   return {
     logRange: async () => rangeOf(await read(rangeText(tables), [])),
     async bundles(range: Parameters<Store['bundles']>[0], limit: number) {
       if ('before' in range) {
-        return (await read(beforeText, [range.before, limit])).map(bundleOf)
+        const found = await read(beforeText, [range.before, limit])
+        return takeBundles(found.map(bundleOf), limit)
       }
-      const found = (await read(fromText, [range.from, limit])).map(bundleOf)
-      return found.filter(({ first, leaves }) => first + leaves.length > range.from).slice(0, limit)
+      const found = await read(fromText, [range.from, limit])
+      return takeBundles(found.map(bundleOf), limit, range.from)
     },
     async derived(from: Uint8Array, to: Uint8Array, limit: number): Promise<DerivedValue[]> {
       const found = await read(derivedText, [from, to, limit])
