@@ -6,13 +6,14 @@
  * and its exact text; the last line has the checkpoints.
  * @module
  */
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import type { LoggedEntry } from '../audit/bundle.ts'
 import { leafOf } from '../audit/bundle.ts'
 import { decodeFrontier, encodeFrontier } from '../audit/merkle-tree.ts'
 import type { PublicLog } from '../audit/public-log.ts'
 import type { LeafBundle } from '../audit/verify-log.ts'
 import { bytesOfHex, hexOf } from '../lib/bytes.ts'
+import { exportLineCharsMax } from '../limits/operation-limits.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
 const format = 'coffer audit export, format 1'
@@ -25,6 +26,7 @@ export const entryLine = ({ sequence, salt, line }: LoggedEntry): string =>
 
 export const endLine = ({ checkpoints }: PublicLog): string => JSON.stringify({ checkpoints })
 
+const hexText = /^(?:[0-9a-f]{2})*$/
 const entryShape = /^\{"sequence":(\d{1,15}),"salt":"([0-9a-f]{32})","entry":(\{.*\})\}$/su
 
 const notExported = (file: string) =>
@@ -41,25 +43,40 @@ interface ExportedEntry {
 /** Only a line feed ends a line: an id may hold what others count as the end of one. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   const begun: string[] = []
+  let chars = 0
   for await (const piece of createReadStream(file, 'utf8')) {
     const [end = '', ...more] = String(piece).split('\n')
     begun.push(end)
+    chars += end.length
+    if (chars > exportLineCharsMax) throw notExported(file)
     const rest = more.pop()
     if (rest === undefined) continue
     yield begun.join('')
     yield* more
     begun.splice(0, begun.length, rest)
+    chars = rest.length
   }
   const rest = begun.join('')
   if (rest !== '') yield rest
 }
 
-/** Entries in the order of the file; other lines are passed over. */
+/**
+ * Entries in the order of the file.
+ * @throws CommandFailure for any other line between the first and the last: what is proved is all
+ *   that another reader of the file may take for an entry
+ */
 export async function* entriesIn(file: string): AsyncGenerator<ExportedEntry> {
+  let number = 0
+  let other: number | undefined
   for await (const line of linesOf(file)) {
+    number += 1
+    if (other !== undefined) {
+      throw new CommandFailure(`${file}: line ${other} is not as it was exported`)
+    }
     const [, sequence, salt, text] = entryShape.exec(line) ?? []
-    if (sequence === undefined || salt === undefined || text === undefined) continue
-    yield { sequence: Number(sequence), leaf: leafOf(bytesOfHex(salt), text), text }
+    if (sequence !== undefined && salt !== undefined && text !== undefined) {
+      yield { sequence: Number(sequence), leaf: leafOf(bytesOfHex(salt), text), text }
+    } else if (number > 1) other = number
   }
 }
 
@@ -68,25 +85,49 @@ export async function* bundlesIn(file: string): AsyncGenerator<LeafBundle> {
   for await (const { sequence, leaf } of entriesIn(file)) yield { first: sequence, leaves: [leaf] }
 }
 
-/** Reads what is around the entries. @throws CommandFailure if the file is no whole export */
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+/** True for the members of an announcement, as `readPublicLog` returns it. */
+function isAnnouncement(value: unknown): value is PublicLog['announcements'][number] {
+  if (typeof value !== 'object' || value === null) return false
+  const { vkey, signature, sequence, leaf }: Partial<Record<string, unknown>> = { ...value }
+  const isPlaced = sequence === undefined || Number.isSafeInteger(sequence)
+  const isHashed = leaf === undefined || (isText(leaf) && hexText.test(leaf))
+  return isText(vkey) && (signature === undefined || isText(signature)) && isPlaced && isHashed
+}
+
+/** Members of a line, if it has these alone. */
+function membersOf(line: string, ...names: readonly string[]): Partial<Record<string, unknown>> {
+  const read: unknown = JSON.parse(line)
+  const members = typeof read === 'object' && read !== null ? { ...read } : {}
+  return Object.keys(members).join() === names.join() ? members : {}
+}
+
+/** Reads what is around the entries. @returns `undefined` for lines that are not of an export */
+function readAround(first: string, last: string): PublicLog | undefined {
+  const head = membersOf(first, 'format', 'announcements', 'before')
+  const { checkpoints } = membersOf(last, 'checkpoints')
+  const { announcements, before } = head
+  if (head['format'] !== format || !isText(before)) return undefined
+  if (!Array.isArray(announcements) || !announcements.every(isAnnouncement)) return undefined
+  if (!Array.isArray(checkpoints) || !checkpoints.every(isText)) return undefined
+  return { announcements, checkpoints, pruned: decodeFrontier(bytesOfHex(before)) }
+}
+
+/** @throws CommandFailure if the file is no whole export, or no regular file: it is read twice */
 export async function openExport(file: string): Promise<PublicLog> {
   let first: string | undefined
   let last = ''
   try {
+    if (!statSync(file).isFile()) throw notExported(file)
     for await (const line of linesOf(file)) {
       first ??= line
       last = line
     }
-    const head = JSON.parse(first ?? '') as Partial<PublicLog> & Record<string, unknown>
-    const { checkpoints } = JSON.parse(last) as Partial<PublicLog>
-    if (head['format'] !== format || checkpoints === undefined) throw notExported(file)
-    return {
-      announcements: head.announcements ?? [],
-      checkpoints,
-      pruned: decodeFrontier(bytesOfHex(String(head['before']))),
-    }
+    const log = readAround(first ?? '', last)
+    if (log !== undefined) return log
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw notExported(file)
   }
+  throw notExported(file)
 }

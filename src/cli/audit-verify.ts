@@ -2,7 +2,7 @@
  * `coffer audit verify`: whether the audit log is what was signed, by public keys alone.
  * @module
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { LogFault } from '../audit/log-findings.ts'
 import { bundlesFrom } from '../audit/read-log.ts'
@@ -28,8 +28,8 @@ interface VerifyOptions extends FolderOptions {
 
 function readPinned(file: string): string {
   try {
-    const bytes = readFileSync(file)
-    if (bytes.length <= pinnedNoteBytesMax) return bytes.toString('utf8')
+    const { size } = statSync(file)
+    if (size > 0 && size <= pinnedNoteBytesMax) return readFileSync(file, 'utf8')
   } catch (error) {
     throw usage(`--pinned: cannot read ${file}`, error)
   }
@@ -52,7 +52,9 @@ async function verify(
   try {
     const chain = chainFrom(log, key)
     const note = pinned && (await findPinned(pinned, chain.trusted.key.name))
-    return await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: note })
+    const verdict = await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: note })
+    if (verdict.fault !== undefined || verdict.agreed > 0) return verdict
+    throw new CommandFailure('no checkpoint of this key covers any entry: nothing is proved')
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   }

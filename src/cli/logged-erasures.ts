@@ -76,13 +76,14 @@ async function assertVerified(
   const vkey = announcements.at(-1)?.vkey
   if (vkey === undefined) throw refused(file, 'cannot be checked, as the backup names no key')
   try {
-    const { fault, unknown } = await verifyLog({
+    const { agreed, fault, unknown } = await verifyLog({
       ...chainFrom(log, vkey),
       pruned: log.pruned,
       bundles: bundlesIn(file),
       pinned: undefined,
     })
     if (fault !== undefined) throw refused(file, `does not verify (${printFault(fault)})`)
+    if (agreed === 0) throw refused(file, 'has no checkpoint by the key of the backup')
     return unknown.find(each => each.unknown === 'unsigned_tail')?.from
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

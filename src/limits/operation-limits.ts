@@ -315,5 +315,7 @@ export const checkpointCopyMs = 60_000
 export const logBudgetWarnShare = 0.8
 /** decision: entries behind which `doctor` tells of a webhook. */
 export const webhookBehindEntries = 10_000
+/** decision: a line of an export; the last one has a checkpoint for each hour of years. */
+export const exportLineCharsMax = 64 * 1_024 * 1_024
 /** decision: a checkpoint with many signatures. */
 export const pinnedNoteBytesMax = 64 * 1_024

@@ -213,6 +213,47 @@ describe('coffer audit export', () => {
       const { exitCode, stderr } = await runCoffer(['audit', 'verify', '--file', file])
       expect([name, exitCode, stderr]).toEqual([name, 1, expect.stringMatching(/entr(y|ies)/)])
     }
+    const forged = (lines[4] ?? '').replace(/"operation":"\w+"/, '"operation":"forged"')
+    const head = (lines[0] ?? '').replace('{', '{"sequence":3,"entry":{"operation":"forged"},')
+    const strange: readonly (readonly [string, readonly string[]])[] = [
+      ['added with a blank', lines.toSpliced(5, 0, `${forged} `)],
+      ['added before the last', lines.toSpliced(-2, 0, ` ${forged}`)],
+      ['added to the head', [head, ...lines.slice(1)]],
+      [
+        'without checkpoints',
+        lines.map(line => line.replace(/"checkpoints":.*/, '"checkpoints":[]}')),
+      ],
+      [
+        'null for keys',
+        lines.map(line => line.replace(/"announcements":.*\],/, '"announcements":[null],')),
+      ],
+      [
+        'numbers for checkpoints',
+        lines.map(line => line.replace(/"checkpoints":.*/, '"checkpoints":[5]}')),
+      ],
+    ]
+    for (const [name, changed] of strange) {
+      const file = join(root, `${name}.jsonl`)
+      writeFileSync(file, changed.join('\n'))
+      const ended = await runCoffer(['audit', 'verify', '--file', file, '--key', vkey])
+      expect([name, ended]).toEqual([
+        name,
+        {
+          exitCode: 1,
+          stdout: '',
+          stderr: expect.stringMatching(
+            /^coffer: .*(?:exported|no whole export|nothing is proved)/,
+          ),
+        },
+      ])
+    }
+    for (const option of [
+      ['--file', '/dev/zero'],
+      ['--file', exported, '--pinned', '/dev/zero'],
+    ]) {
+      const { exitCode, stderr } = await runCoffer(['audit', 'verify', ...option])
+      expect([exitCode > 0, stderr.trim().split('\n').length]).toEqual([true, 1])
+    }
     const cut = join(root, 'cut.jsonl')
     writeFileSync(cut, lines.slice(0, 8).join('\n'))
     expect((await runCoffer(['audit', 'verify', '--file', cut])).exitCode).toBe(1)
