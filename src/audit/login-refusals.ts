@@ -1,8 +1,10 @@
 /**
- * Refusals of requests without a live key: the first of each address at once, then one entry for
- * all that follow within a while, so that nobody without a key can fill the log.
+ * Refusals of requests without a live key: the first of each address and status at once, then one
+ * entry for all alike that follow within a while, so that nobody without a key can fill the log. A
+ * network of IPv6 counts as one address: a machine has all addresses of its own.
  * @module
  */
+import { networkOf } from '../lib/ip.ts'
 import { TextMap } from '../lib/maps.ts'
 import { loginAddressesMax, loginWindowMs } from '../limits/work-limits.ts'
 import type { AuditEntry } from './entry.ts'
@@ -11,6 +13,8 @@ interface Repeated {
   readonly first: AuditEntry
   /** Number of refusals after the first. */
   count: number
+  /** True while all are of the operation and the things of the first. */
+  isAlike: boolean
 }
 
 export interface LoginRefusals {
@@ -21,40 +25,54 @@ export interface LoginRefusals {
 
 const unknownAddress = 'unknown'
 
+/** Name of the refusals that share an entry: of one status, and of one address or network. */
+function groupOf({ from = unknownAddress, result }: AuditEntry): string {
+  const network = networkOf(from)
+  const isSix = network !== undefined && 'high' in network
+  return `${result} ${isSix ? `${network.high} ${network.low}` : from}`
+}
+
+const isSame = (a: AuditEntry, b: AuditEntry): boolean =>
+  a.operation === b.operation && a.entityIds.join('\n') === b.entityIds.join('\n')
+
+/** Returns the entry of those after the first. */
+function entryOf({ first, count, isAlike }: Repeated): AuditEntry {
+  const entry = { ...first, traceId: undefined, count }
+  return isAlike ? entry : { ...entry, operation: 'several', entityType: undefined, entityIds: [] }
+}
+
 /** @param enter takes an entry of the log */
 export function makeLoginRefusals(enter: (entry: AuditEntry) => void): LoginRefusals {
   let refused = new TextMap<Repeated>()
-  /** Refusals of addresses beyond the bound. */
-  let others: Repeated | undefined
+  /** Refusals of addresses beyond the bound, by status. */
+  let others = new TextMap<Repeated>()
   let timer: NodeJS.Timeout | undefined
 
   const end = (): void => {
     clearTimeout(timer)
     timer = undefined
-    const repeated = [...refused].map(([, each]) => each)
+    const [groups, rest] = [[...refused], [...others]]
     refused = new TextMap()
-    for (const { first, count } of repeated) {
-      if (count > 0) enter({ ...first, traceId: undefined, count })
-    }
-    if (others !== undefined) {
-      enter({ ...others.first, traceId: undefined, from: undefined, count: others.count })
-    }
-    others = undefined
+    others = new TextMap()
+    for (const [, each] of groups) if (each.count > 0) enter(entryOf(each))
+    for (const [, each] of rest) enter({ ...entryOf(each), from: undefined })
   }
 
   return {
     note(entry) {
       timer ??= setTimeout(end, loginWindowMs).unref()
-      const address = entry.from ?? unknownAddress
-      const known = refused.get(address)
-      if (known !== undefined) known.count += 1
-      else if (refused.size < loginAddressesMax) {
-        refused.set(address, { first: entry, count: 0 })
+      const group = groupOf(entry)
+      const isNew = refused.get(group) === undefined
+      const isBeyond = isNew && refused.size >= loginAddressesMax
+      const [groups, name] = isBeyond ? [others, String(entry.result)] : [refused, group]
+      const shared = groups.get(name) ?? { first: entry, count: 0, isAlike: true }
+      groups.set(name, shared)
+      if (isNew && !isBeyond) {
         enter(entry)
-      } else {
-        others ??= { first: entry, count: 0 }
-        others.count += 1
+        return
       }
+      shared.count += 1
+      shared.isAlike &&= isSame(shared.first, entry)
     },
     end,
   }

@@ -77,4 +77,20 @@ describe('retention', () => {
     expect((await verdictOf(vault)).fault).toBeUndefined()
     await deps.store.close()
   })
+
+  test('removes few long entries at a time, so that it ends when the log is short', async () => {
+    const { deps } = await openTestVault(82)
+    const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+    const entityIds = Array.from({ length: 1_000 }, (_, i) => `t-${i}`.padEnd(400, 'x'))
+    for (let i = 0; i < 30; i += 1) {
+      const entry = { atMs: deps.now(), operation: 'detokenize', entityIds, result: 200 }
+      await deps.store.write([deps.audit.changeOf(entry)])
+    }
+    await checkpoints.next()
+    const signed = checkpoints.signed()
+    const removed = await pruneLog({ ...deps, keptDays: 400, isTooLarge: true }, signed)
+    expect(removed).toBeGreaterThan(0)
+    expect(removed).toBeLessThan(10)
+    await deps.store.close()
+  })
 })
