@@ -3,9 +3,12 @@
  * @module
  */
 import { join } from 'node:path'
+import { leafOf } from '../../../src/audit/bundle.ts'
 import { deliveriesKey } from '../../../src/audit/derived-keys.ts'
 import { entriesFrom } from '../../../src/audit/read-log.ts'
 import { withLog } from '../../../src/cli/opened-log.ts'
+import { hexOf } from '../../../src/lib/bytes.ts'
+import { eventMarkBytes } from '../../../src/limits/work-limits.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import { encodeState } from '../../../src/webhooks/delivery-state.ts'
 import { eventId, eventsOf } from '../../../src/webhooks/event-types.ts'
@@ -20,8 +23,9 @@ const wanted: ReadonlySet<string> = new Set(types.map(type => `token.${type}`))
 export const readExpected = ({ home: { data } }: World): Promise<Expected> =>
   withLog({ data }, async log => {
     const expected = new Map<string, string>()
-    for await (const { sequence, entry } of entriesFrom(log, 0)) {
-      for (const event of eventsOf(sequence, entry)) {
+    for await (const { sequence, entry, salt, line } of entriesFrom(log, 0)) {
+      const mark = hexOf(leafOf(salt, line).subarray(0, eventMarkBytes))
+      for (const event of eventsOf(sequence, entry, mark)) {
         if (!wanted.has(event.type)) continue
         expected.set(eventId(event), `${event.id} ${event.type.slice('token.'.length)}`)
       }
