@@ -42,6 +42,7 @@ const sections: readonly Section[] = [
     entries: [
       docs('HTTP', 'http'),
       docs('Interface', 'interface'),
+      docs('Console', 'console'),
       docs('Client', 'client'),
       docs('Reference of the client', 'client-reference'),
       docs('Moving data', 'move-data'),

@@ -1,9 +1,6 @@
 /**
  * Findings of `coffer doctor` about applications: those that may create others, and so a key that
- * reveals.
- *
- * Reads the store as `verify` does, so only while no process serves it. Source: contract section
- * 11.
+ * reveals. Source: contract section 11.
  * @module
  */
 import { unsealApplication, typeTerm } from '../applications/application-record.ts'
@@ -13,11 +10,8 @@ import { isExpired } from '../records/deadline.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/tenant-record.ts'
-import type { FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure } from '../server/process/failure.ts'
 import { wallMs } from '../server/process/system.ts'
-import { fault, note, type DoctorFinding } from './finding.ts'
-import { readStopped } from './stopped-vault.ts'
+import { note, type DoctorFinding } from './finding.ts'
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }
@@ -42,18 +36,15 @@ async function readKeyMakers(store: Store, keys: Keys): Promise<readonly string[
     .map(({ id }) => id)
 }
 
+const about = 'applications'
+
+export const applicationsUnread: DoctorFinding = note(
+  about,
+  'while a server runs, applications that can make a key which reveals are not looked for',
+)
+
 /** The holder of such a key can get access to every token: keep it like the master key. */
-export async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
-  let ids: readonly string[] | undefined
-  try {
-    ids = await readStopped(options, readKeyMakers)
-  } catch (error) {
-    if (error instanceof CommandFailure) return fault('applications', error.message)
-    throw error
-  }
-  const text =
-    ids === undefined
-      ? 'while a server runs, applications that can make a key which reveals are not looked for'
-      : `applications that can make a key which reveals: ${ids.join(', ')}`
-  return note('applications', text)
+export async function findInApplications(store: Store, keys: Keys): Promise<DoctorFinding> {
+  const ids = await readKeyMakers(store, keys)
+  return note(about, `applications that can make a key which reveals: ${ids.join(', ')}`)
 }

@@ -38,13 +38,12 @@ import { sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import { readTls, troublesOf } from '../server/listen/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../server/process/weaknesses.ts'
 import { advicesOf } from './copy-advice.ts'
-import { findInApplications } from './application-findings.ts'
 import { findInClock } from './clock-findings.ts'
 import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type DoctorFinding } from './finding.ts'
 import { findInLog } from './log-room.ts'
+import { findInRows } from './row-findings.ts'
 import { tryServing } from './trials.ts'
-import { findInWebhooks } from './webhook-findings.ts'
 
 type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
@@ -198,9 +197,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     if (!isClockTold) findings.push(...(await findInClock(options)))
     findings.push(...(await findInLog(options, settings)))
     findings.push(...(await tryServing(options, config, saysWhere(options))))
-    if (count('fault') === 0) {
-      findings.push(...(await findInWebhooks(options)), await findInApplications(options))
-    }
+    if (count('fault') === 0) findings.push(...(await findInRows(options)))
   }
   const faults = count('fault')
   if (options.json === true) sayJson({ findings })

@@ -1,23 +1,17 @@
 /**
  * Findings of `coffer doctor` about webhooks: those that the vault has disabled, and those that are
- * far behind.
- *
- * Reads the store as `verify` does, so only while no process serves it: a running one tells the
- * same by its metrics.
+ * far behind. A running vault tells the same by its metrics.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
 import { webhookBehindEntries } from '../limits/operation-limits.ts'
 import { waitingDeliveriesMax } from '../limits/work-limits.ts'
-import type { FolderOptions } from '../server/folder/data-folder.ts'
-import { CommandFailure } from '../server/process/failure.ts'
 import type { LogRange } from '../store/contract.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import { storedWebhooks } from '../webhooks/deliver.ts'
 import { readState, type DeliveryState } from '../webhooks/delivery-state.ts'
 import type { DisabledBy, WebhookRecord } from '../webhooks/webhook-record.ts'
-import { fault, warning, type DoctorFinding } from './finding.ts'
-import { readStopped } from './stopped-vault.ts'
+import { warning, type DoctorFinding } from './finding.ts'
 
 const causes: Readonly<Record<DisabledBy, string>> = {
   gone: 'its receiver answered 410',
@@ -47,20 +41,14 @@ function findingsOf(
   ]
 }
 
-async function readAll(store: OperatedStore, keys: Keys): Promise<readonly DoctorFinding[]> {
+export async function findInWebhooks(
+  store: OperatedStore,
+  keys: Keys,
+): Promise<readonly DoctorFinding[]> {
   const range = await store.logRange()
   const found: DoctorFinding[] = []
   for await (const { record } of storedWebhooks({ store, keys })) {
     found.push(...findingsOf(record, await readState(store, record), range))
   }
   return found
-}
-
-export async function findInWebhooks(options: FolderOptions): Promise<readonly DoctorFinding[]> {
-  try {
-    return (await readStopped(options, readAll)) ?? []
-  } catch (error) {
-    if (error instanceof CommandFailure) return [fault(about, error.message)]
-    throw error
-  }
 }

@@ -170,7 +170,9 @@ function expectCleanLog(vault: LeakVault, logged: string): void {
   // A kill may cut the last line.
   const whole = logged.slice(0, logged.lastIndexOf('\n') + 1)
   const lines = withoutWarnings(whole).trimEnd().split('\n')
-  const requests = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+  const events = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+  // A slow machine takes more than the minute after which a server tells its checkpoint.
+  const requests = events.filter(({ event }) => event !== 'audit_checkpoint')
   expect(requests.length).toBeGreaterThan(50)
   const shapes = new Set(requests.flatMap(line => [String(line['event']), ...Object.keys(line)]))
   expect([...shapes].filter(name => ![...loggedMembers, 'request'].includes(name))).toEqual([])
