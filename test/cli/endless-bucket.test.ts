@@ -131,8 +131,9 @@ describe('a bucket without an end', () => {
       behaviour = 'page'
       const to = ['--backup-to', 's3://bucket/p']
       const serving = await startCoffer(['serve', ...words, '--port', '0', ...to], { env })
-      await until(() => serving.said().includes('"event":"backup_failed"'))
-      expect(serving.said()).toContain('the S3 service answers more than any backup has')
+      // On a busy machine a first try may fail otherwise.
+      await until(() => serving.said().includes('the S3 service answers more than any backup has'))
+      expect(serving.said()).toContain('"event":"backup_failed"')
       expect(await serving.end('SIGTERM')).toBe(0)
     },
     msMax,
