@@ -27,8 +27,8 @@ export interface WitnessVerdict {
   /** The name of the log, if it has signed the checkpoint. */
   readonly origin?: string
   /**
-   * The note with the signature of the witness, if it has cosigned. Signatures of keys that it does
-   * not know stay: a reader of the log may know them.
+   * The note with the signature of the witness, if it has cosigned what it had not before.
+   * Signatures of keys that it does not know stay: a reader of the log may know them.
    */
   readonly cosigned?: string
 }
@@ -66,5 +66,8 @@ export function decideWitness(
     return { status: 422, body: 'this does not continue what was cosigned before\n', origin }
   }
   const line = cosignatureLine(opened.text, signer, Math.floor(wallMs() / 1_000))
-  return { status: 200, body: line, origin, cosigned: request.note + line }
+  const answer = { status: 200, body: line, origin } as const
+  // Anybody may send a public note again, with signatures of nobody behind its own.
+  if (known !== undefined && seen.size === checkpoint.size) return answer
+  return { ...answer, cosigned: request.note + line }
 }

@@ -298,8 +298,8 @@ export const noteSignaturesMax = 100
 // Witnesses of the audit log
 /** Source: C2SP tlog-witness, "add-checkpoint". */
 export const witnessProofHashesMax = 63
-/** decision: proof, checkpoint and the signatures that a public log has. */
-export const witnessRequestBytesMax = 64 * 1_024
+/** decision: with the line of the witness, a note is still one that `--pinned` takes. */
+export const witnessRequestBytesMax = 60 * 1_024
 /** decision: a request and what it waits for. */
 export const witnessIdleSeconds = 10
 /** decision: as often as copies of checkpoints; a witness of others is not to be burdened. */

@@ -57,13 +57,25 @@ async function cosigned(): Promise<string> {
   return answer.text()
 }
 
+const sizeIn = (note: string): number => Number(note.split('\n')[1])
+
+async function sizeOfLog(): Promise<number> {
+  const { stdout } = await runCoffer(['audit', 'verify', '--data', data, '--json'])
+  return (JSON.parse(stdout) as { readonly size: number }).size
+}
+
+/** Its start and its end are entries. */
+async function serveAlone(): Promise<void> {
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  expect(await server.end('SIGTERM')).toBe(0)
+}
+
 beforeAll(async () => {
   root = temporaryFolder()
   data = join(root, 'data')
   expect((await runCoffer(['init', '--data', data])).exitCode).toBe(0)
   // A first start makes the keys of its log.
-  const first = await startCoffer(['serve', '--data', data, '--port', '0'])
-  await first.end('SIGTERM')
+  await serveAlone()
   log = (await runCoffer(['audit', 'key', '--data', data, '--for-witnesses'])).stdout.trim()
   const [cert, key] = [join(root, 'cert.pem'), join(root, 'key.pem')]
   writeFileSync(cert, certificates.right.cert, { mode: 0o600 })
@@ -109,10 +121,16 @@ describe('a witness', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain('the log ends here, before what was signed or announced')
     const back = await serve()
-    await untilCounted(back, 'ahead')
+    await untilCounted(back, 'diverged')
     expect(await back.end('SIGTERM')).toBe(0)
-    const event = '"event":"audit_witness_ahead","witness":"witness.example","outcome":"ahead"'
+    const event = '"event":"audit_diverged","witness":"witness.example","outcome":"diverged"'
     expect(await back.stderr).toContain(event)
+    // Grown beyond what was cosigned, it has the size, and other entries.
+    const seen = sizeIn(await cosigned())
+    while ((await sizeOfLog()) <= seen) await serveAlone()
+    const grown = await serve()
+    await untilCounted(grown, 'diverged')
+    expect(await grown.end('SIGTERM')).toBe(0)
     expect(await cosigned()).toBe(await Bun.file(pinned).text())
   }, 300_000)
 
@@ -128,6 +146,10 @@ describe('a witness', () => {
     expect((await post(new Uint8Array([0xff, 0x0a]))).status).toBe(400)
     expect((await post(`old 0\n\n${note.replace('coffer/', 'coffee/')}`)).status).toBe(404)
     expect((await post(`old 0\n\n${note}`)).status).toBe(409)
+    const signed = note.slice(note.indexOf('\n\n') + 2)
+    const nobody = signed.replace(/ \S+ \S+\n/, ' nobody AAAAAAAA\n')
+    expect((await post(`old ${sizeIn(note)}\n\n${note}${nobody}`)).status).toBe(200)
+    expect(await cosigned()).toBe(note)
     expect((await post('x'.repeat(70_000))).status).toBe(413)
   })
 

@@ -35,8 +35,8 @@ const infos = new Set([
 /** Failures that last until an operator fixes them. */
 const errors = new Set([
   'audit_copy_failed',
+  'audit_diverged',
   'audit_not_cosigned',
-  'audit_witness_ahead',
   'backup_failed',
   'database_gone',
   'disk_full',

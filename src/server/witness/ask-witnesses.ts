@@ -14,7 +14,6 @@ import type { Deps } from '../../deps.ts'
 import { parseDestination, type Destination } from '../../egress/destination.ts'
 import type { Send, Sent } from '../../egress/send.ts'
 import { bufferOf, utf8 } from '../../lib/bytes.ts'
-import { ApiError } from '../../lib/errors.ts'
 import { witnessEveryMs } from '../../limits/operation-limits.ts'
 import { CommandFailure } from '../process/failure.ts'
 
@@ -23,8 +22,8 @@ export interface KnownWitness {
   readonly destination: Destination
 }
 
-/** Result of asking a witness once. */
-type WitnessOutcome = 'cosigned' | 'ahead' | 'refused' | 'failed'
+/** Result of asking a witness once; `diverged` if it has cosigned what this log does not continue. */
+type WitnessOutcome = 'cosigned' | 'diverged' | 'refused' | 'failed'
 
 /**
  * @param text a verifier key, an @ and an address
@@ -79,11 +78,13 @@ function makeAsk(deps: AskDeps, send: Send, { key, destination }: KnownWitness) 
     if ('status' in sent && sent.status === 409) {
       const told = readSeenSize(textOf(sent))
       if (told === undefined) return 'refused'
-      if (told > checkpoint.size) return 'ahead'
+      if (told > checkpoint.size) return 'diverged'
       seen = told
       sent = await post(checkpoint)
     }
     if ('failure' in sent) return 'failed'
+    // Put back and grown again, a log has the size for it, and no proof.
+    if (sent.status === 422) return 'diverged'
     const opened = openNote(noteFor(deps, checkpoint) + textOf(sent), [key])
     if (sent.status !== 200 || opened.fault !== undefined) return 'refused'
     seen = checkpoint.size
@@ -93,7 +94,7 @@ function makeAsk(deps: AskDeps, send: Send, { key, destination }: KnownWitness) 
 
 const events: Readonly<Record<WitnessOutcome, string>> = {
   cosigned: 'audit_cosigned',
-  ahead: 'audit_witness_ahead',
+  diverged: 'audit_diverged',
   refused: 'audit_not_cosigned',
   failed: 'audit_not_cosigned',
 }
@@ -105,7 +106,7 @@ export function makeWitnessedLog(
   witnesses: readonly KnownWitness[],
 ): WitnessedLog {
   const { elapsedMs, log } = deps
-  const counts = { cosigned: 0, ahead: 0, refused: 0, failed: 0 }
+  const counts = { cosigned: 0, diverged: 0, refused: 0, failed: 0 }
   const asked = witnesses.map(witness => ({
     name: witness.key.name,
     ask: makeAsk(deps, send, witness),
@@ -117,10 +118,7 @@ export function makeWitnessedLog(
   const askAll = (checkpoint: SignedCheckpoint): Promise<unknown> =>
     Promise.all(
       asked.map(async witness => {
-        const outcome = await witness.ask(checkpoint).catch((error: unknown) => {
-          if (error instanceof ApiError) return 'failed' as const
-          throw error
-        })
+        const outcome = await witness.ask(checkpoint).catch(() => 'failed' as const)
         counts[outcome] += 1
         if (outcome !== witness.last) log(events[outcome], { witness: witness.name, outcome })
         witness.last = outcome

@@ -11,7 +11,7 @@ import { checkpointIn } from '../../audit/checkpoint.ts'
 import { makeNoteSigner, isKeyName, type NoteSigner } from '../../audit/note-keys.ts'
 import { bytesOfHex, hexOf, utf8, utf8Text } from '../../lib/bytes.ts'
 import { ownerOnlyFolder, readRegular, syncFolder, writeWhole } from '../../lib/files.ts'
-import { witnessRequestBytesMax } from '../../limits/operation-limits.ts'
+import { pinnedNoteBytesMax } from '../../limits/operation-limits.ts'
 import { holdFolder } from '../folder/instance-lock.ts'
 import { openNewFile, replaceFile } from '../folder/regular-files.ts'
 import { CommandFailure } from '../process/failure.ts'
@@ -53,7 +53,7 @@ function notesIn(folder: string): Map<string, string> {
   for (const name of readdirSync(folder)) {
     if (!name.endsWith(ending)) continue
     const path = join(folder, name)
-    const note = utf8Text(readRegular(path, witnessRequestBytesMax) ?? new Uint8Array())
+    const note = utf8Text(readRegular(path, pinnedNoteBytesMax) ?? new Uint8Array())
     const checkpoint = checkpointIn(note)
     if (checkpoint === undefined || `${hashOf(checkpoint.origin)}${ending}` !== name) {
       throw new CommandFailure(
