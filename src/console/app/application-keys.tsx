@@ -9,6 +9,7 @@ import { Action } from './actions.tsx'
 import { useAnswer } from './asked.ts'
 import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
+import { Table } from './table.tsx'
 import { Id } from './value.tsx'
 import { pathTo } from './vault.ts'
 
@@ -18,47 +19,35 @@ interface KeysProps {
   readonly again: () => void
 }
 
-const columns = ['Number', 'Id', 'Made', 'Expires', 'Last used', '']
+const columns = ['Number', 'Id', 'Made', 'Expires', 'Last used']
 
 const Rows = ({ path, keys, again }: KeysProps) => (
-  <table>
-    <caption class="unseen">Keys</caption>
-    <thead>
-      <tr>
-        {columns.map(name => (
-          <th key={name} scope="col">
-            {name === '' ? <span class="unseen">Revoke</span> : name}
-          </th>
-        ))}
+  <Table caption="Keys" columns={columns} action="Revoke">
+    {keys.map(key => (
+      <tr key={key.id}>
+        <th scope="row" data-label="Number">
+          key {key.version}
+        </th>
+        <td data-label="Id">
+          <Id of={key.id} />
+        </td>
+        <td data-label="Made">{key.created_at && <Instant of={String(key.created_at)} />}</td>
+        <td data-label="Expires">
+          {key.expires_at ? <Instant of={String(key.expires_at)} /> : 'never'}
+        </td>
+        <td data-label="Last used">{key.last_used_on ?? 'never seen'}</td>
+        <td data-label="">
+          <Action
+            label="Revoke"
+            name={`key ${key.version}`}
+            confirm="Revoke for good"
+            question={{ method: 'DELETE', path: pathTo(path, key.id) }}
+            onDone={again}
+          />
+        </td>
       </tr>
-    </thead>
-    <tbody>
-      {keys.map(key => (
-        <tr key={key.id}>
-          <th scope="row" data-label="Number">
-            key {key.version}
-          </th>
-          <td data-label="Id">
-            <Id of={key.id} />
-          </td>
-          <td data-label="Made">{key.created_at && <Instant of={String(key.created_at)} />}</td>
-          <td data-label="Expires">
-            {key.expires_at ? <Instant of={String(key.expires_at)} /> : 'never'}
-          </td>
-          <td data-label="Last used">{key.last_used_on ?? 'never seen'}</td>
-          <td data-label="">
-            <Action
-              label="Revoke"
-              name={`key ${key.version}`}
-              confirm="Revoke for good"
-              question={{ method: 'DELETE', path: pathTo(path, key.id) }}
-              onDone={again}
-            />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+    ))}
+  </Table>
 )
 
 const Made = ({ secret }: { readonly secret: string }) => (

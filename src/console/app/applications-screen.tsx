@@ -10,6 +10,7 @@ import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { openApplication } from './place.ts'
 import { onLock } from './sitting.ts'
+import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
@@ -37,23 +38,11 @@ const Row = ({ application }: { readonly application: Application }) => (
 )
 
 const Rows = ({ of }: { readonly of: readonly Application[] }) => (
-  <table>
-    <caption class="unseen">Applications</caption>
-    <thead>
-      <tr>
-        {['Name', 'Type', 'Rules', 'Permissions', 'Created'].map(name => (
-          <th key={name} scope="col">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {of.map(application => (
-        <Row key={application.id} application={application} />
-      ))}
-    </tbody>
-  </table>
+  <Table caption="Applications" columns={['Name', 'Type', 'Rules', 'Permissions', 'Created']}>
+    {of.map(application => (
+      <Row key={application.id} application={application} />
+    ))}
+  </Table>
 )
 
 const Pages = ({ last }: { readonly last: number }) => (

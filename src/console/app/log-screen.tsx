@@ -13,6 +13,7 @@ import { EntryProof } from './log-proof.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
+import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
@@ -69,23 +70,11 @@ const Row = ({ entry }: { readonly entry: LogEntry }) => (
 const columns = ['When', 'Operation', 'Result', 'About', 'By', 'Proof']
 
 const Rows = ({ entries }: { readonly entries: readonly LogEntry[] }) => (
-  <table>
-    <caption class="unseen">Entries of the audit log</caption>
-    <thead>
-      <tr>
-        {columns.map(name => (
-          <th key={name} scope="col">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {entries.map(entry => (
-        <Row key={entry.id} entry={entry} />
-      ))}
-    </tbody>
-  </table>
+  <Table caption="Entries of the audit log" columns={columns}>
+    {entries.map(entry => (
+      <Row key={entry.id} entry={entry} />
+    ))}
+  </Table>
 )
 
 interface ChoiceProps {

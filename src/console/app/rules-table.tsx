@@ -4,6 +4,7 @@
  */
 import type { Rule } from '../../client/interface.ts'
 import { Empty } from './notices.tsx'
+import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 
 const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) => (
@@ -35,22 +36,13 @@ export const RulesTable = ({ of }: { readonly of: readonly Rule[] }) =>
       <p class="hint">
         The first by priority that covers a token and holds the permission decides.
       </p>
-      <table>
-        <caption class="unseen">Rules</caption>
-        <thead>
-          <tr>
-            {['Rule', 'Priority', 'Container', 'Shows', 'Permissions', 'Note'].map(name => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((rule, place) => (
-            <Row key={place} rule={rule} place={place} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Rules"
+        columns={['Rule', 'Priority', 'Container', 'Shows', 'Permissions', 'Note']}
+      >
+        {of.map((rule, place) => (
+          <Row key={place} rule={rule} place={place} />
+        ))}
+      </Table>
     </>
   )

@@ -11,6 +11,7 @@ import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { onLock } from './sitting.ts'
 import { Steps } from './steps.tsx'
+import { Table } from './table.tsx'
 import { Id } from './value.tsx'
 import { pathTo, withQueryOf } from './vault.ts'
 
@@ -24,51 +25,39 @@ interface RowsProps {
   readonly again: () => void
 }
 
-const columns = ['Id', 'Started by', 'Started', 'Authorized by', 'Ends', '']
+const columns = ['Id', 'Started by', 'Started', 'Authorized by', 'Ends']
 
 const Rows = ({ of, again }: RowsProps) => (
-  <table>
-    <caption class="unseen">Sessions</caption>
-    <thead>
-      <tr>
-        {columns.map(name => (
-          <th key={name} scope="col">
-            {name === '' ? <span class="unseen">End</span> : name}
-          </th>
-        ))}
+  <Table caption="Sessions" columns={columns} action="End">
+    {of.map(session => (
+      <tr key={session.id}>
+        <th scope="row" data-label="Id">
+          <Id of={session.id} />
+        </th>
+        <td data-label="Started by">
+          <Id of={session.created_by} />
+        </td>
+        <td data-label="Started">
+          <Instant of={String(session.created_at)} />
+        </td>
+        <td data-label="Authorized by">
+          {session.authorized_by === undefined ? 'nobody yet' : <Id of={session.authorized_by} />}
+        </td>
+        <td data-label="Ends">
+          <Instant of={String(session.expires_at)} />
+        </td>
+        <td data-label="">
+          <Action
+            label="End"
+            name={`session ${session.id}`}
+            confirm="End it now"
+            question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
+            onDone={again}
+          />
+        </td>
       </tr>
-    </thead>
-    <tbody>
-      {of.map(session => (
-        <tr key={session.id}>
-          <th scope="row" data-label="Id">
-            <Id of={session.id} />
-          </th>
-          <td data-label="Started by">
-            <Id of={session.created_by} />
-          </td>
-          <td data-label="Started">
-            <Instant of={String(session.created_at)} />
-          </td>
-          <td data-label="Authorized by">
-            {session.authorized_by === undefined ? 'nobody yet' : <Id of={session.authorized_by} />}
-          </td>
-          <td data-label="Ends">
-            <Instant of={String(session.expires_at)} />
-          </td>
-          <td data-label="">
-            <Action
-              label="End"
-              name={`session ${session.id}`}
-              confirm="End it now"
-              question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
-              onDone={again}
-            />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+    ))}
+  </Table>
 )
 
 export function SessionsScreen() {

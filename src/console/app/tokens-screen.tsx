@@ -11,6 +11,7 @@ import { openToken } from './place.ts'
 import { onLock } from './sitting.ts'
 import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
+import { Table } from './table.tsx'
 import { Id, Text } from './value.tsx'
 import { withQueryOf, type Question } from './vault.ts'
 
@@ -55,23 +56,11 @@ const Row = ({ token }: { readonly token: Token }) => (
 )
 
 const Rows = ({ tokens }: { readonly tokens: readonly Token[] }) => (
-  <table>
-    <caption class="unseen">Tokens</caption>
-    <thead>
-      <tr>
-        {['Id', 'Type', 'Value', 'Container', 'Created'].map(name => (
-          <th key={name} scope="col">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {tokens.map(token => (
-        <Row key={token.id} token={token} />
-      ))}
-    </tbody>
-  </table>
+  <Table caption="Tokens" columns={['Id', 'Type', 'Value', 'Container', 'Created']}>
+    {tokens.map(token => (
+      <Row key={token.id} token={token} />
+    ))}
+  </Table>
 )
 
 const NothingFound = ({ query }: { readonly query: string }) =>

@@ -9,10 +9,11 @@ import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { Answer } from './notices.tsx'
+import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
-const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next', '']
+const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next']
 
 interface RowProps {
   readonly path: string
@@ -73,23 +74,11 @@ export function Deliveries({ path, changes }: DeliveriesProps) {
             </button>
           </div>
           {data.length > 0 && (
-            <table>
-              <caption class="unseen">Deliveries</caption>
-              <thead>
-                <tr>
-                  {columns.map(name => (
-                    <th key={name} scope="col">
-                      {name === '' ? <span class="unseen">Send now</span> : name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {data.map(delivery => (
-                  <Row key={delivery.event_id} path={path} delivery={delivery} again={again} />
-                ))}
-              </tbody>
-            </table>
+            <Table caption="Deliveries" columns={columns} action="Send now">
+              {data.map(delivery => (
+                <Row key={delivery.event_id} path={path} delivery={delivery} again={again} />
+              ))}
+            </Table>
           )}
         </>
       )}

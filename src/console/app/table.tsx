@@ -1,0 +1,35 @@
+/**
+ * A table with a caption and column heads for screen readers; narrow pages show its rows as cards.
+ * @module
+ */
+import type { ComponentChildren } from 'preact'
+
+interface TableProps {
+  readonly caption: string
+  readonly columns: readonly string[]
+  /** What the buttons of a last column without a visible head do. */
+  readonly action?: string
+  /** Rows. */
+  readonly children: ComponentChildren
+}
+
+export const Table = ({ caption, columns, action, children }: TableProps) => (
+  <table>
+    <caption class="unseen">{caption}</caption>
+    <thead>
+      <tr>
+        {columns.map(name => (
+          <th key={name} scope="col">
+            {name}
+          </th>
+        ))}
+        {action !== undefined && (
+          <th scope="col">
+            <span class="unseen">{action}</span>
+          </th>
+        )}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+)
