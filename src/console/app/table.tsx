@@ -7,7 +7,7 @@ import type { ComponentChildren } from 'preact'
 interface TableProps {
   readonly caption: string
   readonly columns: readonly string[]
-  /** What the buttons of a last column without a visible head do. */
+  /** Name of a last column, of buttons, whose head is not seen. */
   readonly action?: string
   /** Rows. */
   readonly children: ComponentChildren

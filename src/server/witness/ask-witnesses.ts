@@ -22,7 +22,7 @@ export interface KnownWitness {
   readonly destination: Destination
 }
 
-/** Result of asking a witness once; `diverged` if it has cosigned what this log does not continue. */
+/** Result of asking a witness: `diverged` if it has cosigned what this log does not continue. */
 type WitnessOutcome = 'cosigned' | 'diverged' | 'refused' | 'failed'
 
 /**
