@@ -5,12 +5,15 @@
  * bound; beyond it the oldest are dropped, and an entry says how many.
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../lib/errors.ts'
 import {
   auditDelayMs,
-  auditWaitingMax,
+  auditEntryBytes,
+  auditWaitingBytesMax,
   bundleEntriesMax,
+  bundleEntriesWanted,
   bundleTextBytesMax,
 } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
@@ -61,8 +64,15 @@ function textBytesOf({ entityIds }: AuditEntry): number {
   return bytes
 }
 
-/** Takes as many of the first entries as fit in a bundle; always at least one. */
-function takeBundle(waiting: Waiting[]): Waiting[] {
+/** Memory of an entry, at two bytes a character. */
+function memoryOf({ entityIds }: AuditEntry): number {
+  let bytes = auditEntryBytes
+  for (const id of entityIds) bytes += 2 * id.length
+  return bytes
+}
+
+/** Number of the first entries that fit in a bundle; always at least one. */
+function countBundle(waiting: readonly Waiting[]): number {
   let bytes = 0
   let count = 0
   for (const { entry } of waiting) {
@@ -71,7 +81,47 @@ function takeBundle(waiting: Waiting[]): Waiting[] {
     if (count > 0 && (count === bundleEntriesMax - 1 || bytes > bundleTextBytesMax)) break
     count += 1
   }
-  return waiting.splice(0, count)
+  return count
+}
+
+/** Entries that wait, oldest first, within their bytes. */
+function makeWaiting() {
+  let waiting: Waiting[] = []
+  let bytes = 0
+
+  /** Drops the oldest that nobody waits for. @returns their number */
+  function shrink(): number {
+    let count = 0
+    while (bytes > auditWaitingBytesMax) {
+      const at = waiting.findIndex(({ reject }) => reject === undefined)
+      const [dropped] = at < 0 ? [] : waiting.splice(at, 1)
+      if (dropped === undefined) break
+      bytes -= memoryOf(dropped.entry)
+      count += 1
+    }
+    return count
+  }
+
+  return {
+    size: () => waiting.length,
+    /** @returns number of entries that were dropped for it */
+    add(entry: Waiting): number {
+      waiting.push(entry)
+      bytes += memoryOf(entry.entry)
+      return shrink()
+    },
+    take(): readonly Waiting[] {
+      const taken = waiting.splice(0, countBundle(waiting))
+      for (const { entry } of taken) bytes -= memoryOf(entry)
+      return taken
+    },
+    /** Puts taken ones before all others. @returns number of entries that were dropped for it */
+    putBack(taken: readonly Waiting[]): number {
+      waiting = [...taken, ...waiting]
+      for (const { entry } of taken) bytes += memoryOf(entry)
+      return shrink()
+    },
+  }
 }
 
 const droppedEntry = (atMs: number, count: number): AuditEntry => ({
@@ -84,35 +134,50 @@ const droppedEntry = (atMs: number, count: number): AuditEntry => ({
   count,
 })
 
+/** Seals entries in bundles of which none holds up requests for long. */
+async function sealBundles(
+  { keys, randomBytes }: Pick<AuditLogParts, 'keys' | 'randomBytes'>,
+  entries: readonly AuditEntry[],
+): Promise<readonly Change[]> {
+  const bundles: Change[] = []
+  for (let at = 0; at < entries.length; at += bundleEntriesWanted) {
+    if (at > 0) await setImmediate()
+    const some = entries.slice(at, at + bundleEntriesWanted)
+    bundles.push({ log: sealBundle(keys, randomBytes, some) })
+  }
+  return bundles
+}
+
 /** Entries that wait, and what writes them. */
-function makeQueue({ store, keys, randomBytes, now, log }: AuditLogParts) {
-  let waiting: Waiting[] = []
+function makeQueue(parts: AuditLogParts) {
+  const { store, now, log } = parts
+  const waiting = makeWaiting()
   let dropped = 0
   let isTold = false
 
   /** Keeps what nobody waits for, and tells the others. */
   const putBack = (group: readonly Waiting[], error: unknown): void => {
     for (const { reject } of group) reject?.(error)
-    const kept = [...group.filter(({ reject }) => reject === undefined), ...waiting]
-    dropped += Math.max(0, kept.length - auditWaitingMax)
-    waiting = kept.slice(-auditWaitingMax)
+    dropped += waiting.putBack(group.filter(({ reject }) => reject === undefined))
     // A server that has ended its store has nothing more to write it to.
     if (isOfClosedStore(error)) return
-    if (!isTold) log('audit_not_written', { waiting: waiting.length })
+    if (!isTold) log('audit_not_written', { waiting: waiting.size() })
     isTold = true
   }
 
   return {
-    add: (entry: Waiting): number => waiting.push(entry),
-    size: () => waiting.length,
-    /** @returns false if the first of them could not be written */
-    async writeSome(): Promise<boolean> {
+    add(entry: Waiting): void {
+      dropped += waiting.add(entry)
+    },
+    size: waiting.size,
+    take: waiting.take,
+    /** @returns false if they could not be written */
+    async write(group: readonly Waiting[]): Promise<boolean> {
       const lost = dropped
-      const group = takeBundle(waiting)
       const entries = group.map(({ entry }) => entry)
       if (lost > 0) entries.unshift(droppedEntry(now(), lost))
       try {
-        await store.write([{ log: sealBundle(keys, randomBytes, entries) }])
+        await store.write(await sealBundles(parts, entries))
       } catch (error) {
         putBack(group, error)
         return false
@@ -131,10 +196,21 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  const writeAll = async (): Promise<void> => {
+  /** Entries, from the oldest on, that are written without further delay. */
+  let wanted = 0
+
+  /**
+   * decision: what comes meanwhile and nobody waits for has its delay. Written as soon as a commit
+   * has ended, it made a steady load of masked reads commit a hundred times a second.
+   */
+  const writeWanted = async (): Promise<void> => {
     // Requests of one turn of the loop share a commit.
     await Promise.resolve()
-    while (queue.size() > 0 && (await queue.writeSome()));
+    while (wanted > 0 && queue.size() > 0) {
+      const group = queue.take()
+      wanted -= group.length
+      if (!(await queue.write(group))) wanted = 0
+    }
     writing = undefined
     if (queue.size() > 0) later()
   }
@@ -142,7 +218,8 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   const start = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    return (writing ??= writeAll())
+    wanted = queue.size()
+    return (writing ??= writeWanted())
   }
 
   function later(): void {
@@ -150,7 +227,8 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   }
 
   const note = (entry: AuditEntry): void => {
-    if (queue.add({ entry }) >= auditWaitingMax) void start()
+    queue.add({ entry })
+    if (queue.size() >= bundleEntriesMax) void start()
     else later()
   }
   const logins = makeLoginRefusals(note)

@@ -14,6 +14,7 @@ import {
   logBundlesRead,
   logChunkEntries,
   logIndexPutsMax,
+  logIndexTurnMs,
   logSliceEntries,
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
@@ -133,7 +134,7 @@ async function readSlice(
   below: number,
 ): Promise<Slice> {
   const slice = emptySlice(first)
-  const pause = pauses(elapsedMs)
+  const pause = pauses(elapsedMs, logIndexTurnMs)
   // As many as are needed if all are as long as the one before.
   let wanted = 1
   for (let from = first; from < below;) {
@@ -147,8 +148,9 @@ async function readSlice(
       for (const packed of unpackBundle(keys, bundle, isWanted)) {
         addEntry(slice, keys, packed)
         if (slice.places.size + slice.members >= logSliceTermsMax) return slice
+        const pausing = pause()
+        if (pausing !== undefined) await pausing
       }
-      await pause()
     }
   }
   // Entries that are missing at its start were removed before they were indexed.

@@ -80,16 +80,20 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
 /* Pauses of long work: one bulk request must not keep all others waiting. */
 
 /**
+ * @param turnMsMax  time after which others run
  * @returns a function to call between two pieces of work; if it returns a promise, await it to let
  *   others run
  */
-export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
+export function pauses(
+  elapsedMs: () => number,
+  turnMsMax = bulkTurnMsMax,
+): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
   const pause = async (): Promise<void> => {
     await setImmediate()
     sinceMs = elapsedMs()
   }
-  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : pause())
+  return () => (elapsedMs() - sinceMs < turnMsMax ? undefined : pause())
 }
 
 interface Paced {

@@ -39,14 +39,18 @@ export const testStepRows = 100
 // The audit log
 /** decision: delay of an entry that no answer waits for. */
 export const auditDelayMs = 100
-/** decision: entries that wait in memory while none can be written; some 10 MB. */
-export const auditWaitingMax = 20_000
+/** decision: memory of the entries that wait while none can be written: some 60,000 short ones. */
+export const auditWaitingBytesMax = 32 * 1024 * 1024
+/** decision: memory of a waiting entry without its ids. */
+export const auditEntryBytes = 512
 /** decision: longer entries are hashed in memory of their own. */
 export const leafScratchBytes = 8 * 1_024
 /** decision: a bundle that may be longer is put together in memory of its own. */
 export const bundleScratchBytes = 1024 * 1024
 /** decision: entries of one bundle; a commit takes several. */
 export const bundleEntriesMax = 1_024
+/** decision: entries that are sealed in one turn of the event loop: they take up to 1 ms. */
+export const bundleEntriesWanted = 128
 /** decision: bytes of the texts of a bundle of several entries, at three a character. */
 export const bundleTextBytesMax = 1024 * 1024
 /** decision: interval at which new entries are signed: a checkpoint is at most 1 s behind. */
@@ -86,6 +90,8 @@ export const logSliceTermsMax = 65_536
 export const logChunkEntries = 65_536
 /** decision: index values of one transaction, so that others wait for it no longer than needed. */
 export const logIndexPutsMax = 500
+/** decision: time for which indexing works before requests run: nobody waits for it. */
+export const logIndexTurnMs = 1
 /** decision: index values read at once. */
 export const logIndexReadMax = 1_000
 /** decision: bundles read at once. */
