@@ -5,21 +5,14 @@
  */
 import { expect, test } from 'bun:test'
 import { expectOrder, openHookedServer } from '../support/hooked-server.ts'
-import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
+import { storePlaces } from '../support/store-places.ts'
 import { until } from '../support/until.ts'
 import { workerAfter, workersOf } from '../support/worker-processes.ts'
 
 const workers = 3
 
-const places: readonly (readonly [string, () => Promise<readonly string[]>])[] = [
-  ['a folder', () => Promise.resolve([])],
-  ...(isPostgresThere
-    ? [['PostgreSQL', async () => ['--store', (await sharedPostgres()).url(nextSchema())]] as const]
-    : []),
-]
-
 // proves C18.4
-test.each(places)(
+test.each(storePlaces)(
   'workers over %s deliver each event once, and go on when any is killed',
   async (_, storeOf) => {
     const serve = ['--workers', String(workers)]
