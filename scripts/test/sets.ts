@@ -57,6 +57,7 @@ const thorough: readonly string[] = [
   'cli/restored-keys.test.ts',
   'cli/restored-tokens.test.ts',
   'cli/root-commands.test.ts',
+  'cli/row-sum-keys.test.ts',
   'cli/scheduled-backups.test.ts',
   'cli/sealed-workers.test.ts',
   'cli/sealed.test.ts',
