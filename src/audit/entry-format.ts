@@ -2,7 +2,8 @@
  * Entries of the audit log as bytes, within a sealed bundle.
  *
  * Layout: at u48 · result u16 · count u32 (1 if the entry has none) · the texts in the order of
- * `textNames` · number of ids u16 · each id. A text is one byte and what it says: 0 the text is
+ * `textNames` · number of ids u16 · each id · the stated reason, if there is one: coffers that took
+ * none ended an entry before it. A text is one byte and what it says: 0 the text is
  * absent; 1 to 252 the length of an ASCII text; 253 a lower-case UUID, 16 bytes; 254 its length in
  * UTF-8 as u32, and then the text; 255 a text of no bytes.
  *
@@ -123,7 +124,7 @@ export function entryRoom(entry: AuditEntry): number {
   let room = textsAt + 2
   for (const name of textNames) room += roomOf(entry[name])
   for (const id of entry.entityIds) room += roomOf(id)
-  return room
+  return room + roomOf(entry.statedReason)
 }
 
 const shapeNames = textNames.slice(0, textNames.indexOf('traceId'))
@@ -152,7 +153,7 @@ export function makeEntryWriter(target: Buffer): WriteEntry {
     writeU16(target, at, entry.entityIds.length)
     at += 2
     for (const id of entry.entityIds) at = writeText(target, at, id)
-    return at
+    return entry.statedReason === undefined ? at : writeText(target, at, entry.statedReason)
   }
 }
 
@@ -217,7 +218,7 @@ function passText(cursor: Cursor): void {
 /** An entry as its index sees it. */
 export interface EntryOutline {
   readonly atMs: number
-  /** Equal for entries that differ in instant, ids, trace and address alone. */
+  /** Equal for entries that differ in instant, ids, stated reason, trace and address alone. */
   readonly shape: string
   readonly entityIds: readonly string[]
 }
@@ -240,6 +241,7 @@ export function decodeEntry(stored: Uint8Array): AuditEntry {
   passOver(cursor, textsAt)
   const texts = readTexts(cursor)
   const entityIds = readIds(cursor)
+  const statedReason = cursor.at < bytes.length ? readText(cursor) : undefined
   assertStored(cursor.at === bytes.length, 'an entry of the log and nothing behind it')
   const count = readU32(bytes, countAt)
   return {
@@ -247,6 +249,7 @@ export function decodeEntry(stored: Uint8Array): AuditEntry {
     ...(texts as Pick<AuditEntry, (typeof textNames)[number]>),
     entityIds,
     result: readU16(bytes, resultAt),
+    ...(statedReason === undefined ? {} : { statedReason }),
     ...(count === 1 ? {} : { count }),
   }
 }

@@ -2,7 +2,7 @@
  * Entries of the audit log: what was asked, by whom, of what, and what was decided.
  *
  * An entry never holds data, masks, metadata, names, keys, fingerprints or the text of a query. Its
- * ids may be a caller's choice, so entries are sealed like everything else.
+ * ids and its stated reason are a caller's choice, so entries are sealed like everything else.
  * @module
  */
 import type { ErrorKind } from '../lib/errors.ts'
@@ -36,6 +36,8 @@ export interface AuditEntry {
   readonly result: number
   /** Kind of the error, or `replay` for an answer that repeats an earlier effect. */
   readonly reason?: ErrorKind | 'replay' | undefined
+  /** As the caller has stated it; absent in entries of coffers that took none. */
+  readonly statedReason?: string | undefined
   readonly traceId?: string | undefined
   /** Client address; absent by a socket of the file system. */
   readonly from?: string | undefined
@@ -44,8 +46,8 @@ export interface AuditEntry {
 }
 
 /**
- * True if entries differ in instant, status, ids, trace, address and count alone, as those of one
- * caller mostly do.
+ * True if entries differ in instant, status, ids, stated reason, trace, address and count alone, as
+ * those of one caller mostly do.
  */
 export const isAlike = (a: AuditEntry, b: AuditEntry): boolean =>
   a.tenantId === b.tenantId &&
@@ -95,6 +97,7 @@ export const printEntry = (entry: AuditEntry): string =>
     rule: entry.rule,
     result: entry.result,
     reason: entry.reason,
+    stated_reason: entry.statedReason,
     trace_id: entry.traceId,
     from: entry.from,
     count: entry.count === 1 ? undefined : entry.count,

@@ -72,6 +72,9 @@ function ocsfOf({ entry, sequence }: LoggedEntry): object {
       type: entry.entityType,
       data: { transform: entry.transform, rule: entry.rule },
     })),
+    ...(entry.statedReason === undefined
+      ? {}
+      : { unmapped: { stated_reason: entry.statedReason } }),
   }
 }
 
@@ -108,6 +111,8 @@ function cefOf({ entry, sequence }: LoggedEntry): string {
     cs5: entry.keyId,
     cs6Label: 'tenant',
     cs6: entry.tenantId,
+    flexString1Label: 'stated reason',
+    flexString1: entry.statedReason,
     cn1Label: 'status',
     cn1: entry.result,
   }

@@ -94,7 +94,9 @@ function shown({ entry, sequence }: LoggedEntry): string {
   const who = `${actorType ?? 'nobody'}${actorId === undefined ? '' : ` ${actorId}`}`
   const where = from === undefined ? '' : ` from ${from}`
   const at = new Date(atMs).toISOString()
-  return `${sequence} ${at} ${result} ${operation} ${about} ${decided}${times}: ${who}${where}`
+  const why = entry.statedReason === undefined ? '' : `, stating: ${entry.statedReason}`
+  const what = `${result} ${operation} ${about} ${decided}${times}`
+  return `${sequence} ${at} ${what}: ${who}${where}${why}`
 }
 
 async function auditTail(options: TailOptions): Promise<void> {

@@ -52,6 +52,11 @@ export interface CallOptions {
   readonly idempotencyKey?: string
   /** Visible ASCII; stands in the log of the vault. */
   readonly traceId?: string
+  /**
+   * Why it is asked, such as the number of a support case: for the audit log of the vault alone. At
+   * most 200 characters, without card numbers and keys.
+   */
+  readonly reason?: string
   /** Added to those of the client; replace those of the same name. */
   readonly headers?: HeaderTexts
 }

@@ -25,6 +25,7 @@ export { ref } from './reference.ts'
 export type * from './interface.ts'
 export type {
   DataOf,
+  LessShown,
   Made,
   NewToken,
   Page,
@@ -35,7 +36,7 @@ export type {
   TokenFilter,
   WalkChoice,
 } from './token.ts'
-export type { Search, Tokens } from './tokens.ts'
+export type { ReadOptions, Search, Tokens } from './tokens.ts'
 export type { Deleted } from './deletions.ts'
 export type { Bulk, Tokenized } from './bulk.ts'
 export type { EachOptions, Progress } from './chunks.ts'

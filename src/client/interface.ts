@@ -217,6 +217,8 @@ export type ExplainAccessRequest = {
   /** A token; or give a place. */
   readonly token_id?: string | null
 }
+/** Asks for at most that: the lesser of it and what the rules give is shown. */
+export type LesserTransform = 'redact' | 'mask'
 export type LogCheckpoint = {
   /** The verifier key that signed it. */
   readonly key: string
@@ -263,6 +265,8 @@ export type LogEntry = {
   /** Its place in the log of the installation, which all tenants share. */
   readonly sequence: number
   readonly session_id?: string
+  /** As the caller has stated it in `SVC-REASON`. */
+  readonly stated_reason?: string
   readonly tenant_id: string
   readonly trace_id?: string
   readonly transform?: Transform
@@ -519,6 +523,7 @@ export type TokenSearch = {
   readonly size?: number | null
   /** Asks for a walk: empty at first, then the `next` that came. */
   readonly start?: string | null
+  readonly transform?: LesserTransform | null
 }
 export type TokenStretch = {
   /** Absent on the last stretch of a walk. */

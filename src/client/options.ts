@@ -55,7 +55,15 @@ function assertHeaders(headers: HeaderTexts): void {
   }
 }
 
-const callNames = ['signal', 'timeoutMs', 'retries', 'idempotencyKey', 'traceId', 'headers']
+const callNames = [
+  'signal',
+  'timeoutMs',
+  'retries',
+  'idempotencyKey',
+  'traceId',
+  'reason',
+  'headers',
+]
 
 /** @throws TypeError */
 export function assertAttempts({ timeoutMs = 1, retries = 0, headers = {} }: CallOptions): void {
@@ -64,11 +72,15 @@ export function assertAttempts({ timeoutMs = 1, retries = 0, headers = {} }: Cal
   assertHeaders(headers)
 }
 
+const isReason = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason.trim() !== '' && !/\p{Cs}/u.test(reason)
+
 /** @throws TypeError */
 export function assertCallOptions(options: CallOptions): void {
   assertKnown('options of a call', options, callNames)
   assertAttempts(options)
-  const { signal } = options
+  const { signal, reason } = options
+  if (reason !== undefined && !isReason(reason)) throw fault('reason', 'a text with characters')
   if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
     throw fault('signal', 'an AbortSignal')
   }

@@ -6,6 +6,7 @@ import type {
   BankData,
   CardData,
   CreateTokenRequest,
+  LesserTransform,
   Token as AnyToken,
   TokenPage,
   TokenType,
@@ -73,8 +74,14 @@ export type Made<New> = New extends { readonly mask: unknown; readonly type: inf
     ? Token<Type>
     : Token
 
+/** Asks for less than the key is shown. */
+export interface LessShown {
+  /** At most that is shown: the lesser of it and what the rules of the key give. */
+  readonly transform?: LesserTransform
+}
+
 /** Any value of a list may match, all pairs of the metadata must. */
-export interface TokenFilter<Type extends TokenType = TokenType> {
+export interface TokenFilter<Type extends TokenType = TokenType> extends LessShown {
   readonly id?: readonly string[]
   readonly type?: readonly Type[]
   /** With everything below it. */

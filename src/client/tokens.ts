@@ -10,6 +10,7 @@ import type { TokenType } from './interface.ts'
 import { pageSizeMax } from './limits.ts'
 import { below, withQuery } from './paths.ts'
 import type {
+  LessShown,
   Made,
   NewToken,
   Page,
@@ -23,10 +24,13 @@ import { isNothing, isToken, isTokenList } from './shapes.ts'
 import { stretches, walkStretches } from './walk.ts'
 
 /** A query, and bounds of its walk. */
-export interface Search extends WalkChoice {
+export interface Search extends WalkChoice, LessShown {
   /** As `type:card AND metadata.order:17`; `*` finds all. */
   readonly query: string
 }
+
+/** Options of a read. */
+export interface ReadOptions extends CallOptions, LessShown {}
 
 /**
  * Operations on tokens. Each fails with a `CofferError` that tells the reason, or with a
@@ -57,8 +61,10 @@ export interface Tokens {
    * @example
    * const card = await vault.tokens.get<'card'>(id)
    * card.data?.number // 4242424242424242
+   * const seen = await vault.tokens.get<'card'>(id, { transform: 'mask', reason: 'Case 17' })
+   * seen.data?.number // XXXXXXXXXXXX4242
    */
-  get<Of = TokenType>(id: string, options?: CallOptions): Answer<Token<Of>>
+  get<Of = TokenType>(id: string, options?: ReadOptions): Answer<Token<Of>>
 
   /**
    * True if there is such a token that this key may read.
@@ -173,7 +179,7 @@ export interface Tokens {
    * found.pagination.total_items // 12
    */
   searchPage<Of = TokenType>(
-    search: { readonly query: string } & PageChoice,
+    search: { readonly query: string } & PageChoice & LessShown,
     options?: CallOptions,
   ): Answer<Page<Of>>
 }
@@ -193,7 +199,8 @@ function assertQuery(query: string): void {
 type Reading = Pick<Tokens, 'get' | 'exists' | 'list' | 'listPage' | 'search' | 'searchPage'>
 
 const reading = (ask: Ask): Reading => ({
-  get: (id, options) => ask.plain('GET', below('/tokens', id), undefined, options, token),
+  get: (id, { transform, ...options } = {}) =>
+    ask.plain('GET', withQuery(below('/tokens', id), { transform }), undefined, options, token),
   exists: async (id, options) => {
     try {
       await ask.plain('GET', below('/tokens', id), undefined, options, token)

@@ -101,18 +101,23 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
+/** Headers carry ASCII alone. */
+const printableReason = (reason: string): string =>
+  reason.replaceAll(/[^ -~]|%/gu, encodeURIComponent)
+
 async function headersOf(wire: Wire, call: Sent, options: CallOptions): Promise<Headers> {
   const headers = new Headers(wire.headers)
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
   headers.set('accept', 'application/json')
   setHeader(headers, 'svc-api-key', await wire.key())
-  const { idempotencyKey = call.idempotencyKey, traceId } = options
+  const { idempotencyKey = call.idempotencyKey, traceId, reason } = options
   if (call.text !== undefined) {
     const isPatch = call.method === 'PATCH'
     headers.set('content-type', isPatch ? 'application/merge-patch+json' : 'application/json')
   }
   if (idempotencyKey !== undefined) setHeader(headers, 'svc-idempotency-key', idempotencyKey)
   if (traceId !== undefined) setHeader(headers, 'svc-trace-id', traceId)
+  if (reason !== undefined) headers.set('svc-reason', printableReason(reason))
   return headers
 }
 

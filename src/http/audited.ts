@@ -81,6 +81,7 @@ function entryOf(
     rule: reason === 'forbidden' ? 'none' : (x.shown.rule ?? permission),
     result,
     reason,
+    statedReason: x.statedReason,
     traceId: x.traceId,
     from: x.clientAddress,
   }

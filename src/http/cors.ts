@@ -96,15 +96,16 @@ function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly s
 }
 
 export function corsOf(settings: Settings): Cors {
-  const { key, trace, idempotency } = headerNamesOf(settings)
+  const { key, trace, idempotency, reason } = headerNamesOf(settings)
   // The first name of each list is the interface's own, written out here in upper case.
-  const own = ['Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY']
+  const own = ['Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY', 'SVC-REASON']
   const allowed = [
     'SVC-API-KEY',
     ...key.slice(1),
     ...own,
     ...trace.slice(1),
     ...idempotency.slice(1),
+    ...reason.slice(1),
   ]
   return {
     ...originRules(settings),

@@ -44,6 +44,8 @@ export interface Exchange {
   query: QueryParameters
   /** Set once its key is found to be live, even if it is then refused. */
   caller: Caller | undefined
+  /** Reason that its caller states; absent where none is, or it was not read. */
+  statedReason: string | undefined
   /** True once its caller is found, within its rate and permitted. */
   isAdmitted: boolean
   /** True while its body is read. */

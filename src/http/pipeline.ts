@@ -32,6 +32,7 @@ import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } 
 import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
 import type { StoreTurns } from './store-turns.ts'
+import { readStatedReason } from './stated-reason.ts'
 import { startStream } from './stream-body.ts'
 import { givenTraceId } from './trace-id.ts'
 
@@ -86,6 +87,7 @@ export function beginExchange(
     params: {},
     query: noQuery,
     caller: undefined,
+    statedReason: undefined,
     isAdmitted: false,
     isBodyAwaited: false,
     isBodyRead: false,
@@ -222,6 +224,7 @@ export async function handle(
     const found = await findCaller(pipeline, operation, request)
     let caller = admit(pipeline, operation, x, found) // 401, 429, 403
     takeLeases(pipeline, operation, x, caller)
+    x.statedReason = readStatedReason(deps, request) // 400
     assertNoContentCoding(request) // 415
     const key = readIdempotencyKey(deps, operation, request) // 400
     const rule = bodyRuleFor(operation, request)

@@ -72,6 +72,7 @@ interface HeaderNames {
   readonly key: readonly string[]
   readonly trace: readonly string[]
   readonly idempotency: readonly string[]
+  readonly reason: readonly string[]
 }
 
 export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): HeaderNames => {
@@ -81,6 +82,7 @@ export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): H
     key: [...new Set([...under('api-key'), ...keyHeaders])],
     trace: under('trace-id'),
     idempotency: under('idempotency-key'),
+    reason: under('reason'),
   }
 })
 

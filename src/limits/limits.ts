@@ -50,6 +50,8 @@ export const urlBytesMax = 8 * 1024
 /** The server's own bound, which cannot be changed here; a longer block is answered with 431. */
 export const headerBlockBytesMax = 16 * 1024
 export const traceIdCharsMax = 100
+/** Characters of a reason that a caller states. */
+export const statedReasonCharsMax = 200
 /** Listing more faults of one body would not help. */
 export const bodyFaultsMax = 20
 /**

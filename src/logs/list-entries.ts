@@ -39,6 +39,7 @@ const printLogged = ({ sequence, entry }: PlacedEntry): string =>
     rule: entry.rule,
     result: entry.result,
     reason: entry.reason,
+    stated_reason: entry.statedReason,
     message: messageOf(entry),
     trace_id: entry.traceId,
     from: entry.from,

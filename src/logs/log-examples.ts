@@ -17,6 +17,7 @@ const entry = {
   transform: 'reveal',
   rule: 'rule 0',
   result: 200,
+  stated_reason: 'Case 4711: the customer asked which card is stored.',
   message: 'getToken was answered with 200.',
   trace_id: 'checkout-4711',
   from: '192.0.2.7',

@@ -73,6 +73,7 @@ const entrySchema = Type.Object(
     rule: text('What decided: `rule 0` by its place in order, a permission, or `none`.'),
     result: Type.Integer(),
     reason: text('Code of the error, or `replay` for an answer that repeats an earlier effect.'),
+    stated_reason: text('As the caller has stated it in `SVC-REASON`.'),
     message: Type.String({ description: 'The same for people.' }),
     trace_id: Type.Optional(Type.String()),
     from: Type.Optional(Type.String()),

@@ -183,6 +183,16 @@ export const rankOf = (transform: Transform | undefined): number =>
 export const lesserOf = (one: Transform, other: Transform): Transform =>
   rankOf(one) < rankOf(other) ? one : other
 
+/** Transforms by which a caller may ask for less than its grants give, and never for more. */
+export const lesserTransforms = ['redact', 'mask'] as const
+export type LesserTransform = (typeof lesserTransforms)[number]
+
+/** Returns what is shown of a token to a caller who may have asked for less. */
+export const shownTransform = (
+  decided: Transform,
+  asked: LesserTransform | undefined,
+): Transform => (asked === undefined ? decided : lesserOf(decided, asked))
+
 /*
  * Checks that the caller sees everything an answer could reveal, so that it has nothing to guess.
  */

@@ -55,7 +55,8 @@ async function search(
   body: SearchTokensBody,
 ): Promise<Reply> {
   const request = readPart(body)
-  return replyOf(request, await searchTokens(deps, caller, body.query, request))
+  const asked = body.transform ?? undefined
+  return replyOf(request, await searchTokens(deps, caller, { query: body.query, asked }, request))
 }
 
 const searchDescription = `

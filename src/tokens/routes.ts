@@ -25,6 +25,8 @@ import {
   tokenExamples,
   updateTokenExamples,
 } from './token-examples.ts'
+import { shownTransform } from '../rules/access.ts'
+import { lesserTransformOf } from './find/filters.ts'
 import { loadToken } from './read/load.ts'
 import { explainAccess } from './access/print-explanation.ts'
 import {
@@ -69,14 +71,16 @@ async function recreate(
 
 function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLater<Reply> {
   const isExplained = query.size > 0 && flagOf(query, 'explain')
+  const asked = query.size > 0 ? lesserTransformOf(query) : undefined
   return andThen(loadToken(deps, caller, 'token:read', id), token => {
     const { grants, tenantId } = caller
     const standing = standingExtras(grants, token.record, deps.now)
     const why = () => JSON.stringify(explainAccess(grants, { operation: 'getToken' }, token.record))
     const extras = isExplained ? { ...standing, access: why() } : standing
-    const json = viewStored(tenantId, token, token.transform, extras)
+    const transform = shownTransform(token.transform, asked)
+    const json = viewStored(tenantId, token, transform, extras)
     caller.budget?.reserve(json.length)
-    noteShown(caller, id, token.transform)
+    noteShown(caller, id, transform)
     return { status: 200, json }
   })
 }

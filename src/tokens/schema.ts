@@ -9,6 +9,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { Json } from '../lib/json/json.ts'
 import { queryExpected } from '../language/search-query.ts'
+import { lesserTransforms } from '../rules/access.ts'
 import { tokenTypeNames } from '../rules/token-types.ts'
 import {
   containersMax,
@@ -18,7 +19,7 @@ import {
   searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits/limits.ts'
-import { closed, nullable, pageQuery, pageShape } from '../lib/schemas.ts'
+import { closed, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 import { ownAccessSchema } from './access/schema.ts'
 import { dataByType } from './data-shapes.ts'
 
@@ -147,8 +148,16 @@ export const tokenSchema = Type.Object(
   { title: 'Token' },
 )
 
+const lesser = {
+  ...oneOf(lesserTransforms, 'LesserTransform'),
+  description: 'Asks for at most that: the lesser of it and what the rules give is shown.',
+}
+
+const lesserQuery = { transform: Type.Optional({ ...lesser, examples: ['mask'] }) }
+
 /** Open: other names were never refused here. */
 export const getTokenQuery = Type.Object({
+  ...lesserQuery,
   explain: Type.Optional(
     Type.Boolean({
       default: false,
@@ -181,6 +190,7 @@ export const listTokensQuery = Type.Object(
         examples: [{ order: 'A-1027' }],
       }),
     ),
+    ...lesserQuery,
     ...pageQuery('How many tokens are in a page or a stretch.'),
     start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
   },
@@ -201,6 +211,7 @@ export const searchTokensSchema = Type.Object(
     page: nullable(Type.Integer(pageNumber)),
     size: nullable(Type.Integer(pageSize)),
     start: text(walkStart),
+    transform: nullable(lesser),
   },
   { ...closed, title: 'TokenSearch' },
 )

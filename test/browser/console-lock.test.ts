@@ -10,6 +10,7 @@ import {
   openConsole,
   pageText,
   press,
+  reveal,
   unlock,
   waitForText,
 } from './support/console.ts'
@@ -27,6 +28,7 @@ async function openToken() {
   const opened = await openConsole(vault)
   await unlock(opened.page, vault.privateKey)
   await press(opened.page, 'seen')
+  await reveal(opened.page)
   await waitForText(opened.page, shown)
   return opened
 }
@@ -148,6 +150,7 @@ describe('below a base path', () => {
     await opened.page.goto(`${below.address}${path}`)
     await unlock(opened.page, below.privateKey)
     await press(opened.page, 'seen')
+    await reveal(opened.page)
     await waitForText(opened.page, shown)
     await expectClean(opened, below, [below.privateKey, shown])
   })

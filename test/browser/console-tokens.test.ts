@@ -9,6 +9,7 @@ import {
   openConsole,
   pageText,
   press,
+  reveal,
   sideways,
   unlock,
   waitForText,
@@ -124,6 +125,7 @@ test('a backend that reveals sees exact numbers, and no part of them rounded', a
   const { page } = await openConsole(vault)
   await unlock(page, vault.privateKey)
   await press(page, 'exact')
+  await reveal(page)
   await waitForText(page, '12345678901234567890123')
   await waitForText(page, '"f": 1.0')
 })
@@ -145,6 +147,7 @@ describe('a hostile token breaks no screen', () => {
     const { page } = opened
     await unlock(page, vault.privateKey)
     await press(page, id)
+    await reveal(page)
     await waitForText(page, shows)
     expect(await page.evaluate('globalThis.hit')).toBeUndefined()
     expect(await page.$$('main img, main script')).toHaveLength(0)

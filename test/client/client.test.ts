@@ -271,6 +271,26 @@ describe('a sent request', () => {
     expect(asked[0]?.headers.get('svc-trace-id')).toBe('order-17')
   })
 
+  test('carries a reason, in any script, and asks for less', async () => {
+    const { tokens } = clientOf('private')
+    const { id } = await tokens.create(card)
+    asked.splice(0)
+    const reason = '100 % sure: Rückfrage 💳'
+    const read = await tokens.get(id, { transform: 'mask', reason })
+    expect(read.data).toMatchObject({ number: 'XXXXXXXXXXXX4242' })
+    const [request] = asked
+    expect(decodeURIComponent(request?.headers.get('svc-reason') ?? '')).toBe(reason)
+    const found = await tokens.searchPage({ query: `id:${id}`, transform: 'redact' })
+    expect(found.data[0]?.data).toBeUndefined()
+  })
+
+  test.each(['', ' ', '\ud800', 17])('sends no reason such as %p', async reason => {
+    const { tokens } = clientOf('private')
+    const failed = await tokens.get('absent', { reason: reason as string }).catch(error => error)
+    expect(failed).toBeInstanceOf(TypeError)
+    expect(failed.message).toStartWith('reason: expected')
+  })
+
   test('asks a function for the key each time', async () => {
     const given = [keys.public, keys.private]
     const key = () => Promise.resolve(given.shift() ?? '')

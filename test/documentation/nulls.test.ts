@@ -119,11 +119,15 @@ const sent: readonly Sent[] = [
   { at: 'POST /tokens', key: operator, body: () => ({ id: crypto.randomUUID(), ...token() }) },
   { at: 'PATCH /tokens/{id}', key: operator, id: makeToken, body: change },
   { at: 'POST /tokens/search', key: operator, body: () => ({ ...search, page: 1 }) },
-  { at: 'POST /tokens/search', key: operator, body: () => ({ ...search, start: '' }) },
+  {
+    at: 'POST /tokens/search',
+    key: operator,
+    body: () => ({ ...search, start: '', transform: 'mask' }),
+  },
   {
     at: 'POST /v2/tokens/search',
     key: operator,
-    body: () => ({ ...search, start: '', page: null }),
+    body: () => ({ ...search, start: '', page: null, transform: 'mask' }),
   },
   { at: 'POST /tokenize', key: operator, body: () => ({ name: 'Ada' }) },
   { at: 'POST /detokenize', key: operator, body: () => ({ name: 'Ada' }) },

@@ -38,7 +38,7 @@ describe('a preflight', () => {
       expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE')
       expect(headers.get('access-control-allow-headers')).toBe(
-        'SVC-API-KEY, bt-api-key, Content-Type, SVC-TRACE-ID, SVC-IDEMPOTENCY-KEY',
+        'SVC-API-KEY, bt-api-key, Content-Type, SVC-TRACE-ID, SVC-IDEMPOTENCY-KEY, SVC-REASON',
       )
       expect(headers.get('access-control-max-age')).toBe('600')
       expect(headers.has('access-control-allow-credentials')).toBe(false)
@@ -57,7 +57,7 @@ describe('a preflight', () => {
       'Access-Control-Request-Headers': `${asked}, a b-client-user-agent`,
     })
     const allowed = headers.get('access-control-allow-headers') ?? ''
-    expect(allowed).toEndWith('SVC-IDEMPOTENCY-KEY, bt-client-user-agent')
+    expect(allowed).toEndWith('SVC-REASON, bt-client-user-agent')
     expect(allowed).not.toContain(canary)
   })
 
@@ -112,8 +112,8 @@ describe('a preflight', () => {
     ]
     const asked = [...sent, `x-fern-${canary}`, 'x-fern-', `x-request-id-${canary}`, 'bt-version']
     const allowed = await allowedOf(open, asked)
-    expect(allowed.slice(5)).toEqual(sent.map(name => name.toLowerCase()))
-    expect(await allowedOf(open, [])).toHaveLength(5)
+    expect(allowed.slice(6)).toEqual(sent.map(name => name.toLowerCase()))
+    expect(await allowedOf(open, [])).toHaveLength(6)
   })
 
   // proves C1.56, P33
@@ -133,6 +133,7 @@ describe('a preflight', () => {
       'bt-api-key',
       'bt-trace-id',
       'bt-idempotency-key',
+      'bt-reason',
       'bt-version',
     ])
     const many = await allowedOf(

@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { uuidOf } from '../../src/lib/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
+import { lesserOf, type Grants, type LesserTransform } from '../../src/rules/access.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { listTokens, type FoundTokens, type ListPart } from '../../src/tokens/find/listing.ts'
@@ -79,10 +80,10 @@ const list =
   part =>
     listTokens(deps, caller, noFilter, part)
 const search =
-  (caller: Caller, query: string): Ask =>
+  (caller: Caller, query: string, asked?: LesserTransform): Ask =>
   async part => {
     try {
-      return await searchTokens(deps, caller, query, part)
+      return await searchTokens(deps, caller, { query, asked }, part)
     } catch (error) {
       // A tree of many long ranges of time is refused by its bound: no question to ask here.
       if (error instanceof ApiError && error.message.includes('ranges of time')) fc.pre(false)
@@ -118,6 +119,46 @@ test('a search shows and counts exactly what the grants cover and the query asks
         await expectPages(ask, expected)
         expect(await walk(ask)).toEqual(expected)
       }
+    },
+  )
+  await fc.assert(property, { numRuns: 150 })
+}, 300_000)
+
+/** Grants whose rules show at most that; a plain permission becomes a rule for all tokens. */
+const lessened = ({ permissions, rules }: Grants, most: LesserTransform): Grants => ({
+  permissions: [],
+  rules: [
+    ...rules.map(rule => ({ ...rule, transform: lesserOf(rule.transform, most) })),
+    { priority: 99, conditions: [], transform: most, permissions },
+  ],
+})
+
+// proves C11.28
+test('asked for less, a search answers as a key does whose rules show no more', async () => {
+  const property = fc.asyncProperty(
+    tokenSets,
+    grantsOfAnyKind,
+    fc.constantFrom('mask', 'redact'),
+    fc.array(searches, { minLength: 1, maxLength: 5 }),
+    async (tokens, grants, most, trees) => {
+      const tenantId = newTenant()
+      await addTokens(tenantId, tokens)
+      const other = callerOf(tenantId, lessened(grants, most))
+      for (const tree of trees) {
+        const query = printSearch(tree)
+        const page = { page: 1, size: 100 }
+        const less = await search(callerOf(tenantId, grants), query, most)(page)
+        expect(less).toEqual(await search(other, query)(page))
+      }
+      const all = { page: 1, size: 100 }
+      const less = await listTokens(
+        deps,
+        callerOf(tenantId, grants),
+        { ...noFilter, fingerprints: ['f1'], asked: most },
+        all,
+      )
+      const twin = await listTokens(deps, other, { ...noFilter, fingerprints: ['f1'] }, all)
+      expect(less).toEqual(twin)
     },
   )
   await fc.assert(property, { numRuns: 150 })

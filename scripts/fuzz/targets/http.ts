@@ -250,6 +250,8 @@ export const target: Target = {
     'Content-Type: application/json',
     'SVC-IDEMPOTENCY-KEY: a',
     'SVC-TRACE-ID: ',
+    'SVC-REASON: ',
+    '?transform=mask',
     'Origin: x',
     '"id":',
     '"type":',

@@ -145,6 +145,7 @@ export const target: Target = {
     '}',
     'SVC-IDEMPOTENCY-KEY: a\n',
     'SVC-TRACE-ID: a\n',
+    'SVC-REASON: a\n',
     'Content-Encoding: gzip\n',
     'GET / HTTP/1.1\n\n',
   ],

@@ -15,6 +15,8 @@ export const previewCharsMax = 80
 /** Entries of a list within a page that are shown at first, and more at each request. */
 export const shownItemsFirst = 20
 export const shownItemsMore = 200
+/** Characters of a reason: as many as the vault takes. */
+export const reasonCharsMax = 200
 /** Rows of a table. */
 export const rowsMax = 20
 /** Time between two looks at a log that is followed. */

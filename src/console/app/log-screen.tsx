@@ -14,7 +14,7 @@ import { Answer, Empty } from './notices.tsx'
 import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
 import { Table } from './table.tsx'
-import { Text } from './value.tsx'
+import { StatedReason, Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 const resultKind = (result: number): string => (result < 400 ? 'good' : 'bad')
@@ -44,6 +44,7 @@ const Row = ({ entry }: { readonly entry: LogEntry }) => (
     <th scope="row" class="whole" data-label="Operation">
       <Text of={entry.operation} />
       {entry.count !== undefined && ` × ${entry.count}`}
+      {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
     </th>
     <td data-label="Result">
       <span class={`badge ${resultKind(entry.result)}`}>

@@ -7,6 +7,7 @@ import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
+import { StatedReason } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 const question = (id: string) => ({
@@ -27,6 +28,7 @@ export function TokenHistory({ id }: { readonly id: string }) {
               {data.map(entry => (
                 <li key={entry.id}>
                   <Instant of={String(entry.created_at)} /> {entry.message}
+                  {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
                 </li>
               ))}
             </ol>

@@ -2,6 +2,7 @@
  * One token: its value as far as the key sees it, why, its facts and its history.
  * @module
  */
+import { useSignal } from '@preact/signals'
 import type { Token } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { Decided } from './decided.tsx'
@@ -10,6 +11,7 @@ import { Instant } from './instant.tsx'
 import { Answer, Refused } from './notices.tsx'
 import { chosenToken, go } from './place.ts'
 import { TokenHistory } from './token-history.tsx'
+import { TokenValue } from './token-value.tsx'
 import { Id, Items, Text, Value } from './value.tsx'
 import { canBeAsked, pathTo } from './vault.ts'
 
@@ -43,16 +45,14 @@ function Containers({ of }: { readonly of: readonly string[] }) {
   return <Items of={of} show={container => <Id of={container} />} />
 }
 
-const Shown = ({ token }: { readonly token: Token }) => (
+interface ShownProps {
+  readonly token: Token
+  readonly onRevealed: () => void
+}
+
+const Shown = ({ token, onRevealed }: ShownProps) => (
   <>
-    <section aria-labelledby="value-title">
-      <h2 id="value-title">Value</h2>
-      {token.data === undefined ? (
-        <p class="hint">This key is shown no data of it.</p>
-      ) : (
-        <Value of={token.data} />
-      )}
-    </section>
+    <TokenValue token={token} onRevealed={onRevealed} />
     {token._extras?.access !== undefined && <Decided access={token._extras.access} />}
     <section aria-labelledby="facts-title">
       <h2 id="facts-title">Facts</h2>
@@ -79,17 +79,27 @@ const Shown = ({ token }: { readonly token: Token }) => (
 
 const steps = { status: 400, text: 'No address leads to an id that is a step of a path.' }
 
-function Asked({ id }: { readonly id: string }) {
-  const { asked, again } = useAnswer<Token>({ path: `${pathTo('/tokens', id)}?explain=true` })
+interface AskedProps {
+  readonly id: string
+  readonly onRevealed: () => void
+}
+
+function Asked({ id, onRevealed }: AskedProps) {
+  const path = `${pathTo('/tokens', id)}?explain=true&transform=mask`
+  const { asked, again } = useAnswer<Token>({ path })
   return (
     <Answer asked={asked.value} what="the token" again={again}>
-      {token => <Shown token={token} />}
+      {token => <Shown token={token} onRevealed={onRevealed} />}
     </Answer>
   )
 }
 
 export function TokenScreen() {
   const id = chosenToken.value
+  const reveals = useSignal(0)
+  const onRevealed = (): void => {
+    reveals.value += 1
+  }
   return (
     <>
       <p class="back">
@@ -105,8 +115,12 @@ export function TokenScreen() {
           <p class="subject">
             <Id of={id} />
           </p>
-          {canBeAsked(id) ? <Asked key={id} id={id} /> : <Refused refusal={steps} />}
-          <TokenHistory key={`history ${id}`} id={id} />
+          {canBeAsked(id) ? (
+            <Asked key={id} id={id} onRevealed={onRevealed} />
+          ) : (
+            <Refused refusal={steps} />
+          )}
+          <TokenHistory key={`${reveals.value} ${id}`} id={id} />
         </>
       )}
     </>

@@ -25,8 +25,10 @@ onLock(() => {
 })
 
 function questionOf(query: string, start: string): Question {
-  if (query === '') return { path: withQueryOf('/v2/tokens', { start, size: rowsMax }) }
-  const body = { query, start, size: rowsMax }
+  // A value is on the page of its token alone, once it was asked for.
+  const transform = 'mask'
+  if (query === '') return { path: withQueryOf('/v2/tokens', { start, size: rowsMax, transform }) }
+  const body = { query, start, size: rowsMax, transform }
   return { method: 'POST', path: '/v2/tokens/search', body }
 }
 

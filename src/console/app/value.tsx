@@ -36,6 +36,13 @@ export const Text = ({ of }: { readonly of: string }) => (
   </bdi>
 )
 
+/** Why somebody asked, whole: it is short. */
+export const StatedReason = ({ of }: { readonly of: string }) => (
+  <div class="reason">
+    Reason: <bdi>{seen(of)}</bdi>
+  </div>
+)
+
 /** An id, whole and to be copied. */
 export const Id = ({ of }: { readonly of: string }) => (
   <bdi class="id">{seen(cut(of, shownCharsFirst))}</bdi>

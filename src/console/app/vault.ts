@@ -23,6 +23,8 @@ export interface Question {
   /** Below the address of the vault, with its query. */
   readonly path: string
   readonly body?: unknown
+  /** Why it is asked, for the audit log. */
+  readonly reason?: string
 }
 
 interface ProblemText {
@@ -51,11 +53,17 @@ function refusalOf(status: number, text: string): Refusal {
   return { status, text: says, ...(missing === undefined ? {} : { missing }) }
 }
 
-function initOf({ method = 'GET', body }: Question, key: string): RequestInit {
+/** Headers carry ASCII alone. */
+const reasonHeader = (reason: string | undefined) =>
+  reason === undefined
+    ? {}
+    : { 'SVC-REASON': reason.toWellFormed().replaceAll(/[^ -~]|%/gu, encodeURIComponent) }
+
+function initOf({ method = 'GET', body, reason }: Question, key: string): RequestInit {
   const json = body === undefined ? {} : { 'Content-Type': 'application/json' }
   return {
     method,
-    headers: { 'SVC-API-KEY': key, ...json },
+    headers: { 'SVC-API-KEY': key, ...json, ...reasonHeader(reason) },
     signal: AbortSignal.any([sittingSignal(), AbortSignal.timeout(answerMsMax)]),
     cache: 'no-store',
     credentials: 'omit',

@@ -4,7 +4,11 @@
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
-import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../limits/limits.ts'
+import {
+  idempotencyKeyCharsMax,
+  statedReasonCharsMax,
+  traceIdCharsMax,
+} from '../../limits/limits.ts'
 import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
 import { takesIdempotencyKey } from '../operation.ts'
 import type { Content, Operation } from '../operation.ts'
@@ -91,6 +95,17 @@ is 400.`,
   schema: visibleAscii(idempotencyKeyCharsMax),
 }
 
+/** Without an example, which the documentation page would send with every request. */
+const reasonParameter = {
+  name: 'SVC-REASON',
+  in: 'header',
+  required: false,
+  description: `Why this is asked for, such as the number of a support case, for the audit log:
+1 to ${statedReasonCharsMax} characters. Those that are not ASCII, and %, are percent-encoded as
+UTF-8. A card number or a key in it is 400.`,
+  schema: { type: 'string', minLength: 1, pattern: '^[ -~]+$' },
+}
+
 const lastEventParameter = {
   name: 'Last-Event-ID',
   in: 'header',
@@ -102,6 +117,7 @@ const lastEventParameter = {
 
 const headerParameters = (operation: Operation): readonly Plain[] => [
   traceParameter,
+  reasonParameter,
   ...(takesIdempotencyKey(operation) ? [idempotencyParameter] : []),
   ...(operation.success.streamExample === undefined ? [] : [lastEventParameter]),
 ]

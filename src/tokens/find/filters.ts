@@ -5,7 +5,7 @@
  * is repeated, the first value counts. Unknown parameters are ignored.
  * @module
  */
-import { normaliseContainer } from '../../rules/access.ts'
+import { lesserTransforms, normaliseContainer, type LesserTransform } from '../../rules/access.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json/json.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import { TextMap } from '../../lib/maps.ts'
@@ -54,6 +54,15 @@ function readMetadata(query: QueryParameters): TextMap<string> {
   return pairs
 }
 
+/** @throws ApiError `invalid_request` for any other transform, or several */
+export function lesserTransformOf(query: QueryParameters): LesserTransform | undefined {
+  const values = query.get('transform')
+  if (values === undefined) return undefined
+  const found = lesserTransforms.find(name => name === values[0])
+  if (found !== undefined && values.length === 1) return found
+  throw invalid('query.transform', `expected one of ${lesserTransforms.join(', ')}`)
+}
+
 /** @throws ApiError `invalid_request` for too many ids, or a filter whose form cannot match */
 export function readTokenFilter(query: QueryParameters): ListFilter {
   const ids = query.get('id') ?? []
@@ -66,5 +75,6 @@ export function readTokenFilter(query: QueryParameters): ListFilter {
     ),
     fingerprints: query.get('fingerprint') ?? [],
     metadata: readMetadata(query),
+    asked: lesserTransformOf(query),
   }
 }

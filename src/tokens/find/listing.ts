@@ -3,7 +3,12 @@
  * @module
  */
 import type { Deps } from '../../deps.ts'
-import { decidedBy, decideTransform } from '../../rules/access.ts'
+import {
+  decidedBy,
+  decideTransform,
+  shownTransform,
+  type LesserTransform,
+} from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../lib/errors.ts'
@@ -47,6 +52,8 @@ interface ListQuestion {
   readonly bounds: Bounds
   /** Canonical text of the question; cursors are bound to it. */
   readonly text: string
+  /** Transform that the caller has asked for at most. */
+  readonly asked: LesserTransform | undefined
   /** Path of the size, which is refused if a page is too much for one answer. */
   readonly sizeAt: string
 }
@@ -59,7 +66,7 @@ interface ListQuestion {
 async function show(
   deps: Deps,
   caller: Caller & Budgeted,
-  { permission }: ListQuestion,
+  { permission, asked }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = makeWork(deps, caller, Infinity)
@@ -67,8 +74,9 @@ async function show(
   const texts: string[] = []
   let chars = 0
   for (const listed of tokens) {
-    const transform = decideTransform(grants, permission, listed.record)
-    invariant(transform !== undefined, 'a listed token is covered by the grants')
+    const decided = decideTransform(grants, permission, listed.record)
+    invariant(decided !== undefined, 'a listed token is covered by the grants')
+    const transform = shownTransform(decided, asked)
     const adding = isCodeShown(transform, listed.record) ? withCode(deps, tenantId, listed) : listed
     const token = adding instanceof Promise ? await adding : adding
     const text = viewStored(
@@ -148,6 +156,7 @@ export interface ListFilter {
   readonly fingerprints: readonly string[]
   /** All of them must match. */
   readonly metadata: ReadonlyTextMap<string>
+  readonly asked?: LesserTransform | undefined
 }
 
 const anyOfSome = <T>(values: readonly T[], criterion: (value: T) => Bounds): Bounds[] =>
@@ -160,8 +169,11 @@ const filterBounds = (criteria: Criteria, filter: ListFilter): Bounds[] => [
   ...[...filter.metadata].map(([name, value]) => criteria.metadata(name, value)),
 ]
 
-const filterText = ({ ids, types, containers, fingerprints, metadata }: ListFilter): string =>
-  JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata]])
+const filterText = (filter: ListFilter): string => {
+  const { ids, types, containers, fingerprints, metadata, asked } = filter
+  const less = asked === undefined ? [] : [asked]
+  return JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata], ...less])
+}
 
 /**
  * @throws ApiError `invalid_request` for a cursor that is not of this list, `too_many_requests` if
@@ -176,14 +188,14 @@ export async function listTokens(
   const permission = 'token:read'
   // As in a search, the cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
-  const { fingerprints } = filter
+  const { fingerprints, asked } = filter
   if (isFirst) spendClauses(deps, caller, permission, fingerprints.length, 'query.fingerprint')
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const { grants } = caller
   // A caller who is shown no fingerprints may not filter by one either.
   const visible =
     fingerprints.length > 0
-      ? underEachTransform(criteria, grants, permission, transform =>
+      ? underEachTransform(criteria, grants, permission, asked, transform =>
           anyOf(
             fingerprints.map(text =>
               fingerprintUnder(criteria, grants, transform, text, deps.now()),
@@ -196,7 +208,7 @@ export async function listTokens(
   return listPart(
     deps,
     caller,
-    { permission, bounds, text: filterText(filter), sizeAt: 'query.size' },
+    { permission, bounds, asked, text: filterText(filter), sizeAt: 'query.size' },
     part,
   )
 }

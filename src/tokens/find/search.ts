@@ -9,7 +9,7 @@
  * @module
  */
 import type { Deps } from '../../deps.ts'
-import type { Transform } from '../../rules/access.ts'
+import type { LesserTransform, Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { parseSearch, type Clause, type SearchTree } from '../../language/search-query.ts'
 import { invalid } from '../../lib/errors.ts'
@@ -91,7 +91,13 @@ function guessesIn(tree: SearchTree): number {
 }
 
 /** A search for contents is a separate question under each transform of the caller. */
-function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowMs: number): Bounds {
+function searchBounds(
+  criteria: Criteria,
+  caller: Caller,
+  tree: SearchTree,
+  asked: LesserTransform | undefined,
+  nowMs: number,
+): Bounds {
   const { grants } = caller
   const compile = countedClauses(criteria, caller, nowMs)
   const found = (transform: Transform) =>
@@ -99,7 +105,13 @@ function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowM
   if (guessesIn(tree) === 0) {
     return allOf([found('reveal'), visibleTokens(criteria, grants, permission)])
   }
-  return underEachTransform(criteria, grants, permission, found)
+  return underEachTransform(criteria, grants, permission, asked, found)
+}
+
+/** `asked` is the transform that the caller has asked for at most. */
+export interface SearchQuestion {
+  readonly query: string
+  readonly asked?: LesserTransform | undefined
 }
 
 /**
@@ -110,7 +122,7 @@ function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowM
 export async function searchTokens(
   deps: Deps,
   caller: Caller,
-  query: string,
+  { query, asked }: SearchQuestion,
   part: ListPart,
 ): Promise<FoundTokens> {
   const tree = parseSearch(query, path)
@@ -123,11 +135,7 @@ export async function searchTokens(
   const bounds =
     tree === undefined
       ? visibleTokens(criteria, caller.grants, permission)
-      : searchBounds(criteria, caller, tree, deps.now())
-  return listPart(
-    deps,
-    caller,
-    { permission, bounds, text: JSON.stringify(['search', query]), sizeAt: 'size' },
-    part,
-  )
+      : searchBounds(criteria, caller, tree, asked, deps.now())
+  const text = JSON.stringify(['search', query, ...(asked === undefined ? [] : [asked])])
+  return listPart(deps, caller, { permission, bounds, asked, text, sizeAt: 'size' }, part)
 }

@@ -8,6 +8,8 @@ import {
   type Condition,
   type Grants,
   type Rule,
+  shownTransform,
+  type LesserTransform,
   type Transform,
   seesAllData,
 } from '../../rules/access.ts'
@@ -100,16 +102,20 @@ function tokensShownAs(
   )
 }
 
-/** Asks about the visible tokens once for each transform. */
+/**
+ * Asks about the visible tokens once for each transform.
+ * @param asked  nothing is found that it would not show
+ */
 export function underEachTransform(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
+  asked: LesserTransform | undefined,
   ask: (transform: Transform) => Bounds,
 ): Bounds {
   return anyOf(
     tokensShownAs(criteria, grants, permission).map(([transform, shown]) =>
-      allOf([ask(transform), shown]),
+      allOf([ask(shownTransform(transform, asked)), shown]),
     ),
   )
 }

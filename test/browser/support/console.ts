@@ -76,6 +76,15 @@ export async function press(page: Page, text: string): Promise<void> {
   await page.evaluate(`${found}.click()`)
 }
 
+/** Asks for the value of the token whose page is open, and says why. */
+export async function reveal(page: Page, reason = 'Case 17'): Promise<void> {
+  await press(page, 'Reveal')
+  await page.waitForSelector('#reason:focus')
+  await page.keyboard.type(reason)
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(`document.querySelector('#reason') === null`)
+}
+
 /** Returns how far it can be scrolled sideways, in pixels. */
 export const sideways = (page: Page): Promise<number> =>
   page.evaluate(

@@ -107,6 +107,10 @@ const headers = (): readonly (readonly [string, string])[] => [
   ['SVC-TRACE-ID', `${mark()} ${mark()}`],
   ['SVC-TRACE-ID', mark().repeat(100)],
   ['SVC-TRACE-ID', `${mark()}\u00e9`],
+  ['SVC-REASON', `${mark()}%ff`],
+  ['SVC-REASON', `${mark()}\u00e9`],
+  ['SVC-REASON', `${mark()} ${numberOf('a card number')}`],
+  ['SVC-REASON', mark().repeat(100)],
   ['Accept', mark()],
   ['Accept-Language', mark()],
   ['Authorization', `Bearer ${mark()}`],
@@ -139,7 +143,7 @@ const targetsOf = (target: string): readonly string[] => {
     `${path}?%zz${mark()}=1`,
     `${path}?metadata={"${mark()}":`,
     `${path}?metadata.${mark()}=${mark().repeat(50)}`,
-    ...['id', 'type', 'container', 'fingerprint', 'page', 'size', 'start', 'mode'].map(
+    ...['id', 'type', 'container', 'fingerprint', 'page', 'size', 'start', 'mode', 'transform'].map(
       name => `${path}?${name}=${mark()}`,
     ),
   ]

@@ -88,7 +88,7 @@ const filters = () =>
   [
     `id=${mark()}&id=${mark()}&type=token&container=/${mark()}/&fingerprint=${mark()}`,
     `metadata.${mark()}=${mark()}&metadata[${mark()}]=${mark()}`,
-    `metadata=${encodeURIComponent(JSON.stringify({ [mark()]: mark() }))}`,
+    `transform=mask&metadata=${encodeURIComponent(JSON.stringify({ [mark()]: mark() }))}`,
   ].join('&')
 
 const query = () =>
@@ -96,7 +96,12 @@ const query = () =>
 
 const searches = (path: string): readonly Sent[] => [
   { method: 'POST', target: path, as: 'private', body: { query: query(), page: 1, size: 10 } },
-  { method: 'POST', target: path, as: 'private', body: { query: query(), start: '', size: 10 } },
+  {
+    method: 'POST',
+    target: path,
+    as: 'private',
+    body: { query: query(), start: '', size: 10, transform: 'mask' },
+  },
 ]
 
 const grants = () => ({
@@ -243,7 +248,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     success: 200,
     async prepare(world) {
       const target = `/tokens/${await world.token()}?explain=true`
-      return [{ method: 'GET', target, as: 'private' }]
+      const headers = { 'SVC-REASON': `${mark()} ${mark()}` }
+      return [
+        { method: 'GET', target, as: 'private', headers },
+        { method: 'GET', target: `${target}&transform=mask`, as: 'private' },
+      ]
     },
   },
   updateToken: onToken('PATCH', 200, () => ({ body: changes(), headers: idempotent() })),

@@ -26,6 +26,7 @@ const full: AuditEntry = {
   rule: 'rule 12',
   result: 404,
   reason: 'not_found',
+  statedReason: 'Fall 17: Rückfrage',
   traceId: 'trace-1',
   from: '2001:db8::1',
   count: 4_294_967_295,
@@ -62,15 +63,28 @@ const entries: readonly AuditEntry[] = [
   full,
 ]
 
-test('entries have one shape if they differ in instant, ids, trace and address alone', () => {
-  const alike: AuditEntry = { ...full, atMs: 1, entityIds: ids, traceId: 'ü', from: undefined }
+test('entries have one shape if only instant, ids, reason, trace and address differ', () => {
+  const alike: AuditEntry = {
+    ...full,
+    atMs: 1,
+    entityIds: ids,
+    traceId: 'ü',
+    from: undefined,
+    statedReason: undefined,
+  }
   const all = [full, alike, ...entries]
   const packed = unpackBundle(keys, { first: 0, ...sealBundle(keys, randomBytes, all) }, () => true)
   const outlines = packed.map(({ bytes }) => outlineEntry(bytes))
   const facts = outlines.map(({ atMs, entityIds }) => ({ atMs, entityIds }))
   expect(facts).toEqual(all.map(({ atMs, entityIds }) => ({ atMs, entityIds })))
   const names = Object.keys(full)
-  const others = { atMs: 0, entityIds: [], traceId: undefined, from: undefined }
+  const others = {
+    atMs: 0,
+    entityIds: [],
+    traceId: undefined,
+    from: undefined,
+    statedReason: undefined,
+  }
   const shapeText = (entry: AuditEntry) => JSON.stringify({ count: 1, ...entry, ...others }, names)
   for (const [i, entry] of all.entries()) {
     const isOne = outlines[i]?.shape === outlines[0]?.shape

@@ -23,6 +23,7 @@ const full: AuditEntry = {
   rule: 'rule 0',
   result: 200,
   reason: 'replay',
+  statedReason: 'Case 17 = a|b',
   traceId: 'trace',
   from: '192.0.2.1',
   count: 3,
@@ -32,6 +33,17 @@ const eventOf = (entry: AuditEntry) =>
   JSON.parse(
     lineIn('ocsf', { entry, sequence: 7, salt: new Uint8Array(16), line: '' }),
   ) as Readonly<Record<string, unknown>>
+
+test('a stated reason is in every format, and absent where none was stated', () => {
+  const lineOf = (format: 'ocsf' | 'cef', entry: AuditEntry) =>
+    lineIn(format, { entry, sequence: 7, salt: new Uint8Array(16), line: '' })
+  expect(eventOf(full)['unmapped']).toEqual({ stated_reason: 'Case 17 = a|b' })
+  expect(lineOf('cef', full)).toContain(
+    'flexString1Label=stated reason flexString1=Case 17 \\= a|b',
+  )
+  for (const format of ['ocsf', 'cef'] as const)
+    expect(lineOf(format, bare)).not.toContain('stated')
+})
 
 describe('an event of OCSF', () => {
   test.each<[string, AuditEntry]>([

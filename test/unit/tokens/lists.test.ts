@@ -189,7 +189,7 @@ test('the widest rules and the widest search stay within the bounds of a query',
   const nested = `${'NOT ('.repeat(8)}data:x OR id:a AND id:b${')'.repeat(8)}`
   const query = `${years.join(' OR ')} OR ${nested}`
   const caller = callerOf(tenantId, grants)
-  expect(totalOf(await searchTokens(deps, caller, query, firstPage))).toBe(275)
+  expect(totalOf(await searchTokens(deps, caller, { query }, firstPage))).toBe(275)
 })
 
 describe('a token that changes while others are tested', () => {
@@ -224,7 +224,7 @@ describe('a token that changes while others are tested', () => {
 
 describe('a search over time', () => {
   const search = (watched: Watch, query: string) =>
-    searchTokens(watched.deps, callerOf(tenantId, plain), query, firstPage)
+    searchTokens(watched.deps, callerOf(tenantId, plain), { query }, firstPage)
 
   test('of whole days opens only what it shows, however long it is', async () => {
     for (const query of ['created_at:2030-01-01', 'created_at:[2020-05-05 TO *]']) {

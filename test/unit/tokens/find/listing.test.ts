@@ -102,9 +102,12 @@ describe('a long answer', () => {
     })
     await expect(list(100)).rejects.toMatchObject(fields('query.size'))
     const page = { page: 1, size: 100 }
-    await expect(searchTokens(deps, caller, '*', page)).rejects.toMatchObject(fields('size'))
+    await expect(searchTokens(deps, caller, { query: '*' }, page)).rejects.toMatchObject(
+      fields('size'),
+    )
     for (const walk of [
-      (start: string) => searchTokens(deps, caller, '*', { start, at: 'start', size: 100 }),
+      (start: string) =>
+        searchTokens(deps, caller, { query: '*' }, { start, at: 'start', size: 100 }),
       (start: string) => listTokens(deps, caller, noFilter, { start, at: 'start', size: 100 }),
     ]) {
       const ids: unknown[] = []
