@@ -8,6 +8,7 @@
  */
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkpointIn } from '../../../src/audit/checkpoint.ts'
 import { drawFrom, type Draw } from '../draw.ts'
 import { freePort, makeVault, openHome, startServer, type Shared } from '../clients/server.ts'
 import { until } from '../../support/until.ts'
@@ -114,19 +115,21 @@ async function findRollback({ reveals, vkey }: Vault, totals: Totals): Promise<n
   cpSync(home.data, older, { recursive: true })
   const server = startServer(home)
   await server.isReady
-  const before = { count: answers.length, note: reveals.pinned }
+  const { next } = await compare(reveals, [], 0)
+  const count = answers.length
   await askWhile(reveals, 'control', async () => {
     await untilAnswered(reveals, controlAnswers)
-    await until(() => reveals.pinned !== before.note)
+    // Only a checkpoint of later entries can be missed in the copy.
+    await until(() => (checkpointIn(reveals.pinned ?? '')?.size ?? 0) > next)
   })
   await server.stop()
   rmSync(home.data, { recursive: true })
   cpSync(older, home.data, { recursive: true })
-  const { faults } = await compare(reveals, answers.slice(before.count), 0)
+  const { faults } = await compare(reveals, answers.slice(count), 0)
   const verdict = await verify(reveals, vkey)
   if (verdict.length === 0) totals.failures.push('verify did not notice an older log')
   if (faults.length === 0) totals.failures.push('no entry was missing in an older log')
-  answers.splice(before.count)
+  answers.splice(count)
   rmSync(older, { recursive: true })
   return faults.length
 }
