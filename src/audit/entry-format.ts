@@ -2,10 +2,10 @@
  * Entries of the audit log as bytes, within a sealed bundle.
  *
  * Layout: at u48 · result u16 · count u32 (1 if the entry has none) · the texts in the order of
- * `textNames` · number of ids u16 · each id · the stated reason, if there is one: coffers that took
- * none ended an entry before it. A text is one byte and what it says: 0 the text is
- * absent; 1 to 252 the length of an ASCII text; 253 a lower-case UUID, 16 bytes; 254 its length in
- * UTF-8 as u32, and then the text; 255 a text of no bytes.
+ * `textNames` · number of ids u16 · each id · up to two texts, the later ones left out where they
+ * are absent: the stated reason, and the searched fields with commas between. A text is one byte
+ * and what it says: 0 the text is absent; 1 to 252 the length of an ASCII text; 253 a lower-case
+ * UUID, 16 bytes; 254 its length in UTF-8 as u32, and then the text; 255 a text of no bytes.
  *
  * decision: loops over characters. The runtime's own functions took three times as long for texts
  * as short as these.
@@ -119,12 +119,19 @@ function writeText(target: Buffer, at: number, text: string | undefined): number
   return at + 1 + lengthBytes + length
 }
 
+/** The texts behind the ids, of which the last one is there. */
+function lastTextsOf({ statedReason, searched }: AuditEntry): readonly (string | undefined)[] {
+  if (searched !== undefined) return [statedReason, searched.join(',')]
+  return statedReason === undefined ? [] : [statedReason]
+}
+
 /** Most bytes that an entry takes. */
 export function entryRoom(entry: AuditEntry): number {
   let room = textsAt + 2
   for (const name of textNames) room += roomOf(entry[name])
   for (const id of entry.entityIds) room += roomOf(id)
-  return room + roomOf(entry.statedReason)
+  for (const text of lastTextsOf(entry)) room += roomOf(text)
+  return room
 }
 
 const shapeNames = textNames.slice(0, textNames.indexOf('traceId'))
@@ -153,7 +160,8 @@ export function makeEntryWriter(target: Buffer): WriteEntry {
     writeU16(target, at, entry.entityIds.length)
     at += 2
     for (const id of entry.entityIds) at = writeText(target, at, id)
-    return entry.statedReason === undefined ? at : writeText(target, at, entry.statedReason)
+    for (const text of lastTextsOf(entry)) at = writeText(target, at, text)
+    return at
   }
 }
 
@@ -218,7 +226,7 @@ function passText(cursor: Cursor): void {
 /** An entry as its index sees it. */
 export interface EntryOutline {
   readonly atMs: number
-  /** Equal for entries that differ in instant, ids, stated reason, trace and address alone. */
+  /** Equal for entries that differ in instant, ids, last texts, trace and address alone. */
   readonly shape: string
   readonly entityIds: readonly string[]
 }
@@ -241,7 +249,8 @@ export function decodeEntry(stored: Uint8Array): AuditEntry {
   passOver(cursor, textsAt)
   const texts = readTexts(cursor)
   const entityIds = readIds(cursor)
-  const statedReason = cursor.at < bytes.length ? readText(cursor) : undefined
+  const readLast = () => (cursor.at < bytes.length ? readText(cursor) : undefined)
+  const [statedReason, searched] = [readLast(), readLast()]
   assertStored(cursor.at === bytes.length, 'an entry of the log and nothing behind it')
   const count = readU32(bytes, countAt)
   return {
@@ -250,6 +259,7 @@ export function decodeEntry(stored: Uint8Array): AuditEntry {
     entityIds,
     result: readU16(bytes, resultAt),
     ...(statedReason === undefined ? {} : { statedReason }),
+    ...(searched === undefined ? {} : { searched: searched.split(',') }),
     ...(count === 1 ? {} : { count }),
   }
 }

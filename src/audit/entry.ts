@@ -38,6 +38,8 @@ export interface AuditEntry {
   readonly reason?: ErrorKind | 'replay' | undefined
   /** As the caller has stated it; absent in entries of coffers that took none. */
   readonly statedReason?: string | undefined
+  /** Names of the fields that a search asked for, or `*`; absent in entries of coffers before. */
+  readonly searched?: readonly string[] | undefined
   readonly traceId?: string | undefined
   /** Client address; absent by a socket of the file system. */
   readonly from?: string | undefined
@@ -46,8 +48,8 @@ export interface AuditEntry {
 }
 
 /**
- * True if entries differ in instant, status, ids, stated reason, trace, address and count alone, as
- * those of one caller mostly do.
+ * True if entries differ in instant, status, ids, stated reason, searched fields, trace, address
+ * and count alone, as those of one caller mostly do.
  */
 export const isAlike = (a: AuditEntry, b: AuditEntry): boolean =>
   a.tenantId === b.tenantId &&
@@ -98,6 +100,7 @@ export const printEntry = (entry: AuditEntry): string =>
     result: entry.result,
     reason: entry.reason,
     stated_reason: entry.statedReason,
+    searched: entry.searched,
     trace_id: entry.traceId,
     from: entry.from,
     count: entry.count === 1 ? undefined : entry.count,

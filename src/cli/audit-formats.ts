@@ -72,9 +72,9 @@ function ocsfOf({ entry, sequence }: LoggedEntry): object {
       type: entry.entityType,
       data: { transform: entry.transform, rule: entry.rule },
     })),
-    ...(entry.statedReason === undefined
+    ...(entry.statedReason === undefined && entry.searched === undefined
       ? {}
-      : { unmapped: { stated_reason: entry.statedReason } }),
+      : { unmapped: { stated_reason: entry.statedReason, searched: entry.searched } }),
   }
 }
 
@@ -113,6 +113,8 @@ function cefOf({ entry, sequence }: LoggedEntry): string {
     cs6: entry.tenantId,
     flexString1Label: 'stated reason',
     flexString1: entry.statedReason,
+    flexString2Label: 'searched',
+    flexString2: entry.searched?.join(','),
     cn1Label: 'status',
     cn1: entry.result,
   }

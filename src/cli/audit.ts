@@ -95,7 +95,8 @@ function shown({ entry, sequence }: LoggedEntry): string {
   const where = from === undefined ? '' : ` from ${from}`
   const at = new Date(atMs).toISOString()
   const why = entry.statedReason === undefined ? '' : `, stating: ${entry.statedReason}`
-  const what = `${result} ${operation} ${about} ${decided}${times}`
+  const searched = entry.searched === undefined ? '' : ` searching ${entry.searched.join(', ')}`
+  const what = `${result} ${operation} ${about} ${decided}${searched}${times}`
   return `${sequence} ${at} ${what}: ${who}${where}${why}`
 }
 

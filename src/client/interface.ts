@@ -262,6 +262,8 @@ export type LogEntry = {
   readonly result: number
   /** What decided: `rule 0` by its place in order, a permission, or `none`. */
   readonly rule?: string
+  /** Names of the fields that a search asked for, or `*`; never their values. */
+  readonly searched?: readonly string[]
   /** Its place in the log of the installation, which all tenants share. */
   readonly sequence: number
   readonly session_id?: string

@@ -82,6 +82,7 @@ function entryOf(
     result,
     reason,
     statedReason: x.statedReason,
+    searched: x.shown.searched,
     traceId: x.traceId,
     from: x.clientAddress,
   }

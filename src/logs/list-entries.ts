@@ -40,6 +40,7 @@ const printLogged = ({ sequence, entry }: PlacedEntry): string =>
     result: entry.result,
     reason: entry.reason,
     stated_reason: entry.statedReason,
+    searched: entry.searched,
     message: messageOf(entry),
     trace_id: entry.traceId,
     from: entry.from,

@@ -74,6 +74,11 @@ const entrySchema = Type.Object(
     result: Type.Integer(),
     reason: text('Code of the error, or `replay` for an answer that repeats an earlier effect.'),
     stated_reason: text('As the caller has stated it in `SVC-REASON`.'),
+    searched: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Names of the fields that a search asked for, or `*`; never their values.',
+      }),
+    ),
     message: Type.String({ description: 'The same for people.' }),
     trace_id: Type.Optional(Type.String()),
     from: Type.Optional(Type.String()),

@@ -25,12 +25,15 @@ export interface Shown {
   readonly ids: string[]
   /** Name of the rule that decided of all of them; `several` if they differ. */
   rule: string | undefined
+  /** Names of the fields that it searched. */
+  searched: readonly string[] | undefined
 }
 
 export const nothingShown = (): Shown => ({
   counts: { reveal: 0, mask: 0, redact: 0 },
   ids: [],
   rule: undefined,
+  searched: undefined,
 })
 
 /** Rows that a request has read so far to test what no term covers. */
@@ -65,6 +68,11 @@ export function noteShown(
 /** Notes something that a request asks about, of which nothing is shown. */
 export function noteAbout({ shown }: Budgeted, id: string): void {
   shown?.ids.push(id)
+}
+
+/** Notes the fields that a search asks for, and none of their values. */
+export function noteSearched({ shown }: Budgeted, fields: readonly string[]): void {
+  if (shown !== undefined) shown.searched = fields
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)

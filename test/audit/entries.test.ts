@@ -144,7 +144,24 @@ describe('a request of an operation', () => {
       'POST',
       '/tokens/search',
       () => ({ key: reader, body: { query: `data:${planted}` } }),
-      { operation: 'searchTokens', result: 200 },
+      { operation: 'searchTokens', searched: ['data'], result: 200 },
+    ],
+    [
+      'a search by several fields',
+      'POST',
+      '/tokens/search',
+      () => ({
+        key: reader,
+        body: { query: `(metadata.${planted}:x OR type:card) AND NOT (type:x OR id:${planted})` },
+      }),
+      { operation: 'searchTokens', searched: ['id', 'metadata', 'type'], result: 200 },
+    ],
+    [
+      'a search for all',
+      'POST',
+      '/tokens/search',
+      () => ({ key: reader, body: { query: '*' } }),
+      { operation: 'searchTokens', searched: ['*'], result: 200 },
     ],
     [
       'tokens made in bulk',
@@ -258,6 +275,25 @@ describe('a request of an operation', () => {
     ])
     const { lines } = await entriesBy('POST', '/tokens', { key: reader, body })
     expect(lines.map(({ result }) => result)).toEqual([409])
+  })
+
+  test('a search that is refused for too many guesses names its fields as well', async () => {
+    const few = await openTestVault(72, { searchGuessesPerMinuteMax: 1 })
+    const permissions = ['token:search']
+    const rules = [{ priority: 1, container: '/', transform: 'mask', permissions }]
+    const guesser = await few.application({ type: 'private', rules })
+    const search = (query: string) =>
+      few.ask('POST', '/tokens/search', { key: guesser, body: { query } })
+    expect((await search(`data:${planted}`)).status).toBe(200)
+    expect((await search(`data:${planted} OR fingerprint:x`)).status).toBe(429)
+    expect((await search(`data:${planted} OR`)).status).toBe(400)
+    const entries = (await entriesOf(few)).map(({ entry }) => entry)
+    expect(entries.slice(-3).map(({ result, searched }) => [result, searched])).toEqual([
+      [200, ['data']],
+      [429, ['data', 'fingerprint']],
+      [400, undefined],
+    ])
+    await few.deps.store.close()
   })
 
   test('no operation is what has no entry', async () => {

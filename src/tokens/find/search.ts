@@ -14,6 +14,7 @@ import type { Caller } from '../../rules/caller.ts'
 import { parseSearch, type Clause, type SearchTree } from '../../language/search-query.ts'
 import { invalid } from '../../lib/errors.ts'
 import { searchNodesMax } from '../../limits/limits.ts'
+import { noteSearched, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
@@ -80,6 +81,13 @@ function treeBounds(every: Bounds, tree: SearchTree, compile: (clause: Clause) =
   return compile(tree)
 }
 
+/** Returns the names of the fields, each as often as the text has it. */
+function fieldsIn(tree: SearchTree): readonly string[] {
+  if ('all' in tree) return tree.all.flatMap(fieldsIn)
+  if ('any' in tree) return tree.any.flatMap(fieldsIn)
+  return 'not' in tree ? fieldsIn(tree.not) : [tree.field]
+}
+
 /** Returns how many clauses ask about hidden values: data or fingerprint. */
 function guessesIn(tree: SearchTree): number {
   const sumOf = (parts: readonly SearchTree[]) =>
@@ -121,11 +129,12 @@ export interface SearchQuestion {
  */
 export async function searchTokens(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   { query, asked }: SearchQuestion,
   part: ListPart,
 ): Promise<FoundTokens> {
   const tree = parseSearch(query, path)
+  noteSearched(caller, tree === undefined ? ['*'] : [...new Set(fieldsIn(tree))].toSorted())
   // The cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
   if (tree !== undefined && isFirst) {

@@ -27,6 +27,7 @@ const full: AuditEntry = {
   result: 404,
   reason: 'not_found',
   statedReason: 'Fall 17: Rückfrage',
+  searched: ['data', 'metadata'],
   traceId: 'trace-1',
   from: '2001:db8::1',
   count: 4_294_967_295,
@@ -63,7 +64,7 @@ const entries: readonly AuditEntry[] = [
   full,
 ]
 
-test('entries have one shape if only instant, ids, reason, trace and address differ', () => {
+test('entries have one shape if only instant, ids, last texts, trace and address differ', () => {
   const alike: AuditEntry = {
     ...full,
     atMs: 1,
@@ -71,6 +72,7 @@ test('entries have one shape if only instant, ids, reason, trace and address dif
     traceId: 'ü',
     from: undefined,
     statedReason: undefined,
+    searched: undefined,
   }
   const all = [full, alike, ...entries]
   const packed = unpackBundle(keys, { first: 0, ...sealBundle(keys, randomBytes, all) }, () => true)
@@ -84,6 +86,7 @@ test('entries have one shape if only instant, ids, reason, trace and address dif
     traceId: undefined,
     from: undefined,
     statedReason: undefined,
+    searched: undefined,
   }
   const shapeText = (entry: AuditEntry) => JSON.stringify({ count: 1, ...entry, ...others }, names)
   for (const [i, entry] of all.entries()) {

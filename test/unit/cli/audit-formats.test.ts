@@ -24,6 +24,7 @@ const full: AuditEntry = {
   result: 200,
   reason: 'replay',
   statedReason: 'Case 17 = a|b',
+  searched: ['data', 'type'],
   traceId: 'trace',
   from: '192.0.2.1',
   count: 3,
@@ -34,15 +35,19 @@ const eventOf = (entry: AuditEntry) =>
     lineIn('ocsf', { entry, sequence: 7, salt: new Uint8Array(16), line: '' }),
   ) as Readonly<Record<string, unknown>>
 
-test('a stated reason is in every format, and absent where none was stated', () => {
+test('a stated reason and searched fields are in every format, or absent', () => {
   const lineOf = (format: 'ocsf' | 'cef', entry: AuditEntry) =>
     lineIn(format, { entry, sequence: 7, salt: new Uint8Array(16), line: '' })
-  expect(eventOf(full)['unmapped']).toEqual({ stated_reason: 'Case 17 = a|b' })
+  expect(eventOf(full)['unmapped']).toEqual({
+    stated_reason: 'Case 17 = a|b',
+    searched: ['data', 'type'],
+  })
   expect(lineOf('cef', full)).toContain(
-    'flexString1Label=stated reason flexString1=Case 17 \\= a|b',
+    'flexString1Label=stated reason flexString1=Case 17 \\= a|b ' +
+      'flexString2Label=searched flexString2=data,type',
   )
   for (const format of ['ocsf', 'cef'] as const)
-    expect(lineOf(format, bare)).not.toContain('stated')
+    expect(lineOf(format, bare)).not.toMatch(/stated|searched/)
 })
 
 describe('an event of OCSF', () => {
