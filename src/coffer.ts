@@ -40,7 +40,11 @@ import {
 } from './sessions/find-session-caller.ts'
 import type { SessionDeps } from './sessions/session-deps.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { hostReports } from './status/host-reports.ts'
+import { statusRoutes, type StatusDeps } from './status/routes.ts'
+import { build, version } from './lib/version.ts'
 import { tenantRoutes } from './tenants/routes.ts'
+import { isFirstTenant } from './tenants/tenant-record.ts'
 import { compareAccess, countNewlyRevealed } from './tokens/access/compare.ts'
 import { accessRoutes } from './tokens/access-routes.ts'
 import type { AccessDeps } from './tokens/access/access-deps.ts'
@@ -76,6 +80,11 @@ const simulateDepsOf = (deps: Deps): SimulateDeps => ({
   ...deps,
   compareAccess: (...which) => compareAccess(deps, ...which),
   countNewlyRevealed: (...which) => countNewlyRevealed(deps, ...which),
+})
+
+const statusDepsOf = (deps: Deps): StatusDeps => ({
+  reports: deps.reports ?? hostReports(deps, { version, build }),
+  isFirstTenant: id => isFirstTenant(deps, id),
 })
 
 export function makePipeline(deps: Deps): Pipeline {
@@ -122,6 +131,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(feedRoutes(deps, pipeline))
     .use(accessRoutes(accessDepsOf(deps), pipeline))
     .use(simulateRoutes(simulateDepsOf(deps), pipeline))
+    .use(statusRoutes(statusDepsOf(deps), pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   if (deps.settings.consolePage) pages.use(consoleRoutes(pipeline))

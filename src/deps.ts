@@ -82,6 +82,14 @@ export interface Erasures {
   readonly note: (erasure: Erasure) => Promise<void>
 }
 
+/** Answers of `/status`: the processes that serve tell of themselves. */
+export interface Reports {
+  /** @throws ApiError `unavailable` while nobody says it, here and below */
+  readonly status: () => Promise<object>
+  readonly history: () => Promise<object>
+  readonly settings: () => Promise<object>
+}
+
 export interface Deps {
   readonly store: Store
   /** True for a remote database, on which each request waits. */
@@ -102,6 +110,8 @@ export interface Deps {
   readonly observe?: (seen: AnswerEvent) => void
   /** Receives each answer with details; only `coffer dev` sets it. */
   readonly explain?: (answered: AnswerNotice) => void
+  /** Absent if a host serves the vault. */
+  readonly reports?: Reports | undefined
   /** Absent if no list was requested. */
   readonly erasures?: Erasures | undefined
   readonly settings: Settings

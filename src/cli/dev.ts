@@ -22,7 +22,10 @@ import {
   sweepThrownAway,
 } from '../server/folder/throw-away.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
+import { makeThrowAwayReports } from '../server/watch/throw-away-reports.ts'
+import type { AnswerEvent } from '../deps.ts'
 import { makeRequestLines } from './request-lines.ts'
+import { shownChoices } from './setting-lines.ts'
 import { loadConfig, takesTrying, type ConfigOptions } from './setting-options.ts'
 
 interface DevOptions extends ConfigOptions {
@@ -67,13 +70,13 @@ const untilToEnd = (): Promise<unknown> =>
     : Promise.race([untilSignalled([...endingSignals, 'SIGHUP']), parentEnd()])
 
 /** Listens on loopback alone: its keys are printed. */
-async function dev({ json, ...options }: DevOptions): Promise<void> {
+async function dev({ json, ...options }: DevOptions, command: Command): Promise<void> {
   outliveOtherSignals()
   const { address, logs, settings } = loadConfig(options)
   tellFailuresBy(logs)
   const isJson = json === true || logs.logFormat === 'json'
   const logging = startLogging(logs)
-  const { log, observe } = logging
+  const { log } = logging
   const port = 'port' in address ? address.port : 0
   sweepThrownAway()
   const folder = makeThrowAway()
@@ -86,7 +89,13 @@ async function dev({ json, ...options }: DevOptions): Promise<void> {
       log,
     })
     const lines = isJson ? undefined : makeRequestLines(say)
-    const parts = { settings, clock, elapsedMs, log, observe, explain: lines?.explain }
+    const told = makeThrowAwayReports(folder.path, shownChoices(options, command))
+    const observe = (seen: AnswerEvent): void => {
+      told.observe(seen)
+      logging.observe?.(seen)
+    }
+    const { reportsOf } = told
+    const parts = { settings, clock, elapsedMs, log, observe, reportsOf, explain: lines?.explain }
     const demo = await makeDemoVault(folder.path, parts)
     const stopped = untilToEnd()
     const server = await startServer(demo.deps, { host: '127.0.0.1', port })
@@ -106,5 +115,5 @@ export function addDev(program: Command): void {
   takesTrying(program.command('dev'))
     .description('start a throw-away vault with three keys')
     .option('--json', 'print one line of JSON when it is ready')
-    .action((options: DevOptions) => dev(options))
+    .action((options: DevOptions, command: Command) => dev(options, command))
 }

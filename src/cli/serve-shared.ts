@@ -15,6 +15,7 @@ import type { ConfigOptions } from './setting-options.ts'
 import { build, version } from '../lib/version.ts'
 import { formatVersion } from '../server/folder/folder-stamp.ts'
 import { makeLine } from '../server/watch/log.ts'
+import type { ServedFacts } from '../server/watch/status-reports.ts'
 
 export type ServeOptions = FolderOptions &
   ConfigOptions & {
@@ -54,6 +55,8 @@ export interface ServiceContext {
   readonly manager: ServiceManager
   readonly handed: ListeningSocket | undefined
   readonly start: Start
+  /** For the answers of `/status`. */
+  readonly facts: ServedFacts
 }
 
 /** The database may have gone since it was opened; that does not stop a start. */

@@ -11,11 +11,11 @@
 import { closeSync } from 'node:fs'
 import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
 import type { Facts } from '../vault/operator/operator-operation.ts'
-import type { Log } from '../deps.ts'
-import { factsOfBackups, type BackupSchedule } from '../server/backup/schedule.ts'
+import type { Log, Reports } from '../deps.ts'
+import { factsOfBackups } from '../server/backup/schedule.ts'
 import { openClockFile } from '../server/process/clock-file.ts'
 import type { ControlOperation } from '../server/listen/control.ts'
-import { startVaultControl, type SealableVault } from '../server/listen/control-operations.ts'
+import { startVaultControl } from '../server/listen/control-operations.ts'
 import {
   clearLeftovers,
   folderOf,
@@ -30,7 +30,7 @@ import { watchFolder } from '../server/folder/folder-lock.ts'
 import type { ListeningSocket } from '../server/listen/listening-sockets.ts'
 import { reloadOnHangUp } from '../server/process/hang-up.ts'
 import { addressText, openForWorkers } from '../server/listen/listen.ts'
-import { listenOps, type OpsServer } from '../server/watch/ops.ts'
+import { listenOps } from '../server/watch/ops.ts'
 import { lockSealed, tryLocked, type SealedFolder } from '../server/folder/sealed-folder.ts'
 import { untilSignalled } from '../server/process/server.ts'
 import { makeSupervisor, type Supervisor } from '../server/process/supervisor.ts'
@@ -39,6 +39,7 @@ import { logNotReloaded, readTls } from '../server/listen/tls-files.ts'
 import { makeUnsealer } from '../server/keys/unsealer.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
 import { startWorker, type WorkerProcess } from '../server/process/worker-process.ts'
+import { reportTogether, type LeaderReport } from '../server/process/leader-reports.ts'
 import { leadWorkers, type WorkerLeader, type WorkerKey } from '../server/process/worker-sealing.ts'
 import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
@@ -90,16 +91,17 @@ function makeStarter(
   { lockFile: lock, clock }: SealedFolder,
   order: OrderOfAll,
   { file: listener }: ListeningSocket,
+  reports: () => Reports | undefined,
 ) {
-  const files = { lock, listener }
+  const parts = { files: { lock, listener }, reports }
   const before = readMark(clock)
   const begun = new Set<number>()
   return (index: number, workerKey: WorkerKey | undefined): WorkerProcess => {
     const mark = begun.has(index) ? {} : before
     begun.add(index)
-    if (workerKey === undefined) return startWorker(index, { ...order, key: 'none' }, files)
-    if (workerKey === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, files)
-    return startWorker(index, { ...order, key: 'handed' }, files, workerKey.keyringKey)
+    if (workerKey === undefined) return startWorker(index, { ...order, key: 'none' }, parts)
+    if (workerKey === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, parts)
+    return startWorker(index, { ...order, key: 'handed' }, parts, workerKey.keyringKey)
   }
 }
 
@@ -128,17 +130,6 @@ function reload(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): vo
   supervisor.reload()
 }
 
-/** Loads the code of metrics only if an operator asks for it. */
-async function watchTogether(
-  ops: TcpAddress,
-  supervisor: Supervisor,
-  backups: BackupSchedule | undefined,
-  { unsealer }: SealableVault<WorkerKey>,
-): Promise<OpsServer> {
-  const { watchWorkers } = await import('../server/watch/workers-watch.ts')
-  return listenOps(ops, watchWorkers(supervisor, backups), unsealer.takeShare)
-}
-
 /**
  * @param all facts of all workers, which the answering worker does not know
  * @returns operations as a worker does them
@@ -154,9 +145,8 @@ function orderFor(
   address: TcpAddress,
   { manager }: ServiceContext,
 ): OrderOfAll {
-  const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
+  const { workers, tls, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const { checkpointsTo } = config
-  const isWatched = ops !== undefined
   return {
     parent: process.pid,
     folder: folderOf(options),
@@ -164,7 +154,6 @@ function orderFor(
     tls,
     checkPath,
     drainSeconds,
-    isWatched,
     settings,
     logs,
     workers,
@@ -181,7 +170,7 @@ export async function serveTogether(
   given: ServiceContext,
 ): Promise<void> {
   const { workers, tls, ops, logs, drainSeconds } = config
-  const { manager, start: begun } = given
+  const { manager, start: begun, facts } = given
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw usage('--workers or COFFER_WORKERS: expected 1 on this platform')
@@ -193,16 +182,18 @@ export async function serveTogether(
   const order = orderFor(options, config, { ...asked, ...socket.address }, given)
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
+  let told: LeaderReport | undefined
   const { sealing, start, operation } = leadFor(
     folder,
     options,
-    makeStarter(folder, order, socket),
+    makeStarter(folder, order, socket, () => told?.reports),
     log,
   )
   const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }
   const wakeOthers = makeLockWaker(folder.store)
   const drainMs = drainSeconds * 1_000
   const supervisor = makeSupervisor(workers, { start, drainMs, wakeOthers, elapsedMs, log })
+  told = reportTogether(supervisor, backups, facts)
   const url = addressText(order.address, tls !== undefined)
   const status = `Listens on ${url}, ${workers} workers`
   reloadOnHangUp(() => {
@@ -213,7 +204,7 @@ export async function serveTogether(
   const ends: (() => Promise<void> | void)[] = []
   try {
     // At once, so that a caller who waits for the workers gets an answer.
-    const opsServer = ops && (await watchTogether(ops, supervisor, backups, sealable))
+    const opsServer = ops && (await listenOps(ops, told.report, sealable.unsealer.takeShare))
     if (opsServer) ends.push(opsServer.stop)
     const ready = supervisor.isReady.then(() => {
       // The last worker may listen just as all are told to end.
@@ -230,6 +221,7 @@ export async function serveTogether(
     log('stopping', { signal: await Promise.race([supervisor.failed, stopped]) })
   } finally {
     manager.stopping()
+    told.reports.stop()
     // Otherwise callers would wait in the queue of a socket that nobody accepts from.
     closeSync(socket.file)
     await supervisor.stop()

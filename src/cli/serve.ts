@@ -22,6 +22,7 @@ import { tellFailuresBy } from '../server/process/failure-line.ts'
 import { watchFolder } from '../server/folder/folder-lock.ts'
 import { assertOwnFiles } from '../server/folder/file-access.ts'
 import { startLogging } from '../server/watch/logging.ts'
+import { startReports } from '../server/watch/status-reports.ts'
 import {
   isReadAgain,
   isSourceGiven,
@@ -34,7 +35,7 @@ import { lockSealed, openLocked } from '../server/folder/sealed-folder.ts'
 import { findServiceManager } from '../server/process/service-manager.ts'
 import { outliveTerminal } from '../server/process/hang-up.ts'
 import { serveUntilSignalled } from '../server/process/vault-process.ts'
-import { endAfterFailure, outliveReaders, wallMs } from '../server/process/system.ts'
+import { elapsedMs, endAfterFailure, outliveReaders, wallMs } from '../server/process/system.ts'
 import { initWhereAbsent } from './init.ts'
 import { loadConfig, loadSettings, takesServing } from './setting-options.ts'
 import {
@@ -44,6 +45,7 @@ import {
   type ServiceContext,
   type ServeOptions,
 } from './serve-shared.ts'
+import { servedFacts } from './served-facts.ts'
 import { serveTogether } from './serve-together.ts'
 import { keyFileOption } from './key-file.ts'
 import { work } from '../server/process/worker.ts'
@@ -93,7 +95,7 @@ async function makeFolder(options: ServeOptions, { logs }: Config): Promise<void
 async function serveAlone(
   options: ServeOptions,
   config: Config,
-  { start: asked, ...given }: ServiceContext,
+  { start: asked, facts, ...given }: ServiceContext,
 ): Promise<void> {
   const { address, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const { checkpointsTo } = config
@@ -139,12 +141,13 @@ async function serveAlone(
     backups,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     checkpointsTo,
+    reportsBy: report => startReports({ ...facts, report, wallMs, elapsedMs }),
     announce: announcer(options, config, log, start),
   })
   stopWatching()
 }
 
-async function serve(options: ServeOptions): Promise<void> {
+async function serve(options: ServeOptions, command: Command): Promise<void> {
   outliveTerminal()
   const given = {
     manager: findServiceManager(process.env, process.pid),
@@ -165,8 +168,9 @@ async function serve(options: ServeOptions): Promise<void> {
   // Comes first: a source that is read once may soon be gone.
   const keySource = options.sealed === true ? 'shares' : sourceNameOf(options)
   const start = { workers, keySource, settings: loadSettings(options) }
-  if (workers === 1 || 'socket' in address) await serveAlone(options, config, { ...given, start })
-  else await serveTogether(options, config, address, { ...given, start })
+  const context = { ...given, start, facts: servedFacts(options, config, command) }
+  if (workers === 1 || 'socket' in address) await serveAlone(options, config, context)
+  else await serveTogether(options, config, address, context)
 }
 
 export function addServe(program: Command): void {
@@ -176,7 +180,7 @@ export function addServe(program: Command): void {
     .option('--init-new', 'the same wherever the key is, for a first start alone')
     .addOption(keyFileOption())
     .option('--sealed', 'start without the master key, which coffer unseal brings')
-    .action((options: ServeOptions) => serve(options))
+    .action((options: ServeOptions, command: Command) => serve(options, command))
 }
 
 export function addWorker(program: Command): void {

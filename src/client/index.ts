@@ -17,6 +17,7 @@ import { logOperations, type Logs } from './logs.ts'
 import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
 import { now, random, sleep } from './platform.ts'
 import { sessionOperations, type Sessions } from './sessions.ts'
+import { statusOperations, type VaultStatus } from './status.ts'
 import { tokenOperations, type Tokens } from './tokens.ts'
 import { webhookOperations, type Webhooks } from './webhooks.ts'
 
@@ -49,6 +50,7 @@ export type {
 } from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
 export type { AccessFacts } from './access.ts'
+export type { VaultStatus } from './status.ts'
 export type { LogFilter, Logs } from './logs.ts'
 export type { Webhooks } from './webhooks.ts'
 export type { EventChoice, EventFeed } from './events.ts'
@@ -111,6 +113,7 @@ export interface Client extends Bulk {
   readonly webhooks: Webhooks
   readonly events: EventFeed
   readonly access: AccessFacts
+  readonly status: VaultStatus
 }
 
 const names = [
@@ -168,5 +171,6 @@ export function createClient(options: ClientOptions): Client {
     webhooks: webhookOperations(ask),
     events: eventOperations(ask),
     access: accessOperations(ask),
+    status: statusOperations(ask),
   }
 }

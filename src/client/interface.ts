@@ -40,6 +40,17 @@ export type AccessStep = {
   readonly rule: string
   readonly transform?: Transform
 }
+export type AnswerCounts = {
+  /** Answers below 400. */
+  readonly answered: number
+  /** Answers from 500 on. */
+  readonly failed: number
+  /** Half of them took at most so long, by the buckets of the metrics. */
+  readonly p50_ms?: number
+  readonly p99_ms?: number
+  /** Answers from 400 to 499. */
+  readonly refused: number
+}
 export type Application = {
   readonly _extras?: AccessSimulation
   readonly created_at: Date
@@ -82,6 +93,17 @@ export type ApplicationPage = {
   readonly total_pages: number
 }
 export type ApplicationType = 'private' | 'public' | 'management'
+export type BackupPlaceKind = 'folder' | 'bucket'
+/** Absent where the server makes none. */
+export type BackupState = {
+  /** Age of the newest; absent where there is none. */
+  readonly age_seconds?: number
+  readonly every_seconds: number
+  readonly failed: number
+  /** By this server, since its start. */
+  readonly made: number
+  readonly to: BackupPlaceKind
+}
 /** Of a `bank`. Other members are kept. */
 export type BankData = {
   /** 1 to 17 digits. */
@@ -217,8 +239,46 @@ export type ExplainAccessRequest = {
   /** A token; or give a place. */
   readonly token_id?: string | null
 }
+export type FailingCheck = {
+  /** Its name at `/readyz`. */
+  readonly check: string
+  /** True if requests may come all the same. */
+  readonly is_told_alone: boolean
+  /** What it means, and what to do. */
+  readonly text: string
+}
+export type Finding = {
+  /** The flag, or the thing. */
+  readonly about: string
+  readonly level: FindingLevel
+  readonly text: string
+}
+export type FindingLevel = 'fault' | 'warning' | 'note'
+export type KeyState = {
+  /** Age of the current one. */
+  readonly data_key_age_seconds?: number
+  /** The current one and those before. */
+  readonly data_keys?: number
+  readonly source: MasterKeySource
+}
 /** Asks for at most that: the lesser of it and what the rules give is shown. */
 export type LesserTransform = 'redact' | 'mask'
+export type Levels = {
+  /** What its disk has left. */
+  readonly disk_free_bytes?: number
+  /** The file of the vault; absent where a database holds it. */
+  readonly file_bytes?: number
+  /** Requests under way. */
+  readonly in_flight: number
+  /** What the audit log takes. */
+  readonly log_bytes?: number
+  /** Since when a row that has expired is still there. */
+  readonly sweep_lag_seconds?: number
+  /** Rows that the index does not cover yet. */
+  readonly unfolded_rows?: number
+  /** Entries of the audit log that no checkpoint covers yet. */
+  readonly unsigned_entries?: number
+}
 export type LogCheckpoint = {
   /** The verifier key that signed it. */
   readonly key: string
@@ -303,6 +363,8 @@ export type LogStretch = {
   readonly page_size: number
 }
 export type MaskEffect = 'shows' | 'shows_nothing' | 'absent' | 'evaluated'
+export type MasterKeySource =
+  'file' | 'credential' | 'environment' | 'passphrase' | 'data_folder' | 'shares' | 'memory'
 export type OwnAccess = {
   /** As entries of the audit log name it. */
   readonly decided_by: string
@@ -344,6 +406,7 @@ export type PermissionName =
   | 'webhook:update'
   | 'webhook:delete'
   | 'access:explain'
+  | 'status:read'
 /** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string
@@ -361,6 +424,10 @@ export type ProposedGrants = {
   readonly permissions?: readonly PermissionName[] | null
   /** The first by priority that covers a token and holds the permission decides. */
   readonly rules?: readonly RuleRequest[] | null
+}
+export type RefusalCount = {
+  readonly count: number
+  readonly kind: string
 }
 export type ReplayWebhookRequest = {
   /** Sequence of the first entry of the audit log whose events go once more. */
@@ -428,12 +495,65 @@ export type SessionStretch = {
   readonly next?: string
   readonly page_size: number
 }
+export type SettingOrigin = 'flag' | 'environment' | 'file' | 'folder' | 'default' | 'program'
 export type ShowingPermissionName = 'token:read' | 'token:search' | 'token:use'
 export type ShownAs = 'redact' | 'mask' | 'reveal' | 'hidden'
+export type ShownSetting = {
+  /** The flag, the variable or the line of the file. */
+  readonly by?: string
+  readonly from: SettingOrigin
+  /** True if it is set, and names a secret or a place. */
+  readonly is_hidden?: boolean
+  /** As in the file of `--config`. */
+  readonly name: string
+  /** Absent where it is not set, or not shown. */
+  readonly value?: string | number | boolean | readonly string[]
+}
+export type ShownSettings = {
+  readonly settings: readonly ShownSetting[]
+}
 export type SimulateAccessRequest = {
   readonly application_id: string
   readonly proposed: ProposedGrants
 }
+export type Status = {
+  readonly answers?: AnswerCounts
+  readonly backups?: BackupState
+  readonly build: string
+  readonly certificate_ends_at?: Date
+  readonly failing: readonly FailingCheck[]
+  /** What `coffer doctor` can find while a server serves. */
+  readonly findings: readonly Finding[]
+  /** True if requests may come. */
+  readonly is_ready: boolean
+  readonly keys?: KeyState
+  readonly levels?: Levels
+  /** What the audit log may take, if that is bounded. */
+  readonly log_budget_bytes?: number
+  /** Answers that are errors, by kind, the most frequent first. */
+  readonly refusals?: readonly RefusalCount[]
+  /** Rows ever inserted, also those that are gone. */
+  readonly rows_given?: number
+  readonly serving_seconds: number
+  readonly started_at?: Date
+  readonly store: StoreKind
+  readonly version: string
+  /** Processes that serve together. */
+  readonly workers?: number
+}
+export type StatusHistory = {
+  /** Oldest first; the last one ends with this request. */
+  readonly samples: readonly StatusSample[]
+}
+export type StatusSample = {
+  readonly answers: AnswerCounts
+  /** End of the time that it tells about. */
+  readonly at: Date
+  readonly levels: Levels
+  /** Length of that time. */
+  readonly seconds: number
+}
+export type StoreKind = 'folder' | 'database'
 export type Tenant = {
   readonly created_at: Date
   readonly id: string

@@ -30,6 +30,7 @@ const entityTypes = {
   events: 'event',
   webhooks: 'webhook',
   access: 'access',
+  status: 'status',
 } as const
 
 /** The kinds of things that entries are about. */

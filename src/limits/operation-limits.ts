@@ -52,12 +52,19 @@ export const latencyBucketsSeconds = [
   10, 30,
 ]
 
+/** decision: interval of samples of the last hour, which a person sees move. */
+export const historyEveryMs = 10_000
+/** decision: samples of one hour, some 200 bytes each. */
+export const historySamplesMax = 360
+
 /** decision: interval of checks of the event loop; shorter stalls are seen only sometimes. */
 export const loopLookMs = 500
 /** decision: two scrapes at the usual interval see the same worst value. */
 export const loopWindowMs = 30_000
 /** decision: time for a worker to answer a health check; after a longer silence it hangs. */
 export const workerAnswerMsMax = 5_000
+/** decision: time for a report of all workers, one of which may be silent. */
+export const reportAnswerMsMax = 2 * workerAnswerMsMax
 /** decision: interval at which a worker checks for the key that it asked for. */
 export const keyLookMs = 5
 

@@ -44,6 +44,7 @@ const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'webhook:update': 'Update webhooks, rotate their secrets, send again',
   'webhook:delete': 'Delete webhooks',
   'access:explain': 'Learn which rule decides over a token, without reading it',
+  'status:read': 'Read the state of the vault and its settings',
 }
 
 const permissionSchema = Type.Object(

@@ -33,6 +33,7 @@ const management = [
   'webhook:update',
   'webhook:delete',
   'access:explain',
+  'status:read',
   ...unguardedPermissions,
 ] as const
 

@@ -41,6 +41,18 @@ export function sealTenant(
 /** @throws ApiError `storage_corrupt` when the row was changed */
 export const unsealTenant = open
 
+/** True of the tenant that was made with the vault. */
+export async function isFirstTenant(
+  { store, keys }: Pick<Deps, 'store' | 'keys'>,
+  id: string,
+): Promise<boolean> {
+  const term = anyTenantTerm(keys)
+  const { total } = await store.page({ term }, { offset: 0, limit: 1, nowMs: 0 })
+  const { rows } = await store.page({ term }, { offset: total - 1, limit: 1, nowMs: 0 })
+  const [oldest] = rows
+  return oldest !== undefined && unsealTenant(keys, oldest).id === id
+}
+
 /** Returns the newest tenants, at most `limit`. @throws ApiError as `unsealTenant` */
 export async function listTenants(
   store: Pick<Store, 'page'>,

@@ -136,6 +136,15 @@ test('explained access', async () => {
   expect([confirmed.name, confirmed._extras]).toEqual(['Till', undefined])
 })
 
+test('the state of the vault', async () => {
+  const { status } = clientOf('management')
+  expect(await status.get()).toMatchObject({ store: 'folder', is_ready: true, failing: [] })
+  expect((await status.history()).samples).toBeArray()
+  const { settings } = await status.settings()
+  expect(settings).toContainEqual({ name: 'mask_guard', value: true, from: 'default' })
+  expect((await refusalOf(clientOf('private').status.get())).code).toBe('forbidden')
+})
+
 test('the audit log', async () => {
   const { logs } = clientOf('management')
   const { id } = await clientOf('private').tokens.create(card)

@@ -35,6 +35,7 @@ const otherManagement = [
   'tenant:delete',
   'log:read',
   'access:explain',
+  'status:read',
   'webhook:read',
   'webhook:create',
   'webhook:update',

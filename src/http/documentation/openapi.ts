@@ -20,6 +20,7 @@ const groups: readonly (readonly [path: RegExp, name: string, description: strin
   [/^\/(?:webhooks|events)/, 'Webhooks', 'What happens in the tenant, told to others.'],
   [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
   [/^\/access/, 'Access', 'What an application may see, and which rule decides.'],
+  [/^\/status/, 'Status', 'Whether the vault is well, and how it is set.'],
   [/^\/logs/, 'Logs', 'Who asked for what, and what was answered.'],
   [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
   [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],

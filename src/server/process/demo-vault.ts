@@ -7,10 +7,11 @@
 import { makeAuditLog } from '../../audit/audit-log.ts'
 import { composeApplication } from '../../applications/application-service.ts'
 import type { CreateApplicationBody } from '../../applications/schema.ts'
-import type { AnswerNotice, Deps } from '../../deps.ts'
+import type { AnswerNotice, Deps, Reports } from '../../deps.ts'
 import { mayHold, tokenPermissions } from '../../rules/permissions.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { openLmdbStore, type LmdbOptions } from '../../store/lmdb/lmdb-store.ts'
+import type { OperatedStore } from '../../store/operated.ts'
 import { createVault, openVaultKeys } from '../../vault/vault.ts'
 import { makeScheduler } from '../../lib/work.ts'
 import type { Clock } from './clock.ts'
@@ -31,6 +32,8 @@ export interface DemoParts
     Pick<Deps, 'settings' | 'elapsedMs' | 'log'>,
     Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
   readonly observe?: Deps['observe'] | undefined
+  /** Makes the answers of `/status`. */
+  readonly reportsOf?: ((deps: Deps, store: OperatedStore) => Reports) | undefined
   /** Like `Deps.explain`, and also gets the dependencies. */
   readonly explain?: ((deps: Deps, answered: AnswerNotice) => void) | undefined
   readonly clock: Clock
@@ -61,7 +64,7 @@ async function addApplication(
 
 /** @param path of a folder that is empty except for a lock */
 export async function makeDemoVault(path: string, parts: DemoParts): Promise<DemoVault> {
-  const { settings, elapsedMs, log, observe, explain, clock, ...files } = parts
+  const { settings, elapsedMs, log, observe, explain, reportsOf, clock, ...files } = parts
   const { now, settled } = clock
   const masterKey = randomBytes(32)
   const store = await openLmdbStore({ path, ...files })
@@ -75,7 +78,7 @@ export async function makeDemoVault(path: string, parts: DemoParts): Promise<Dem
   const deps: Deps = { store, keys, ...times, randomBytes, log, audit, settings, ...observed }
   const explained = explain && { explain: (answered: AnswerNotice) => explain(deps, answered) }
   return {
-    deps: { ...deps, ...explained },
+    deps: { ...deps, ...explained, reports: reportsOf?.(deps, store) },
     tenantId,
     management: key,
     private: await addApplication(deps, tenantId, privateApplication),

@@ -8,7 +8,7 @@ import type { SignedCheckpoint } from '../../audit/checkpoints.ts'
 import type { AuditEntry } from '../../audit/entry.ts'
 import type { Address } from '../../settings/config.ts'
 import { primitives } from '../../crypto/primitives.ts'
-import type { Deps, Log } from '../../deps.ts'
+import type { Deps, Log, Reports } from '../../deps.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { makeScheduler } from '../../lib/work.ts'
 import { administer, type AdministeredVault, type Offered } from '../listen/control-operations.ts'
@@ -112,14 +112,19 @@ const witnessedOf = (deps: Deps): WitnessedLog | undefined =>
     ? undefined
     : makeWitnessedLog(deps, systemSend(deps), deps.settings.auditWitnesses.map(readWitness))
 
-export function openVault(serving: VaultUse, from: OpenedVault, count?: Observe): ServedVault {
+export function openVault(
+  serving: VaultUse,
+  from: OpenedVault,
+  count?: Observe,
+  reports?: Reports,
+): ServedVault {
   const { sharing, logging } = serving
   const { log, observe } = logging
   const { opened } = from
   const { deps: plain, clock } = makeDeps({ ...serving, ...from, log })
   const keepAliveSeconds = keepAliveOf(serving.address)
   const observers = observeAll([count, observe])
-  const deps = { ...plain, keepAliveSeconds, ...observers }
+  const deps = { ...plain, keepAliveSeconds, ...observers, reports }
   const app = buildApp(deps)
   // If there are several processes, only the one that sweeps may do this work.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)

@@ -29,6 +29,7 @@ import { statesOf, watchStates } from '../watch/states.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { failingOf, mayBeSent, type Checks, type ProcessReport } from '../watch/process-report.ts'
 import { makeUnsealer } from '../keys/unsealer.ts'
+import type { RunningReports } from '../watch/status-reports.ts'
 import { checksOf, makeWatch, type Watch } from '../watch/watch.ts'
 import type { WorkerDuties } from './worker-channel.ts'
 
@@ -50,8 +51,8 @@ interface Serving extends VaultUse {
   readonly ops?: TcpAddress | undefined
   /** Gets the functions by which a leading process directs this one, once it listens. */
   readonly answerLeader?: (duties: WorkerDuties) => void
-  /** True if it counts its answers for the process that leads it. */
-  readonly isWatched?: boolean
+  /** Makes the answers of `/status` of the reports of this process. */
+  readonly reportsBy: (report: ProcessReport) => RunningReports
   /** Path of the readiness check on its own port; none if absent. */
   readonly checkPath?: string | undefined
   /** Socket to listen on, in place of the address. */
@@ -71,8 +72,8 @@ interface Late {
 }
 
 interface Watching {
-  /** Absent if nobody reads the reports. */
-  readonly watch: Watch | undefined
+  readonly watch: Watch
+  readonly reports: RunningReports
   readonly check: CheckAddress | undefined
   readonly stopLooking: () => void
 }
@@ -83,9 +84,9 @@ const checkAt = (path: string, checks: Checks): CheckAddress => ({
   isReady: () => mayBeSent(failingOf({ ...checks, backup: () => false })),
 })
 
-/** Starts the reports, if anybody reads them: answers count from now on. */
-async function startWatching(serving: Serving, late: Late): Promise<Watching> {
-  const { ops, isWatched, sharing, backups, checkPath, logging } = serving
+/** Starts the reports: answers count from now on. */
+function startWatching(serving: Serving, late: Late): Watching {
+  const { reportsBy, sharing, backups, checkPath, logging } = serving
   const current = (): ServedVault | undefined => late.sealing?.current()
   const isStopping = (): boolean => late.isStopping === true
   const checks = checksOf({ current, isStopping, backups })
@@ -93,17 +94,26 @@ async function startWatching(serving: Serving, late: Late): Promise<Watching> {
   // For a folder one process reports; for a database each, as its connections are its own.
   const tells = () => sharing?.sweeps !== false || current()?.opened.database !== undefined
   const stopLooking = watchStates(statesOf(checks, tells), logging.log)
-  if (ops === undefined && isWatched !== true) return { watch: undefined, check, stopLooking }
   const certificateUntilMs = () => late.listening?.certificateUntilMs?.()
   const watched = { current, isStopping, backups, worker: sharing?.name, certificateUntilMs }
-  return { watch: await makeWatch(watched, checks), check, stopLooking }
+  const watch = makeWatch(watched, checks)
+  const reports = reportsBy(watch)
+  return {
+    watch,
+    reports,
+    check,
+    stopLooking() {
+      stopLooking()
+      reports.stop()
+    },
+  }
 }
 
 /** Makes an application that answers both sealed and unsealed, and the switch between the two. */
 function makeSealable(
   serving: Serving,
   first: ServedVault | undefined,
-  { watch, check }: Watching,
+  { watch, reports, check }: Watching,
 ) {
   const { settings, logging, reopen, address, sharing } = serving
   const { log } = logging
@@ -122,7 +132,7 @@ function makeSealable(
   const sealing = makeSealing<ServedVault>(
     {
       async open(key) {
-        const open = openVault(serving, await reopen(key), watch?.observe)
+        const open = openVault(serving, await reopen(key), watch.observe, reports)
         front.swap(open.answering.app)
         return open
       },
@@ -147,7 +157,7 @@ type SealableProcess = ReturnType<typeof makeSealable>
 const findOperation = ({ operations }: ServedVault, name: string) => findIn(operations)(name)
 
 /** Functions by which another process directs this one. */
-const dutiesOf = ({ sealing }: SealableProcess, told: ProcessReport | undefined): WorkerDuties => ({
+const dutiesOf = ({ sealing }: SealableProcess, told: ProcessReport): WorkerDuties => ({
   told,
   seal: sealing.seal,
   unseal: sealing.unseal,
@@ -192,9 +202,9 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   const { first, address, tls, ops, sharing, announce, logging } = serving
   const { handed, manager, control: path, answerLeader } = serving
   const late: Late = {}
-  const watching = await startWatching(serving, late)
-  const { watch } = watching
-  const open = first && openVault(serving, first, watch?.observe)
+  const watching = startWatching(serving, late)
+  const { watch, reports } = watching
+  const open = first && openVault(serving, first, watch.observe, reports)
   const sealable = makeSealable(serving, open, watching)
   late.sealing = sealable.sealing
   const { front, sealing, unsealer } = sealable
@@ -209,7 +219,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
     await listening.reload?.()
     manager.ready(status)
   })
-  const opsServer = ops && watch && (await listenOps(ops, watch, unsealer.takeShare))
+  const opsServer = ops && (await listenOps(ops, watch, unsealer.takeShare))
   const control = path && startVaultControl(path, sealable, findOperation, logging.log)
   answerLeader?.(dutiesOf(sealable, watch))
   Object.assign(places, { address: listening.address, opsAddress: opsServer?.address })

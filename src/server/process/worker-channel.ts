@@ -17,6 +17,13 @@ import {
 import { CommandFailure } from './failure.ts'
 import type { Failing, ProcessReport } from '../watch/process-report.ts'
 import type { Numbers } from '../watch/metric-kinds.ts'
+import type { Reports } from '../../deps.ts'
+import {
+  answerReport,
+  type LeaderReports,
+  type ReportAnswer,
+  type ReportQuestion,
+} from './report-channel.ts'
 
 /** Questions to a worker, with the types of their answers. */
 interface WorkerAnswers {
@@ -94,8 +101,7 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
 
 /** Answers of a worker to the process that leads it. */
 export interface WorkerDuties {
-  /** Absent if nobody watches. */
-  readonly told: ProcessReport | undefined
+  readonly told: ProcessReport
   readonly seal: () => Promise<void>
   /** @param key wiped by it */
   readonly unseal: (key: Uint8Array) => Promise<void>
@@ -128,21 +134,26 @@ async function toldTo(
   tell: Tell,
 ): Promise<WorkerReply['told']> {
   const { ask, mark, operation } = question
-  if (ask === 'failing') return duties.told?.failing()
-  if (ask === 'numbers') return (await duties.told?.numbers())?.flat()
+  if (ask === 'failing') return duties.told.failing()
+  if (ask === 'numbers') return (await duties.told.numbers()).flat()
   if (ask === 'operate') return operation && operate(duties, operation, tell)
   await (ask === 'seal' ? duties.seal() : duties.unseal(mark))
   return true
 }
 
-/** Answers questions on stdout, each as soon as it is done. */
+/** Answers questions on stdout, each as soon as it is done; hears the answers of the leader. */
 export async function answerAsked(
   lines: AsyncIterable<string>,
   duties: ChannelDuties,
+  { hear }: Pick<LeaderReports, 'hear'>,
 ): Promise<void> {
   const answer = (told: WorkerReply): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
   for await (const line of lines) {
-    const question = JSON.parse(line) as Question
+    const question = JSON.parse(line) as Question | ReportAnswer
+    if ('report' in question) {
+      hear(question)
+      continue
+    }
     const { id } = question
     toldTo(question, duties, progress => answer({ id, progress })).then(
       told => answer(told === undefined ? { id } : { id, told }),
@@ -168,13 +179,15 @@ interface LineHandlers {
   readonly keyAsked: () => void
   /** Called for each later line; an empty one says that the worker is well. */
   readonly heard: () => void
+  /** Source: `makeLeaderReports`. */
+  readonly reports: () => Reports | undefined
 }
 
 async function hear(
   stdout: ReadableStream<Uint8Array>,
-  { keyAsked, heard }: LineHandlers,
+  { keyAsked, heard }: Pick<LineHandlers, 'keyAsked' | 'heard'>,
   listens: () => void,
-  answered: (answer: WorkerReply) => void,
+  told: (line: WorkerReply | ReportQuestion) => void,
 ): Promise<void> {
   const lines = linesOf(stdout)
   let first = await lines.next()
@@ -186,7 +199,7 @@ async function hear(
   listens()
   for await (const line of lines) {
     heard()
-    if (line !== '') answered(JSON.parse(line) as WorkerReply)
+    if (line !== '') told(JSON.parse(line) as WorkerReply | ReportQuestion)
   }
 }
 
@@ -202,7 +215,10 @@ export function makeAsker(
   let hasEnded = false
 
   const listens = (): void => ready.resolve(true)
-  hear(stdout, hearing, listens, answer => waiting.get(answer.id)?.(answer))
+  hear(stdout, hearing, listens, told => {
+    if ('wants' in told) void answerReport(hearing.reports(), told, send)
+    else waiting.get(told.id)?.(told)
+  })
     .catch(() => {})
     .finally(() => {
       hasEnded = true

@@ -7,6 +7,7 @@ import { closeSync, writeSync } from 'node:fs'
 import { handedFiles, makeAsker, type AskWorker, type Operate } from './worker-channel.ts'
 import { ownProgram, elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
+import type { Reports } from '../../deps.ts'
 
 /** Exit code or signal with which a process ended. */
 export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string }
@@ -28,9 +29,16 @@ export interface WorkerProcess {
 }
 
 /** Open files that a worker holds for its whole life. */
-export interface WorkerFiles {
+interface WorkerFiles {
   readonly lock: number
   readonly listener: number
+}
+
+/** Parts that the leading process gives a worker. */
+export interface WorkerParts {
+  readonly files: WorkerFiles
+  /** Answers of `/status`; absent until they are made. */
+  readonly reports: () => Reports | undefined
 }
 
 /**
@@ -42,7 +50,7 @@ export interface WorkerFiles {
 export function startWorker(
   index: number,
   order: WorkerOrder,
-  { lock, listener }: WorkerFiles,
+  { files: { lock, listener }, reports }: WorkerParts,
   key?: Uint8Array,
 ): WorkerProcess {
   let heardMs = elapsedMs()
@@ -72,6 +80,7 @@ export function startWorker(
     heard() {
       heardMs = elapsedMs()
     },
+    reports,
   })
   const ended = child.exited.then((exitCode): WorkerEnd => {
     hasEnded = true

@@ -35,6 +35,7 @@ import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from '../watch/logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say, sayNow } from './system.ts'
+import { makeLeaderReports } from './report-channel.ts'
 import { answerAsked, handedFiles, linesOf } from './worker-channel.ts'
 
 /** The order of a worker, as JSON. It holds no secret. */
@@ -55,8 +56,6 @@ export interface WorkerOrder {
   readonly logs: LogSettings
   /** Number of workers. */
   readonly workers: number
-  /** True if it counts its answers, for questions about them. */
-  readonly isWatched: boolean
   /** Path of the list of erasures, shared by all workers. */
   readonly erasureLog?: string | undefined
   /** Address in a bucket for checkpoints of the audit log. */
@@ -176,7 +175,7 @@ export async function work(index: number): Promise<void> {
   const lines = linesOf(Bun.stdin.stream())
   const order = await readOrder(lines)
   const { parent, folder, address, tls, checkPath, settings, logs } = order
-  const { workers, erasureLog, checkpointsTo, drainSeconds, beatMs, isWatched } = order
+  const { workers, erasureLog, checkpointsTo, drainSeconds, beatMs } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedFiles.lock)) throw notOrdered()
   outliveReaders()
@@ -184,6 +183,7 @@ export async function work(index: number): Promise<void> {
   const logging = startLogging(logs, index)
   const { log } = logging
   const open = makeOpener(order, log)
+  const reports = makeLeaderReports()
   let mark: string | undefined
   await serveUntilSignalled({
     first: await open.first(),
@@ -200,13 +200,13 @@ export async function work(index: number): Promise<void> {
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     checkpointsTo,
     sharing: { sweeps: index === sweeper, name: String(index) },
-    isWatched,
+    reportsBy: () => ({ ...reports, stop() {} }),
     answerLeader: duties => {
       const unseal = (asked?: string): Promise<void> => {
         mark = asked
         return duties.unseal(takeKey())
       }
-      void answerAsked(lines, { ...duties, unseal })
+      void answerAsked(lines, { ...duties, unseal }, reports)
     },
     announce: address => say(address),
   })

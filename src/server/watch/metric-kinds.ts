@@ -89,8 +89,17 @@ export const secondsOf = (ms: number | undefined): number | undefined =>
 
 /** A metric in the form that the library reads and merges. */
 interface Numbered {
+  readonly name: string
   readonly type: string
-  readonly values: readonly unknown[]
+  readonly values: readonly NumberLine[]
+}
+
+/** One line of a metric. */
+export interface NumberLine {
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+  /** The part of a histogram. */
+  readonly metricName?: string
 }
 
 /** All numbers of one process, as plain data. */

@@ -4,7 +4,6 @@
  * @module
  */
 import { Gauge, Registry, type Histogram } from 'prom-client'
-import type { AnswerEvent } from '../../deps.ts'
 import type { StoreFigures } from '../../store/operated.ts'
 import type { DatabaseFigures } from '../../store/postgres/counters.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
@@ -13,6 +12,7 @@ import { addBackupMetrics } from '../backup/backup-metrics.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
 import { addDeliveryMetrics } from './delivery-metrics.ts'
+import type { AnswerCounts, Counted } from './answer-counts.ts'
 import { addDatabaseMetrics } from './database-metrics.ts'
 import {
   addCounter,
@@ -52,6 +52,8 @@ export interface Gauges {
   readonly checkpointCopies: () => { readonly kept: number; readonly failed: number } | undefined
   /** Absent while the vault is sealed, and for a log that nothing bounds. */
   readonly logBudgetBytes: () => number | undefined
+  /** Entries that no checkpoint covers yet; absent like `store`, and where nothing is signed. */
+  readonly logUnsigned: () => MaybeLater<number | undefined>
   /** Absent while the vault is sealed. */
   readonly deliveries: () => DeliveryFigures | undefined
   /** Names of all checks, each with true if it fails. */
@@ -65,12 +67,8 @@ interface Build {
 }
 
 export interface Metrics {
-  /** Counts one answer. */
-  readonly observe: (seen: AnswerEvent, elapsedMs: number) => void
   readonly numbers: () => Promise<Numbers>
 }
-
-const nowhere = 'none'
 
 function addStoreGauges(add: AddGauge, gauges: Gauges): void {
   add('coffer_store_rows', 'rows given so far, also those that are gone', async () => {
@@ -118,9 +116,10 @@ function addCheckpointCopies(registry: Registry, { checkpointCopies }: Gauges): 
   })
 }
 
-function addLogGauges(add: AddGauge, { store, logBudgetBytes }: Gauges): void {
+function addLogGauges(add: AddGauge, { store, logBudgetBytes, logUnsigned }: Gauges): void {
   add('coffer_audit_log_bytes', 'what the audit log takes', async () => (await store())?.logBytes)
   add('coffer_audit_log_budget_bytes', 'what it may take', logBudgetBytes)
+  add('coffer_audit_unsigned_entries', 'entries that no checkpoint covers yet', logUnsigned)
 }
 
 function addWitnessed(registry: Registry, { witnessed }: Gauges): void {
@@ -170,35 +169,6 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   addDatabaseMetrics(registry, gauges.database)
 }
 
-/*
- * Counts of answers: plain numbers, which the library is given on request. Its own counters hash
- * the labels of each answer anew, which took a sixth of the time of a read.
- */
-
-/** Counts of one operation. */
-interface Counted {
-  readonly byStatus: Map<number, number>
-  /** Answers by the first bucket that holds them; the last bucket has no bound. */
-  readonly byDuration: number[]
-  seconds: number
-}
-
-const makeCounted = (): Counted => ({
-  byStatus: new Map(),
-  byDuration: Array.from({ length: latencyBucketsSeconds.length + 1 }, () => 0),
-  seconds: 0,
-})
-
-const addOne = <K>(counts: Map<K, number>, key: K): void =>
-  void counts.set(key, (counts.get(key) ?? 0) + 1)
-
-function addDuration(counted: Counted, seconds: number): void {
-  let at = 0
-  while (seconds > (latencyBucketsSeconds[at] ?? Infinity)) at += 1
-  counted.byDuration[at] = (counted.byDuration[at] ?? 0) + 1
-  counted.seconds += seconds
-}
-
 const durations = 'coffer_request_duration_seconds'
 
 /** Values in the library's form: each bucket also counts the answers of those before it. */
@@ -218,8 +188,7 @@ function valuesOf(operation: string, { byDuration, seconds }: Counted) {
 
 function addAnswers(
   registry: Registry,
-  operations: ReadonlyMap<string, Counted>,
-  refused: ReadonlyMap<string, number>,
+  { operations, refused }: Pick<AnswerCounts, 'operations' | 'refused'>,
 ): void {
   addCounter(
     registry,
@@ -276,22 +245,16 @@ interface OfProcess {
 }
 
 /** Labels are only names of operations, statuses and kinds of errors: there are few of each. */
-export function makeMetrics(build: Build, gauges: Gauges, { worker, backups }: OfProcess): Metrics {
+export function makeMetrics(
+  build: Build,
+  gauges: Gauges,
+  counts: Pick<AnswerCounts, 'operations' | 'refused'>,
+  { worker, backups }: OfProcess,
+): Metrics {
   const registry = new Registry()
   if (backups !== undefined) addBackupMetrics(registry, backups)
-  const operations = new Map<string, Counted>()
-  const refused = new Map<string, number>()
-  addAnswers(registry, operations, refused)
+  addAnswers(registry, counts)
   addGauges(registry, build, gauges)
   const registries = [registry, makeProcessMetrics(worker)]
-  return {
-    observe({ operation = nowhere, status, refusal, startedMs }, elapsedMs) {
-      let counted = operations.get(operation)
-      if (counted === undefined) operations.set(operation, (counted = makeCounted()))
-      addOne(counted.byStatus, status)
-      addDuration(counted, (elapsedMs - startedMs) / 1_000)
-      if (refusal !== undefined) addOne(refused, refusal)
-    },
-    numbers: () => numbersOf(registries),
-  }
+  return { numbers: () => numbersOf(registries) }
 }

@@ -4,6 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { countUnsigned } from '../../audit/unsigned.ts'
 import { build, version } from '../../lib/version.ts'
 import type { Deps, AnswerEvent } from '../../deps.ts'
 import { present } from '../../lib/errors.ts'
@@ -19,6 +20,7 @@ import type { WitnessedLog } from '../witness/ask-witnesses.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { Clock } from '../process/clock.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
+import { makeAnswerCounts } from './answer-counts.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from '../process/system.ts'
 import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
@@ -97,10 +99,12 @@ export function checksOf({
 }
 
 /**
- * Figures of the store and of due rows. They are absent if a database does not answer; everything
- * else is still reported, as it is needed most then.
+ * Figures of the store, of due rows and of the log. They are absent if a database does not answer;
+ * everything else is still reported, as it is needed most then.
  */
-function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sweepLagMs'> {
+function askedOf(
+  current: WatchedProcess['current'],
+): Pick<Gauges, 'store' | 'sweepLagMs' | 'logUnsigned'> {
   async function orAbsent<T>(ask: (open: Watched) => MaybeLater<T>): Promise<T | undefined> {
     const open = current()
     if (open === undefined) return undefined
@@ -122,6 +126,7 @@ function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sw
         const [first] = await opened.store.due(nowMs, 1)
         return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
       }),
+    logUnsigned: () => orAbsent(({ opened }) => countUnsigned(opened.store)),
   }
 }
 
@@ -173,14 +178,18 @@ export interface Watch extends ProcessReport {
   readonly observe: (seen: AnswerEvent) => void
 }
 
-/** Loads the metrics only if somebody asks for them: others start without. */
-export async function makeWatch(watched: WatchedProcess, checks: Checks): Promise<Watch> {
-  const { makeMetrics } = await import('./metrics.ts')
-  const metrics: Metrics = makeMetrics({ version, build }, gaugesOf(watched, checks), watched)
+/** Loads the metrics with the first question for them: a start goes without. */
+export function makeWatch(watched: WatchedProcess, checks: Checks): Watch {
+  const counts = makeAnswerCounts()
+  let loading: Promise<Metrics> | undefined
+  const load = async (): Promise<Metrics> => {
+    const { makeMetrics } = await import('./metrics.ts')
+    return makeMetrics({ version, build }, gaugesOf(watched, checks), counts, watched)
+  }
   return {
-    observe: seen => metrics.observe(seen, elapsedMs()),
+    observe: seen => counts.observe(seen, elapsedMs()),
     failing: () => failingOf(checks),
     isAlive: () => true,
-    numbers: async () => [await metrics.numbers()],
+    numbers: async () => [await (await (loading ??= load())).numbers()],
   }
 }

@@ -340,6 +340,12 @@ export const operations: readonly Operation[] = [
     hasBody: false,
     prepare: plainly('GET', path),
   })),
+  ...['/status', '/status/history', '/status/settings'].map(path => ({
+    route: `GET ${path}`,
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', path),
+  })),
   {
     route: 'GET /permissions',
     success: 200,

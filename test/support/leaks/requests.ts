@@ -5,6 +5,7 @@
  * operation or member must be added here.
  * @module
  */
+import { managerReads } from './manager-reads.ts'
 import { mark, numberOf } from './marks.ts'
 
 /** The caller. */
@@ -220,6 +221,9 @@ const itemsOf = () => ({
 })
 
 export const operations: Readonly<Record<string, Operation>> = {
+  ...Object.fromEntries(
+    Object.entries(managerReads).map(([name, at]) => [name, plain('GET', at, 'management')]),
+  ),
   createToken: {
     success: 201,
     ...creating('/tokens', 'private', () => [newToken(), ...typed]),
@@ -274,7 +278,6 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
     },
   },
-  getLogCheckpoint: plain('GET', '/logs/checkpoint', 'management'),
   getLogProof: {
     success: 200,
     async prepare(world) {
@@ -293,8 +296,6 @@ export const operations: Readonly<Record<string, Operation>> = {
         })),
       ),
   },
-  listLogEntityTypes: plain('GET', '/logs/entity-types', 'management'),
-  listSessions: plain('GET', '/sessions?start=&size=10', 'management'),
   deleteSession: {
     success: 204,
     prepare: async world => [
@@ -327,7 +328,6 @@ export const operations: Readonly<Record<string, Operation>> = {
   })),
   getApplicationKey: onKey('GET', 200),
   deleteApplicationKey: onKey('DELETE', 204),
-  getOwnTenant: plain('GET', '/tenants/self', 'management'),
   updateOwnTenant: {
     success: 200,
     prepare: async () => {
@@ -336,8 +336,6 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'PUT', target, as: 'management', body, headers: idempotent() }]
     },
   },
-  listEventTypes: plain('GET', '/webhooks/event-types', 'management'),
-  listWebhooks: plain('GET', '/webhooks?size=10&start=', 'management'),
   createWebhook: {
     success: 201,
     async prepare(world) {
@@ -356,7 +354,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: { overlap_hours: 1 },
     headers: idempotent(),
   })),
-  getWebhookPublicKey: plain('GET', '/webhooks/public-key', 'management'),
   listWebhookDeliveries: onWebhook('GET', 200, '/deliveries?page=1&size=10'),
   retryWebhookDelivery: {
     success: 204,
@@ -371,7 +368,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     headers: idempotent(),
   })),
   testWebhook: onWebhook('POST', 204, '/test', () => ({ headers: idempotent() })),
-  listEvents: plain('GET', '/events?after=0&types=token.created&wait=0', 'management'),
   explainAccess: {
     success: 200,
     async prepare(world) {
@@ -396,5 +392,4 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target: '/access/simulate', as: 'management', body }]
     },
   },
-  listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }

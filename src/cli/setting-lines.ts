@@ -1,0 +1,136 @@
+/**
+ * Settings in force, with the flag, the variable or the line that gave each: as `coffer config`
+ * prints them, and as a serving vault tells them.
+ * @module
+ */
+import type { Command } from 'commander'
+import { placeIn } from '../settings/config.ts'
+import { isInDatabase } from '../server/folder/folder-database.ts'
+import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { isKeyInEnvironment, masterKeyVariable } from '../server/keys/key-source.ts'
+import type { ShownSetting } from '../status/schema.ts'
+import { loadSettings, type ConfigOptions } from './setting-options.ts'
+import { hasPassword } from './vault-options.ts'
+
+export type LineOptions = FolderOptions & ConfigOptions
+
+/** A line of `coffer config print`. */
+export interface SettingLine {
+  readonly name: string
+  /** `null` if it is not set. */
+  readonly value: unknown
+  /** The flag, the variable, the file's position as `/etc/coffer.json:3`, or `default`. */
+  readonly from: string
+}
+
+const notShown = '(not shown)'
+
+const camelOf = (snake: string): string =>
+  snake.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Returns the flag or the variable that gave an option its text; `undefined` if neither did. */
+function textSource(command: Command, name: string): string | undefined {
+  const option = command.options.find(each => each.attributeName() === name)
+  const source = command.getOptionValueSource(name)
+  if (source === 'cli') return option?.long
+  return source === 'env' ? option?.envVar : undefined
+}
+
+/** An address that is no URL may hold a password anywhere. */
+const shownAddress = (url: string): string =>
+  hasPassword(url) || !URL.canParse(url) ? notShown : url
+
+/** Places of the vault and its key. */
+function linesOfVault(options: LineOptions, command: Command): readonly SettingLine[] {
+  const { data, masterKeyFile, masterKeyCredential, store, configFile } = options
+  const { passphrase, passphraseFd, storePasswordFile } = options
+  const key = isKeyInEnvironment() ? notShown : undefined
+  const said = {
+    data,
+    master_key_file: masterKeyFile,
+    master_key_credential: masterKeyCredential,
+    master_key: key,
+    passphrase,
+    passphrase_fd: passphraseFd,
+    store: store === undefined ? undefined : shownAddress(store),
+    store_password_file: storePasswordFile,
+  }
+  return Object.entries(said)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const text = name === 'master_key' ? masterKeyVariable : textSource(command, camelOf(name))
+      return { name, value, from: text ?? placeIn(configFile, camelOf(name)) ?? 'default' }
+    })
+}
+
+const linesOfSettings = (options: ConfigOptions, command: Command): readonly SettingLine[] =>
+  loadSettings(options).map(({ name, value = null, from }) => ({
+    name,
+    value,
+    from: from === 'text' ? (textSource(command, camelOf(name)) ?? 'default') : from,
+  }))
+
+export const settingLines = (options: LineOptions, command: Command): readonly SettingLine[] => [
+  ...linesOfVault(options, command),
+  ...linesOfSettings(options, command),
+]
+
+/*
+ * The same for callers: they learn nothing of the machine, and no secret.
+ */
+
+/** Settings that name a place of the machine or beside it, or a secret. */
+const placeNames: ReadonlySet<string> = new Set([
+  'data',
+  'master_key_file',
+  'master_key_credential',
+  'master_key',
+  'passphrase',
+  'passphrase_fd',
+  'store',
+  'store_password_file',
+  'socket',
+  'tls_cert',
+  'tls_key',
+  'tls_client_ca',
+  'backup_to',
+  'erasure_log',
+  'audit_checkpoints_to',
+])
+
+function originOf(from: string): Pick<ShownSetting, 'from' | 'by'> {
+  if (from === 'default') return { from }
+  if (from.startsWith('--')) return { from: 'flag', by: from }
+  const line = /:(\d+)$/.exec(from)?.[1]
+  return line === undefined
+    ? { from: 'environment', by: from }
+    : { from: 'file', by: `line ${line}` }
+}
+
+const isShown = (value: unknown): value is NonNullable<ShownSetting['value']> =>
+  ['string', 'number', 'boolean'].includes(typeof value) ||
+  (Array.isArray(value) && value.every(item => typeof item === 'string'))
+
+/** User and password of an address. */
+const hasCredentials = (value: unknown): boolean =>
+  [value].flat().some(text => typeof text === 'string' && /:\/\/[^/]*@/.test(text))
+
+function shownLine({ name, value, from }: SettingLine): ShownSetting {
+  const origin = originOf(from)
+  if (value === null) return { name, ...origin }
+  if (placeNames.has(name) || hasCredentials(value) || !isShown(value)) {
+    return { name, is_hidden: true, ...origin }
+  }
+  return { name, value, ...origin }
+}
+
+/** Returns the settings of a vault without a folder of its own. */
+export const shownChoices = (options: ConfigOptions, command: Command): readonly ShownSetting[] =>
+  linesOfSettings(options, command).map(shownLine)
+
+export function shownSettings(options: LineOptions, command: Command): readonly ShownSetting[] {
+  const lines = settingLines(options, command).map(shownLine)
+  const isRemembered = options.store === undefined && isInDatabase(options.data)
+  const store: ShownSetting = { name: 'store', is_hidden: true, from: 'folder' }
+  return isRemembered ? [store, ...lines] : lines
+}

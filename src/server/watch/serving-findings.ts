@@ -1,0 +1,87 @@
+/**
+ * Findings of `coffer doctor` that a server can have of itself as it starts. They name no path of
+ * the machine, since callers read them.
+ * @module
+ */
+import { existsSync, realpathSync } from 'node:fs'
+import type { Config, TlsFiles } from '../../settings/config.ts'
+import { keyBytes, primitives } from '../../crypto/primitives.ts'
+import type { Finding } from '../../status/schema.ts'
+import { findCopies } from '../folder/copies.ts'
+import { masterKeyFileOf, type FolderOptions } from '../folder/data-folder.ts'
+import { passwordFileOf } from '../folder/folder-database.ts'
+import { isKeyInEnvironment } from '../keys/key-source.ts'
+import { beforeOf } from '../keys/next-master-key.ts'
+import { readTls, troublesOf } from '../listen/tls-files.ts'
+import { CommandFailure } from '../process/failure.ts'
+import { isProcessGuarded } from '../process/process-guard.ts'
+import { wallMs } from '../process/system.ts'
+import { weaknessesOf, weaknessesOfKey, weaknessesOfPassword } from '../process/weaknesses.ts'
+
+const warning = (about: string, text: string): Finding => ({ level: 'warning', about, text })
+
+function isKeyBeforeThere(options: FolderOptions): boolean {
+  const file = masterKeyFileOf(options)
+  return file !== undefined && existsSync(file) && existsSync(beforeOf(realpathSync(file)))
+}
+
+/** A server whose files cannot be read does not start. */
+function isTlsKeyWeak(files: TlsFiles | undefined): boolean {
+  try {
+    return files !== undefined && troublesOf(readTls(files), wallMs()).includes('tls_key_weak')
+  } catch (error) {
+    if (error instanceof CommandFailure) return false
+    throw error
+  }
+}
+
+function isMemoryLocked(): boolean {
+  primitives.keep(new Uint8Array(keyBytes))
+  return primitives.isLocked()
+}
+
+/** The file of the password is named by its flag alone. */
+const passwordText = 'its file is of others or open to them: chown it, and chmod 600 it'
+
+/** Each with whether it holds. */
+const listOf = (
+  options: FolderOptions,
+  { tls }: Config,
+): readonly (readonly [boolean, string, string])[] => [
+  [
+    isKeyInEnvironment(),
+    'master key',
+    'it came in the environment, which those who start or look after the process may see',
+  ],
+  [
+    isKeyBeforeThere(options),
+    'master key',
+    'one of before lies beside it, which opens older backups: keep it with them',
+  ],
+  [
+    weaknessesOfPassword(passwordFileOf(options.data)).length > 0,
+    '--store-password-file',
+    passwordText,
+  ],
+  [isTlsKeyWeak(tls), '--tls-cert', 'its RSA key is short, and callers may refuse it'],
+  [
+    findCopies(options.data).length > 0,
+    'copies',
+    'other commands have left copies of the vault beside it: coffer doctor names them',
+  ],
+  [!isMemoryLocked(), 'memory', 'keys may be swapped to disk: raise LimitMEMLOCK (ulimit -l)'],
+  [
+    !isProcessGuarded(),
+    'process',
+    'other processes of its user may read the memory of the server on this platform',
+  ],
+]
+
+export const findInServing = (options: FolderOptions, config: Config): readonly Finding[] => [
+  ...listOf(options, config)
+    .filter(([isSo]) => isSo)
+    .map(([, about, text]) => warning(about, text)),
+  ...[...weaknessesOfKey(options), ...weaknessesOf(config.settings, config.address, config)].map(
+    ({ about, text }) => warning(about, text),
+  ),
+]
