@@ -108,6 +108,8 @@ interface Walk {
 }
 
 const walks: readonly Walk[] = [
+  { name: 'overview', key: 'manager', presses: [] },
+  { name: 'settings', key: 'manager', presses: ['Settings'] },
   { name: 'tokens', key: 'desk', presses: [] },
   { name: 'token', key: 'desk', presses: ['order-17'] },
   { name: 'log', key: 'manager', presses: ['Log'] },

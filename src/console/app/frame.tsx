@@ -7,15 +7,18 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ApplicationScreen } from './application-screen.tsx'
 import { ApplicationsScreen } from './applications-screen.tsx'
 import { LogScreen } from './log-screen.tsx'
+import { OverviewScreen } from './overview-screen.tsx'
 import { go, place, type Place } from './place.ts'
 import { lock, owner } from './sitting.ts'
 import { SessionsScreen } from './sessions-screen.tsx'
+import { SettingsScreen } from './settings-screen.tsx'
 import { TokenScreen } from './token-screen.tsx'
 import { TokensScreen } from './tokens-screen.tsx'
 import { Text } from './value.tsx'
 import { WebhooksScreen } from './webhooks-screen.tsx'
 
 const screens: Readonly<Record<Place, FunctionComponent>> = {
+  overview: OverviewScreen,
   tokens: TokensScreen,
   token: TokenScreen,
   log: LogScreen,
@@ -23,15 +26,18 @@ const screens: Readonly<Record<Place, FunctionComponent>> = {
   application: ApplicationScreen,
   sessions: SessionsScreen,
   webhooks: WebhooksScreen,
+  settings: SettingsScreen,
 }
 
 /** Places with a link, and those below them. */
 const links: readonly (readonly [Place, string, readonly Place[]])[] = [
+  ['overview', 'Overview', ['overview']],
   ['tokens', 'Tokens', ['tokens', 'token']],
   ['log', 'Log', ['log']],
   ['applications', 'Applications', ['applications', 'application']],
   ['sessions', 'Sessions', ['sessions']],
   ['webhooks', 'Webhooks', ['webhooks']],
+  ['settings', 'Settings', ['settings']],
 ]
 
 const Links = () => (

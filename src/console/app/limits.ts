@@ -21,5 +21,10 @@ export const reasonCharsMax = 200
 export const rowsMax = 20
 /** Time between two looks at a log that is followed. */
 export const followMs = 5_000
+/** Time between two looks at the state of the vault, which makes samples as often. */
+export const statusMs = 10_000
+/** Units of a plot, which is drawn as wide as its place. */
+export const plotWidth = 300
+export const plotHeight = 90
 /** Time after which an answer is no longer waited for. */
 export const answerMsMax = 30_000

@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Application } from '../../client/interface.ts'
+import { goFirst } from './place.ts'
 import { holdKey, lock, lockReason, open } from './sitting.ts'
 import { ask } from './vault.ts'
 
@@ -19,6 +20,7 @@ async function enter(key: string): Promise<string | undefined> {
   holdKey(key)
   const outcome = await ask<Application>({ path: '/applications/key' })
   if (outcome.refusal === undefined) {
+    if (outcome.value.permissions.includes('status:read')) goFirst('overview')
     open(outcome.value)
     return undefined
   }

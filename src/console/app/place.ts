@@ -7,6 +7,7 @@ import { signal } from '@preact/signals'
 import { onLock } from './sitting.ts'
 
 const places = [
+  'overview',
   'tokens',
   'token',
   'log',
@@ -14,6 +15,7 @@ const places = [
   'application',
   'sessions',
   'webhooks',
+  'settings',
 ] as const
 export type Place = (typeof places)[number]
 
@@ -40,6 +42,11 @@ onLock(() => {
 export function go(to: Place): void {
   location.hash = `#/${to}`
   place.value = to
+}
+
+/** Goes there unless the address names a place. */
+export function goFirst(to: Place): void {
+  if (location.hash === '') go(to)
 }
 
 export function openToken(id: string): void {

@@ -1,0 +1,99 @@
+/**
+ * The console's screens of the vault's state and its settings, against the compiled binary in
+ * Chromium.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import {
+  expectClean,
+  openConsole,
+  pageText,
+  press,
+  sideways,
+  unlock,
+  waitForText,
+  type ConsoleLook,
+} from './support/console.ts'
+import { seriousIn } from './support/findings.ts'
+import { openSignedVault, openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+beforeAll(async () => {
+  vault = await openSignedVault()
+})
+
+const looks: readonly ConsoleLook[] = [
+  { scheme: 'light', width: 1200 },
+  { scheme: 'dark', width: 375 },
+]
+
+const paths = `[...document.querySelectorAll('.plot path:not(.base)')]
+  .map(each => each.getAttribute('d')).join()`
+
+const pathsIn = (page: Page): Promise<string> => page.evaluate(paths) as Promise<string>
+
+describe.each(looks)('a manager, $scheme and $width wide', look => {
+  test('sees first whether the vault is well, and plots that move', async () => {
+    const opened = await openConsole(vault, look)
+    const { page } = opened
+    await unlock(page, vault.managementKey)
+    await page.waitForSelector('.plot svg')
+    const text = await pageText(page)
+    expect(text).toContain('✓ Ready')
+    expect(text).toContain('the master key lies beside the data')
+    expect(text).toContain('this server makes none')
+    const alternative = await page.evaluate(
+      `document.querySelector('.plot svg').getAttribute('aria-label')`,
+    )
+    expect(alternative).toMatch(/^Answers in the last .* answered: now .*\/s, between /)
+    const before = await pathsIn(page)
+    await page.waitForFunction(`${paths} !== ${JSON.stringify(before)}`)
+    expect(await sideways(page)).toBe(0)
+    expect(await seriousIn(page, '.plot')).toEqual([])
+    await expectClean(opened, vault, [vault.managementKey])
+  })
+
+  test('finds a setting by the keyboard alone, and no place of the machine', async () => {
+    const opened = await openConsole(vault, look)
+    const { page } = opened
+    await unlock(page, vault.managementKey)
+    await page.waitForSelector('.plot svg')
+    await page.evaluate(`document.querySelector('a[href="#/settings"]').focus()`)
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(`document.activeElement?.innerText === 'Settings'`)
+    await waitForText(page, 'mask_guard')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('data')
+    await page.waitForFunction(`document.querySelectorAll('tbody tr').length < 5`)
+    expect(await pageText(page)).toContain('set, not shown')
+    expect(await pageText(page)).toContain('flag, --data')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    await page.waitForFunction(`document.querySelectorAll('tbody tr').length === 1`)
+    expect(await sideways(page)).toBe(0)
+    expect(await seriousIn(page, 'tbody')).toEqual([])
+    await expectClean(opened, vault, [vault.managementKey])
+  })
+})
+
+test.each(['Overview', 'Settings'])('a key without the right is told so at %s', async screen => {
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.privateKey)
+  await waitForText(page, 'Search')
+  await press(page, screen)
+  await waitForText(page, 'This key lacks status:read')
+  expect(await pageText(page)).not.toContain('Keys and backups')
+  expect(await seriousIn(page, '.notice')).toEqual([])
+})
+
+test('a throw-away vault tells of itself as well, and a lock ends it', async () => {
+  const dev = await openVault()
+  const { page } = await openConsole(dev)
+  await unlock(page, dev.managementKey)
+  await waitForText(page, '✓ Ready')
+  await page.waitForSelector('.plot svg')
+  await press(page, 'Lock')
+  await page.waitForSelector('#key')
+  expect(await pageText(page)).not.toContain('Ready')
+})
