@@ -9,17 +9,22 @@
 import type { Keys } from '../crypto/keyring.ts'
 import { logChunkEntries, logIndexReadMax, logSliceEntries } from '../limits/work-limits.ts'
 import type { DerivedValue, LogRange, Store } from '../store/contract.ts'
+import { readDerived } from './derived-keys.ts'
 import { isByTerms, termsOfFilter, type EntryFilter } from './entry-filter.ts'
 import {
   atSlice,
   behindChunk,
+  bucketOf,
+  chunkBucketKey,
   chunkOf,
   countPlaces,
   decodeSpan,
   indexKey,
+  isOfId,
   keepBetween,
   keepBoth,
   newestPlaces,
+  placesInChunk,
   placesOfTerm,
   sliceOf,
   spanKind,
@@ -69,6 +74,16 @@ const slicesOf = async (
   (await readRange(reader, atSlice(key, chunk * logChunkEntries), behindChunk(key, chunk))).map(
     ({ key: of, value }) => [sliceOf(of), value],
   )
+
+/** Reads what a whole chunk has of an id; `undefined` if it is not there as a whole. */
+async function wholePlaces(
+  { store }: LogReader,
+  term: Uint8Array,
+  chunk: number,
+): Promise<ReadonlyMap<number, SlicePlaces> | undefined> {
+  const whole = await readDerived(store, chunkBucketKey(bucketOf(term), chunk))
+  return whole && placesInChunk(whole, term, chunk)
+}
 
 /** Slices with something that all terms have, with what that is. */
 async function commonPlaces(
@@ -140,11 +155,14 @@ async function* indexedPieces(
   const { keys } = reader
   if (range.next <= range.from) return
   const terms = termsOfFilter(keys, filter)
+  const [term] = terms
+  const id = term !== undefined && terms.length === 1 && isOfId(term) ? term : undefined
   for (let chunk = chunkOf(range.next - 1); chunk >= chunkOf(range.from); chunk -= 1) {
     await reader.pause()
     const spans = await spansOf(reader, filter, chunk)
     if (spans?.size === 0) continue
-    const common = await commonPlaces(reader, terms, chunk)
+    const whole = id && spans === undefined ? await wholePlaces(reader, id, chunk) : undefined
+    const common = whole ?? (await commonPlaces(reader, terms, chunk))
     for (const slice of [...common.keys()].toSorted((a, b) => b - a)) {
       const places = common.get(slice)
       const lies = spans === undefined ? 'all' : spans.get(slice)

@@ -14,9 +14,14 @@
  * than all else of it. So ids, of kind 1, share the keys of 64 buckets: a key has the
  * first six bits of their digests, its other bits are zero, and its value is, for each id and
  * entry, digest 6 · place u16, in the order of places.
+ *
+ * Once a chunk is indexed, all buckets of one number stand together as well, in one value under
+ * the key of kind 255 of that number: a look-up of an id alone reads one value of a chunk in the
+ * place of 64. Its places are those within the chunk. Chunks that an earlier coffer has indexed
+ * have none.
  * @module
  */
-import { byteAt, readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
+import { bufferOf, byteAt, readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
 import { assertStored } from '../lib/errors.ts'
 import { auditDigestBytes, logChunkEntries, logSliceEntries } from '../limits/work-limits.ts'
 
@@ -31,6 +36,8 @@ const keyBytes = firstAt + 3
 export const spanKind = 0
 /** Kind of the keys whose values are buckets. */
 export const idKind = 1
+/** Kind of the keys that have the buckets of a whole chunk. */
+const chunkKind = 255
 
 export const chunkOf = (sequence: number): number => Math.floor(sequence / logChunkEntries)
 
@@ -184,11 +191,14 @@ export function newestPlaces(places: SlicePlaces): readonly number[] {
  */
 
 const bucketBits = 6
+export const buckets = 2 ** bucketBits
 const otherBits = 8 - bucketBits
 const memberBytes = auditDigestBytes + 2
 
 /** @param term the key of an id */
 export const bucketOf = (term: Uint8Array): number => byteAt(term, digestAt) >>> otherBits
+
+export const isOfId = (term: Uint8Array): boolean => term[kindAt] === idKind
 
 /** Returns the key of a bucket without a slice. */
 export function bucketKey(bucket: number): Uint8Array {
@@ -197,14 +207,31 @@ export function bucketKey(bucket: number): Uint8Array {
   return key
 }
 
+/** Returns the key of the buckets of a number that a whole chunk has. */
+export function chunkBucketKey(bucket: number, chunk: number): Uint8Array {
+  const key = bucketKey(bucket)
+  key[kindAt] = chunkKind
+  return atSlice(key, chunk * logChunkEntries)
+}
+
 /** Returns the key that has what is known of a term: that of its bucket, if it is an id. */
 export const storedKey = (term: Uint8Array): Uint8Array =>
-  term[kindAt] === idKind ? bucketKey(bucketOf(term)) : term
+  isOfId(term) ? bucketKey(bucketOf(term)) : term
 
 /** Adds an id to the bytes of its bucket. */
 export function addMember(bucket: number[], term: Uint8Array, place: number): void {
   for (let i = 0; i < auditDigestBytes; i += 1) bucket.push(byteAt(term, digestAt + i))
   bucket.push(place >>> 8, place & 0xff)
+}
+
+/** Returns the bytes of a bucket with places that count from further ahead. */
+export function movedMembers(value: Uint8Array, by: number): Uint8Array {
+  assertStored(value.length % memberBytes === 0, 'a bucket of the index of the log')
+  const moved = new Uint8Array(value)
+  for (let at = auditDigestBytes; at < moved.length; at += memberBytes) {
+    writeU16(moved, at, readU16(moved, at) + by)
+  }
+  return moved
 }
 
 function isMember(value: Uint8Array, at: number, term: Uint8Array): boolean {
@@ -226,9 +253,35 @@ function placesInBucket(value: Uint8Array, term: Uint8Array): SlicePlaces | unde
 }
 
 /**
+ * Reads the places of an id from the value of a whole chunk, by the first sequences of stretches of
+ * `logSliceEntries`.
+ * @throws ApiError `storage_corrupt`
+ */
+export function placesInChunk(
+  value: Uint8Array,
+  term: Uint8Array,
+  chunk: number,
+): ReadonlyMap<number, SlicePlaces> {
+  assertStored(value.length % memberBytes === 0, 'the buckets of a chunk of the log')
+  const found = new Map<number, SlicePlaces>()
+  const bytes = bufferOf(value)
+  const digest = term.subarray(digestAt, firstAt)
+  for (let at = bytes.indexOf(digest); at >= 0; at = bytes.indexOf(digest, at + 1)) {
+    if (at % memberBytes !== 0) continue
+    const place = readU16(value, at + auditDigestBytes)
+    const within = place % logSliceEntries
+    const first = chunk * logChunkEntries + place - within
+    const places = found.get(first) ?? new Uint8Array(bitmapBytes)
+    addPlace(places, within)
+    found.set(first, places)
+  }
+  return found
+}
+
+/**
  * Reads the places of a term from the value under its key.
  * @returns `undefined` if it has none there
  * @throws ApiError `storage_corrupt`
  */
 export const placesOfTerm = (term: Uint8Array, value: Uint8Array): SlicePlaces | undefined =>
-  term[kindAt] === idKind ? placesInBucket(value, term) : decodePlaces(value)
+  isOfId(term) ? placesInBucket(value, term) : decodePlaces(value)

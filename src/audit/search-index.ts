@@ -28,13 +28,17 @@ import {
   atSlice,
   bucketKey,
   bucketOf,
+  buckets,
+  chunkBucketKey,
   chunkOf,
   decodeProgress,
   encodePlaces,
   encodeProgress,
   encodeSpan,
   indexKey,
+  movedMembers,
   progressKey,
+  sliceOf,
   spanKind,
 } from './index-format.ts'
 
@@ -158,7 +162,30 @@ async function readSlice(
   return slice
 }
 
-function* changesOf(slice: Slice): Generator<Change> {
+/** Puts the buckets of a chunk together whose last slice this is. */
+async function wholeBuckets(
+  { store, elapsedMs }: LogIndexer,
+  { first, end, buckets: last }: Slice,
+): Promise<readonly Change[]> {
+  if (end % logChunkEntries !== 0) return []
+  const chunk = chunkOf(first)
+  const pause = pauses(elapsedMs, logIndexTurnMs)
+  const changes: Change[] = []
+  for (let number = 0; number < buckets; number += 1) {
+    const key = bucketKey(number)
+    const from = atSlice(key, chunk * logChunkEntries)
+    const before = await store.derived(from, atSlice(key, first), logChunkEntries)
+    const parts = before.map(({ key: of, value }) =>
+      movedMembers(value, sliceOf(of) % logChunkEntries),
+    )
+    parts.push(movedMembers(new Uint8Array(last[number] ?? []), first % logChunkEntries))
+    changes.push({ derived: chunkBucketKey(number, chunk), value: Buffer.concat(parts) })
+    await pause()
+  }
+  return changes
+}
+
+function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
   for (const text of [...slice.places.keys()].toSorted()) {
     const value = encodePlaces(slice.places.get(text) ?? [])
     yield { derived: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
@@ -170,6 +197,7 @@ function* changesOf(slice: Slice): Generator<Change> {
   if (slice.earliestMs <= slice.latestMs) {
     yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
   }
+  yield* whole
   yield { derived: progressKey, value: encodeProgress(slice.end) }
 }
 
@@ -180,7 +208,8 @@ async function indexSlice(indexer: LogIndexer, next: number): Promise<boolean> {
   const first = await indexedBelow(store)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
   if (next < below) return false
-  const changes = [...changesOf(await readSlice(indexer, first, below))]
+  const slice = await readSlice(indexer, first, below)
+  const changes = [...changesOf(slice, await wholeBuckets(indexer, slice))]
   for (let at = 0; at < changes.length; at += logIndexPutsMax) {
     await store.write(changes.slice(at, at + logIndexPutsMax))
   }

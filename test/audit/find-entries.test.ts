@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AuditEntry } from '../../src/audit/entry.ts'
+import { matchesEntry } from '../../src/audit/entry-filter.ts'
 import { findBelow, findPage } from '../../src/audit/find-entries.ts'
 import { atSlice, indexKey } from '../../src/audit/index-format.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
@@ -124,6 +125,35 @@ describe('entries of a log are found as by sight', () => {
       undefined,
       logChunkEntries - 1_000,
     ))
+
+  test('by an id alone, with one value of a whole chunk in the place of each slice', () => {
+    const slices = 4
+    return onLog(
+      slices * logSliceEntries + 500,
+      async ({ store, entries }) => {
+        while (await indexNext(reader(store)));
+        let values = 0
+        const derived: Store['derived'] = async (...range) => {
+          const read = await store.derived(...range)
+          values += read.length
+          return read
+        }
+        const counting = { ...reader(store), store: { ...store, derived } }
+        const { tenantId = '', entityIds } =
+          entries.find(each => each.entityIds.length > 0) ?? entryOf('')
+        const [entityId = ''] = entityIds
+        const filter = { tenantId, entityId }
+        const found = await findPage(counting, filter, { offset: 0, limit: 1 }, () => true)
+        expect(found).toEqual({ total: entries.filter(each => matchesEntry(filter, each)).length })
+        // One tells how far the log is indexed, the other is that of the chunk.
+        expect(values).toBe(2)
+        await walkOf(counting.store, { ...filter, result: '200' }, 100)
+        expect(values).toBeGreaterThanOrEqual(2 + slices)
+      },
+      undefined,
+      logChunkEntries - slices * logSliceEntries,
+    )
+  })
 })
 
 describe('the index of entries that were removed', () => {
