@@ -4,8 +4,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { buckets, chunkBucketKey } from '../../src/audit/index-format.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
-import { logSliceEntries } from '../../src/limits/work-limits.ts'
+import { logChunkEntries, logSliceEntries } from '../../src/limits/work-limits.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   compare,
@@ -22,7 +23,8 @@ const onDatabase = (
   count: number,
   run: (log: Log) => Promise<void>,
   change?: Parameters<typeof onLog>[2],
-) => onLog(count, run, change, 0, () => openAt(temporaryFolder()))
+  first = 0,
+) => onLog(count, run, change, first, () => openAt(temporaryFolder()))
 /** Few: a log without an index is read entry by entry. */
 const ask = (log: Log, from = 0) => compare(log, from, 4)
 
@@ -61,4 +63,19 @@ describe.skipIf(!isPostgresThere)('entries of a log in PostgreSQL are found as b
       while (await indexNext(reader(log.store)));
       await ask(log, from)
     }))
+
+  test('on both sides of the border between two chunks', () =>
+    onDatabase(
+      2_000,
+      async log => {
+        while (await indexNext(reader(log.store)));
+        expect(await indexedBelow(log.store)).toBe(logChunkEntries)
+        const behind = Uint8Array.of(...chunkBucketKey(buckets - 1, 0), 0)
+        const wholes = await log.store.derived(chunkBucketKey(0, 0), behind, logChunkEntries)
+        expect(wholes).toHaveLength(buckets)
+        await ask(log, log.first)
+      },
+      undefined,
+      logChunkEntries - 1_000,
+    ))
 })
