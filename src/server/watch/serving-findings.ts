@@ -13,7 +13,6 @@ import { passwordFileOf } from '../folder/folder-database.ts'
 import { isKeyInEnvironment } from '../keys/key-source.ts'
 import { beforeOf } from '../keys/next-master-key.ts'
 import { readTls, troublesOf } from '../listen/tls-files.ts'
-import { CommandFailure } from '../process/failure.ts'
 import { isProcessGuarded } from '../process/process-guard.ts'
 import { wallMs } from '../process/system.ts'
 import { weaknessesOf, weaknessesOfKey, weaknessesOfPassword } from '../process/weaknesses.ts'
@@ -25,15 +24,8 @@ function isKeyBeforeThere(options: FolderOptions): boolean {
   return file !== undefined && existsSync(file) && existsSync(beforeOf(realpathSync(file)))
 }
 
-/** A server whose files cannot be read does not start. */
-function isTlsKeyWeak(files: TlsFiles | undefined): boolean {
-  try {
-    return files !== undefined && troublesOf(readTls(files), wallMs()).includes('tls_key_weak')
-  } catch (error) {
-    if (error instanceof CommandFailure) return false
-    throw error
-  }
-}
+const isTlsKeyWeak = (files: TlsFiles | undefined): boolean =>
+  files !== undefined && troublesOf(readTls(files), wallMs()).includes('tls_key_weak')
 
 function isMemoryLocked(): boolean {
   primitives.keep(new Uint8Array(keyBytes))
@@ -43,45 +35,69 @@ function isMemoryLocked(): boolean {
 /** The file of the password is named by its flag alone. */
 const passwordText = 'its file is of others or open to them: chown it, and chmod 600 it'
 
-/** Each with whether it holds. */
+/** Each with its check, if it holds. */
 const listOf = (
   options: FolderOptions,
   { tls }: Config,
-): readonly (readonly [boolean, string, string])[] => [
+  isInEnvironment: boolean,
+): readonly (readonly [() => boolean, string, string])[] => [
   [
-    isKeyInEnvironment(),
+    () => isInEnvironment,
     'master key',
     'it came in the environment, which those who start or look after the process may see',
   ],
   [
-    isKeyBeforeThere(options),
+    () => isKeyBeforeThere(options),
     'master key',
     'one of before lies beside it, which opens older backups: keep it with them',
   ],
   [
-    weaknessesOfPassword(passwordFileOf(options.data)).length > 0,
+    () => weaknessesOfPassword(passwordFileOf(options.data)).length > 0,
     '--store-password-file',
     passwordText,
   ],
-  [isTlsKeyWeak(tls), '--tls-cert', 'its RSA key is short, and callers may refuse it'],
+  [() => isTlsKeyWeak(tls), '--tls-cert', 'its RSA key is short, and callers may refuse it'],
   [
-    findCopies(options.data).length > 0,
+    () => findCopies(options.data).length > 0,
     'copies',
     'other commands have left copies of the vault beside it: coffer doctor names them',
   ],
-  [!isMemoryLocked(), 'memory', 'keys may be swapped to disk: raise LimitMEMLOCK (ulimit -l)'],
   [
-    !isProcessGuarded(),
+    () => !isMemoryLocked(),
+    'memory',
+    'keys may be swapped to disk: raise LimitMEMLOCK (ulimit -l)',
+  ],
+  [
+    () => !isProcessGuarded(),
     'process',
     'other processes of its user may read the memory of the server on this platform',
   ],
 ]
 
-export const findInServing = (options: FolderOptions, config: Config): readonly Finding[] => [
-  ...listOf(options, config)
-    .filter(([isSo]) => isSo)
-    .map(([, about, text]) => warning(about, text)),
-  ...[...weaknessesOfKey(options), ...weaknessesOf(config.settings, config.address, config)].map(
-    ({ about, text }) => warning(about, text),
-  ),
-]
+/** A check that cannot be made finds nothing: a start or `doctor` says why. */
+function holds(check: () => boolean): boolean {
+  try {
+    return check()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Looks once the vault is served: before, its folder may be none.
+ * @returns findings of the first look, at each call
+ */
+export function findInServing(options: FolderOptions, config: Config): () => readonly Finding[] {
+  // Later the key is taken out of the environment.
+  const isInEnvironment = isKeyInEnvironment()
+  const look = (): readonly Finding[] => [
+    ...listOf(options, config, isInEnvironment)
+      .filter(([check]) => holds(check))
+      .map(([, about, text]) => warning(about, text)),
+    ...[...weaknessesOfKey(options), ...weaknessesOf(config.settings, config.address, config)].map(
+      ({ about, text }) => warning(about, text),
+    ),
+  ]
+  let found: readonly Finding[] | undefined
+  return () => (found ??= look())
+}

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Reports } from '../../deps.ts'
+import { ApiError } from '../../lib/errors.ts'
 import { singleFlight } from '../../lib/serial.ts'
 import { build, version } from '../../lib/version.ts'
 import { certificateEndsSoonMs, historyEveryMs } from '../../limits/operation-limits.ts'
@@ -19,7 +20,7 @@ export interface ServedFacts extends Pick<Status, 'store' | 'workers'> {
   readonly keySource: NonNullable<Status['keys']>['source']
   /** Absent if it makes no backups. */
   readonly backupsTo?: NonNullable<Status['backups']>['to'] | undefined
-  readonly findings: readonly Finding[]
+  readonly findings: () => readonly Finding[]
   readonly settings: readonly ShownSetting[]
 }
 
@@ -105,7 +106,7 @@ function statusOf(parts: ReportParts, startedMs: number, now: Reading, failing: 
     ...given('keys', keysIn(now, parts)),
     ...given('backups', backupsIn(now, parts)),
     ...given('certificate_ends_at', untilMs === undefined ? undefined : printInstantUtc(untilMs)),
-    findings: [...findingsNow(now), ...findings],
+    findings: [...findingsNow(now), ...findings()],
   }
 }
 
@@ -130,6 +131,11 @@ export function startReports(parts: ReportParts): RunningReports {
   const read = singleFlight(async () =>
     readingOf(await report.numbers(), { atMs: wallMs(), elapsedMs: elapsedMs() }),
   )
+  // A store that cannot be read is no fault of the program.
+  const orUnavailable = <T>(told: Promise<T>): Promise<T> =>
+    told.catch(() => {
+      throw new ApiError('unavailable', 'the state of the vault is not known now: see its log')
+    })
   const timer = setInterval(() => {
     // The next sample also tells of the time of one that failed.
     read().then(history.add, () => {})
@@ -137,10 +143,10 @@ export function startReports(parts: ReportParts): RunningReports {
   return {
     async status() {
       // At once: of a worker that is silent both are waited for.
-      const [now, failing] = await Promise.all([read(), report.failing()])
+      const [now, failing] = await orUnavailable(Promise.all([read(), report.failing()]))
       return statusOf(parts, startedMs, now, failing)
     },
-    history: async () => history.until(await read()),
+    history: async () => history.until(await orUnavailable(read())),
     settings: async () => ({ settings }),
     stop: () => clearInterval(timer),
   }

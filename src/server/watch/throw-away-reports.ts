@@ -60,7 +60,7 @@ export function makeThrowAwayReports(
         return makeMetrics({ version, build }, gaugesOf(path, deps, store), counts, {})
       }
       const numbers = async () => [await (await (loading ??= load())).numbers()]
-      const facts = { store: 'folder', keySource: 'memory', findings: [], settings } as const
+      const facts = { store: 'folder', keySource: 'memory', findings: () => [], settings } as const
       return startReports({ ...facts, report: { failing: () => [], numbers }, wallMs, elapsedMs })
     },
   }
