@@ -49,6 +49,7 @@ import { compareAccess, countNewlyRevealed } from './tokens/access/compare.ts'
 import { accessRoutes } from './tokens/access-routes.ts'
 import type { AccessDeps } from './tokens/access/access-deps.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
+import { previewRoutes } from './tokens/preview-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startWritingKeyUses } from './vault/upkeep.ts'
@@ -132,6 +133,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(accessRoutes(accessDepsOf(deps), pipeline))
     .use(simulateRoutes(simulateDepsOf(deps), pipeline))
     .use(statusRoutes(statusDepsOf(deps), pipeline))
+    .use(previewRoutes(deps, pipeline))
   const pages = new Elysia()
   if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   if (deps.settings.consolePage) pages.use(consoleRoutes(pipeline))

@@ -12,6 +12,7 @@ import { bulkOperations, type Bulk } from './bulk.ts'
 import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { eventOperations, type EventFeed } from './events.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
+import { expressionOperations, type Expressions } from './expressions.ts'
 import { accessOperations, type AccessFacts } from './access.ts'
 import { logOperations, type Logs } from './logs.ts'
 import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
@@ -51,6 +52,7 @@ export type {
 export type { Permissions, TenantSelf } from './applications.ts'
 export type { AccessFacts } from './access.ts'
 export type { VaultStatus } from './status.ts'
+export type { Expressions } from './expressions.ts'
 export type { LogFilter, Logs } from './logs.ts'
 export type { Webhooks } from './webhooks.ts'
 export type { EventChoice, EventFeed } from './events.ts'
@@ -114,6 +116,7 @@ export interface Client extends Bulk {
   readonly events: EventFeed
   readonly access: AccessFacts
   readonly status: VaultStatus
+  readonly expressions: Expressions
 }
 
 const names = [
@@ -172,5 +175,6 @@ export function createClient(options: ClientOptions): Client {
     events: eventOperations(ask),
     access: accessOperations(ask),
     status: statusOperations(ask),
+    expressions: expressionOperations(ask),
   }
 }

@@ -407,6 +407,7 @@ export type PermissionName =
   | 'webhook:delete'
   | 'access:explain'
   | 'status:read'
+  | 'expression:preview'
 /** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string
@@ -637,6 +638,26 @@ export type TokenPermissionName =
 export type TokenPlace = {
   readonly containers: readonly string[]
   readonly id?: string | null
+}
+export type TokenPreview = {
+  readonly containers: readonly string[]
+  /** Masked; absent if the mask shows nothing. */
+  readonly data?: unknown
+  readonly expires_at?: Date
+  readonly fingerprint_expression: string
+  /** Tokens of one type in which it is equal have one fingerprint. */
+  readonly fingerprint_text: string
+  /** Absent: a random UUID. By chance, one of many such ids. */
+  readonly id?: string
+  /** As it was written. */
+  readonly mask?: unknown
+  readonly metadata?: {
+    readonly [key: string]: string
+  }
+  readonly search_indexes: readonly string[]
+  /** What a search for `data` would find it by, whatever the case. */
+  readonly search_texts: readonly string[]
+  readonly type: TokenType
 }
 export type TokenSearch = {
   readonly page?: number | null

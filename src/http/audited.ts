@@ -31,6 +31,7 @@ const entityTypes = {
   webhooks: 'webhook',
   access: 'access',
   status: 'status',
+  expressions: 'expression',
 } as const
 
 /** The kinds of things that entries are about. */

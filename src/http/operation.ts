@@ -172,6 +172,7 @@ const readingPermissions: ReadonlySet<string> = new Set([
   'token:search',
   'token:use',
   'access:explain',
+  'expression:preview',
 ])
 
 /** True if it changes nothing, by whatever method. */

@@ -45,6 +45,7 @@ const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'webhook:delete': 'Delete webhooks',
   'access:explain': 'Learn which rule decides over a token, without reading it',
   'status:read': 'Read the state of the vault and its settings',
+  'expression:preview': 'Evaluate expressions on sample data, without storing it',
 }
 
 const permissionSchema = Type.Object(

@@ -34,6 +34,7 @@ const management = [
   'webhook:delete',
   'access:explain',
   'status:read',
+  'expression:preview',
   ...unguardedPermissions,
 ] as const
 

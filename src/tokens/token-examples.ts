@@ -160,3 +160,17 @@ export const detokenizeExamples = {
 export const detokenizedExamples = {
   references: { name: 'Ada Lovelace', last4: '4242' },
 }
+
+export const previewExamples = {
+  card: {
+    id: 'order-17-4242',
+    type: 'card',
+    data: maskedCard.data,
+    mask: maskedCard.mask,
+    containers: maskedCard.containers,
+    search_indexes: ['{{ data.number | last4 }}'],
+    search_texts: ['4242'],
+    fingerprint_expression: '{{ data.number }}',
+    fingerprint_text: '4242424242424242',
+  },
+}

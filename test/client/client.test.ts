@@ -145,6 +145,16 @@ test('the state of the vault', async () => {
   expect((await refusalOf(clientOf('private').status.get())).code).toBe('forbidden')
 })
 
+test('expressions on sample data', async () => {
+  const { expressions } = clientOf('management')
+  const sample = { type: 'token', data: { a: 'Ada' }, mask: '{{ data.a | slice: 0 }}' } as const
+  const told = await expressions.preview({ ...sample, fingerprint_expression: '{{ data.a }}' })
+  expect(told).toMatchObject({ data: 'A', fingerprint_text: 'Ada', search_texts: [] })
+  const refusal = await refusalOf(expressions.preview({ ...sample, mask: '{{ a }}' }))
+  expect(Object.keys(refusal.errors)).toEqual(['mask'])
+  expect((await refusalOf(clientOf('private').expressions.preview(sample))).code).toBe('forbidden')
+})
+
 test('the audit log', async () => {
   const { logs } = clientOf('management')
   const { id } = await clientOf('private').tokens.create(card)

@@ -117,6 +117,11 @@ const byConditions = { ...rule, container: null, conditions: [condition] }
 
 const sent: readonly Sent[] = [
   { at: 'POST /tokens', key: operator, body: () => ({ id: crypto.randomUUID(), ...token() }) },
+  {
+    at: 'POST /expressions/preview',
+    key: manager,
+    body: () => ({ id: crypto.randomUUID(), ...token() }),
+  },
   { at: 'PATCH /tokens/{id}', key: operator, id: makeToken, body: change },
   { at: 'POST /tokens/search', key: operator, body: () => ({ ...search, page: 1 }) },
   {

@@ -68,7 +68,7 @@ const makeNonce = async (): Promise<string> =>
 
 const keyFor = ({ at, path }: Placed): string => {
   if (at === 'POST /sessions') return publicKey
-  const parts = 'access|status|applications|tenants|permissions|logs|webhooks|events'
+  const parts = 'access|expressions|status|applications|tenants|permissions|logs|webhooks|events'
   const isManaged = new RegExp(`^/(?:${parts}|sessions$|sessions/\\{id\\})`)
   return isManaged.test(path) ? vault.managementKey : privateKey
 }

@@ -36,6 +36,7 @@ const otherManagement = [
   'log:read',
   'access:explain',
   'status:read',
+  'expression:preview',
   'webhook:read',
   'webhook:create',
   'webhook:update',

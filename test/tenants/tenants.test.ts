@@ -90,7 +90,7 @@ test('every application reads the permissions, as a bare array', async () => {
     const answer = await vault.ask('GET', '/permissions', { key })
     expect(answer.status).toBe(200)
     const listed = answer.body as unknown as Record<string, unknown>[]
-    expect(listed).toHaveLength(23)
+    expect(listed).toHaveLength(24)
     expect(listed).toContainEqual({
       type: 'token:create',
       description: 'Create tokens',

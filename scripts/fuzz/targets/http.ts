@@ -235,6 +235,7 @@ export const target: Target = {
     '/status',
     '/status/history',
     '/status/settings',
+    '/expressions/preview',
     '/swagger/json',
     '%',
     '%2F',

@@ -15,7 +15,8 @@ export type AnswerState<T> =
 
 interface Asking<T> {
   readonly asked: Signal<AnswerState<T>>
-  readonly run: (question: Question) => Promise<AnswerState<T>>
+  /** @param end aborts it: its answer then counts for nothing */
+  readonly run: (question: Question, end?: AbortSignal) => Promise<AnswerState<T>>
 }
 
 const known = <T>(asked: AnswerState<T>): T | undefined =>
@@ -25,16 +26,16 @@ const known = <T>(asked: AnswerState<T>): T | undefined =>
 export function useAsking<T>(): Asking<T> {
   const asked = useSignal<AnswerState<T>>({ state: 'nothing' })
   const turn = useRef(0)
-  const run = useCallback(async (question: Question): Promise<AnswerState<T>> => {
+  const run = useCallback(async (question: Question, end?: AbortSignal) => {
     turn.current += 1
     const own = turn.current
     asked.value = { state: 'loading', before: known(asked.peek()) }
-    const outcome = await ask<T>(question)
+    const outcome = await ask<T>(question, end)
     const next: AnswerState<T> =
       outcome.refusal === undefined
         ? { state: 'answered', value: outcome.value }
         : { state: 'refused', refusal: outcome.refusal }
-    if (own === turn.current) asked.value = next
+    if (own === turn.current && end?.aborted !== true) asked.value = next
     return next
   }, [])
   return { asked, run }

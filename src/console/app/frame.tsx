@@ -6,6 +6,7 @@ import type { FunctionComponent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApplicationScreen } from './application-screen.tsx'
 import { ApplicationsScreen } from './applications-screen.tsx'
+import { ExpressionsScreen } from './expressions-screen.tsx'
 import { LogScreen } from './log-screen.tsx'
 import { OverviewScreen } from './overview-screen.tsx'
 import { go, place, type Place } from './place.ts'
@@ -27,6 +28,7 @@ const screens: Readonly<Record<Place, FunctionComponent>> = {
   sessions: SessionsScreen,
   webhooks: WebhooksScreen,
   settings: SettingsScreen,
+  expressions: ExpressionsScreen,
 }
 
 /** Places with a link, and those below them. */
@@ -37,6 +39,7 @@ const links: readonly (readonly [Place, string, readonly Place[]])[] = [
   ['applications', 'Applications', ['applications', 'application']],
   ['sessions', 'Sessions', ['sessions']],
   ['webhooks', 'Webhooks', ['webhooks']],
+  ['expressions', 'Expressions', ['expressions']],
   ['settings', 'Settings', ['settings']],
 ]
 

@@ -17,6 +17,8 @@ export const shownItemsFirst = 20
 export const shownItemsMore = 200
 /** Characters of a reason: as many as the vault takes. */
 export const reasonCharsMax = 200
+/** Time without a key press after which a sample is sent to the vault. */
+export const previewMs = 250
 /** Rows of a table. */
 export const rowsMax = 20
 /** Time between two looks at a log that is followed. */

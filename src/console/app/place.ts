@@ -16,6 +16,7 @@ const places = [
   'sessions',
   'webhooks',
   'settings',
+  'expressions',
 ] as const
 export type Place = (typeof places)[number]
 

@@ -6,6 +6,12 @@
 /** The wall clock, which goes on while a machine sleeps; in milliseconds. */
 export const nowMs = (): number => Date.now()
 
+/** Runs once, later. @returns how to prevent it */
+export function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
 /** @returns how to end it */
 export function every(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms)

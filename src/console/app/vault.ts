@@ -13,6 +13,8 @@ export interface Refusal {
   readonly text: string
   /** Permission that the key lacks. */
   readonly missing?: string
+  /** What is wrong with the request, by path. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>
 }
 
 export type Told<T> =
@@ -23,6 +25,8 @@ export interface Question {
   /** Below the address of the vault, with its query. */
   readonly path: string
   readonly body?: unknown
+  /** Body that is JSON already. */
+  readonly text?: string
   /** Why it is asked, for the audit log. */
   readonly reason?: string
 }
@@ -50,7 +54,12 @@ function refusalOf(status: number, text: string): Refusal {
   const told = Object.entries(errors ?? {}).map(([path, says]) => `${path}: ${says.join(', ')}`)
   const says = told.length > 0 ? told.join('; ') : (detail ?? title ?? `The answer was ${status}.`)
   const missing = status === 403 ? missingIn(says) : undefined
-  return { status, text: says, ...(missing === undefined ? {} : { missing }) }
+  return {
+    status,
+    text: says,
+    ...(missing === undefined ? {} : { missing }),
+    ...(errors === undefined ? {} : { errors }),
+  }
 }
 
 /** Headers carry ASCII alone. */
@@ -59,17 +68,25 @@ const reasonHeader = (reason: string | undefined) =>
     ? {}
     : { 'SVC-REASON': reason.toWellFormed().replaceAll(/[^ -~]|%/gu, encodeURIComponent) }
 
-function initOf({ method = 'GET', body, reason }: Question, key: string): RequestInit {
-  const json = body === undefined ? {} : { 'Content-Type': 'application/json' }
+function initOf(
+  { method = 'GET', body, text = JSON.stringify(body), reason }: Question,
+  key: string,
+  end: AbortSignal | undefined,
+): RequestInit {
+  const json = text === undefined ? {} : { 'Content-Type': 'application/json' }
   return {
     method,
     headers: { 'SVC-API-KEY': key, ...json, ...reasonHeader(reason) },
-    signal: AbortSignal.any([sittingSignal(), AbortSignal.timeout(answerMsMax)]),
+    signal: AbortSignal.any([
+      sittingSignal(),
+      AbortSignal.timeout(answerMsMax),
+      ...(end === undefined ? [] : [end]),
+    ]),
     cache: 'no-store',
     credentials: 'omit',
     redirect: 'error',
     referrerPolicy: 'no-referrer',
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(text === undefined ? {} : { body: text }),
   }
 }
 
@@ -78,12 +95,15 @@ const unreachable: Refusal = {
   text: 'The vault did not answer. Look whether it runs, then try again.',
 }
 
-/** Asks once. A key that the vault does not take locks the console. */
-export async function ask<T>(question: Question): Promise<Told<T>> {
+/**
+ * Asks once. A key that the vault does not take locks the console.
+ * @param end aborts it: the answer then is that none came
+ */
+export async function ask<T>(question: Question, end?: AbortSignal): Promise<Told<T>> {
   const key = keyInUse()
   if (key === undefined) return { refusal: { status: 401, text: 'The console is locked.' } }
   try {
-    const response = await fetch(base() + question.path, initOf(question, key))
+    const response = await fetch(base() + question.path, initOf(question, key, end))
     const text = await response.text()
     if (response.ok) return { value: (text === '' ? undefined : parseExact(text)) as T }
     // The key of a later sitting is not to blame.

@@ -21,6 +21,7 @@ const groups: readonly (readonly [path: RegExp, name: string, description: strin
   [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
   [/^\/access/, 'Access', 'What an application may see, and which rule decides.'],
   [/^\/status/, 'Status', 'Whether the vault is well, and how it is set.'],
+  [/^\/expressions/, 'Expressions', 'What expressions make of data, before any is stored.'],
   [/^\/logs/, 'Logs', 'Who asked for what, and what was answered.'],
   [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
   [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],

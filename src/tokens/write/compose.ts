@@ -81,6 +81,8 @@ export interface Composed {
   readonly record: ComposedRecord
   readonly contents: TokenContents
   readonly written: WrittenData
+  /** Text that the fingerprint is of. */
+  readonly fingerprinted: string
   /** To be sealed under the key of its end. */
   readonly code?: Code | undefined
 }
@@ -291,7 +293,8 @@ export function composeToken(
     const isShownMasked =
       searchValues.length > 0 && isShownByMask(type, maskText, () => lasting, meter)
     const contents = { dataText: lastingText, metadata, searchValues, isShownMasked }
-    return { record, contents, written: { data, dataText, maskedText }, code }
+    const written = { data, dataText, maskedText }
+    return { record, contents, written, fingerprinted: content, code }
   }
   return searchIndexes.length === 0
     ? compose([])

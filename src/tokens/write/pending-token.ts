@@ -61,7 +61,7 @@ export interface PendingToken {
 }
 
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
-function draftOf(deps: Deps, body: CreateTokenBody): Draft {
+export function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   const type = tokenTypeOf(body.type)
   if (type === undefined) throw invalid('type', expectedOneOf(body.type, tokenTypeNames))
   if (body.data === undefined || body.data === null) throw invalid('data', 'is required')
@@ -84,7 +84,7 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   }
 }
 
-function drawIdOf(
+export function drawIdOf(
   deps: Deps,
   tenantId: string,
   { id }: CreateTokenBody,

@@ -212,6 +212,13 @@ const explaining: Operation = {
   },
 }
 
+const previewing: Operation = {
+  route: 'POST /expressions/preview',
+  success: 200,
+  hasBody: true,
+  prepare: plainly('POST', '/expressions/preview', { type: 'token', data: 'sample' }),
+}
+
 const simulating: Operation = {
   route: 'POST /access/simulate',
   success: 200,
@@ -367,4 +374,5 @@ export const operations: readonly Operation[] = [
   ...webhooks,
   explaining,
   simulating,
+  previewing,
 ]

@@ -172,6 +172,9 @@ in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 
 POST /access/simulate
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /expressions/preview
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 `
 
 export interface Row {

@@ -215,6 +215,15 @@ const creating = (target: string, as: Credential, bodies: () => readonly unknown
     ),
 })
 
+/** An operation that needs nothing but itself. */
+const reading = (sent: () => readonly Sent[]): Operation => ({
+  success: 200,
+  prepare: () => Promise.resolve(sent()),
+})
+
+const previewing = (bodies: readonly unknown[]): readonly Sent[] =>
+  bodies.map(body => ({ method: 'POST', target: '/expressions/preview', as: 'management', body }))
+
 const itemsOf = () => ({
   [mark()]: newToken(),
   [mark()]: [mark(), numberOf('a card number with spaces'), { deep: mark() }],
@@ -228,26 +237,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     success: 201,
     ...creating('/tokens', 'private', () => [newToken(), ...typed]),
   },
-  listTokens: {
-    success: 200,
-    prepare: () =>
-      Promise.resolve([
-        { method: 'GET', target: `/tokens?${filters()}&page=1&size=10`, as: 'private' },
-        { method: 'GET', target: `/tokens?${filters()}&start=&size=10`, as: 'private' },
-      ]),
-  },
-  listTokensByCursor: {
-    success: 200,
-    prepare: () =>
-      Promise.resolve([
-        { method: 'GET', target: `/v2/tokens?${filters()}&start=&size=10`, as: 'private' },
-      ]),
-  },
-  searchTokens: { success: 200, prepare: () => Promise.resolve(searches('/tokens/search')) },
-  searchTokensByCursor: {
-    success: 200,
-    prepare: () => Promise.resolve(searches('/v2/tokens/search').slice(1)),
-  },
+  listTokens: reading(() => [
+    { method: 'GET', target: `/tokens?${filters()}&page=1&size=10`, as: 'private' },
+    { method: 'GET', target: `/tokens?${filters()}&start=&size=10`, as: 'private' },
+  ]),
+  listTokensByCursor: reading(() => [
+    { method: 'GET', target: `/v2/tokens?${filters()}&start=&size=10`, as: 'private' },
+  ]),
+  searchTokens: reading(() => searches('/tokens/search')),
+  searchTokensByCursor: reading(() => searches('/v2/tokens/search').slice(1)),
   getToken: {
     success: 200,
     async prepare(world) {
@@ -392,4 +390,6 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target: '/access/simulate', as: 'management', body }]
     },
   },
+  previewExpressions: reading(() => previewing([newToken(), ...typed])),
+  listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }
