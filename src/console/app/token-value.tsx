@@ -30,7 +30,7 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
   return (
     <form onSubmit={submit} autocomplete="off">
       <label for="reason">Reason</label>
-      <div class="row">
+      <div class="row reason-row">
         <input
           ref={field}
           id="reason"
