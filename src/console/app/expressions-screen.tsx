@@ -14,8 +14,8 @@ import {
   bodyOf,
   faultsOf,
   sampleTypes,
-  type FieldFaults,
-  type FieldName,
+  type SampleFaults,
+  type SampleField,
   type Sample,
 } from './sample.ts'
 import { Id, Items, Text, Value } from './value.tsx'
@@ -32,8 +32,8 @@ const first: Sample = {
 
 interface FieldProps {
   readonly sample: Signal<Sample>
-  readonly faults: FieldFaults
-  readonly name: FieldName
+  readonly faults: SampleFaults
+  readonly name: SampleField
   readonly label: string
   /** Lines of the field. */
   readonly rows: number

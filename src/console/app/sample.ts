@@ -17,10 +17,10 @@ export interface Sample {
   readonly metadata: string
 }
 
-export type FieldName = keyof Sample
+export type SampleField = keyof Sample
 
 /** Expectations by the field that they are about. */
-export type FieldFaults = Partial<Record<FieldName, string>>
+export type SampleFaults = Partial<Record<SampleField, string>>
 
 /** All types of tokens. */
 export const sampleTypes: readonly TokenType[] = [
@@ -68,7 +68,7 @@ const linesOf = (text: string): readonly string[] =>
 
 export type SampleBody =
   | { readonly body: object; readonly faults?: never }
-  | { readonly faults: FieldFaults; readonly body?: never }
+  | { readonly faults: SampleFaults; readonly body?: never }
 
 /** Fields that are empty are left out, as a create may leave them out. */
 export function bodyOf(sample: Sample): SampleBody {
@@ -97,7 +97,7 @@ export function bodyOf(sample: Sample): SampleBody {
 }
 
 /** Sorts what the vault has said by the fields that it is about. */
-export function faultsOf(errors: Readonly<Record<string, readonly string[]>>): FieldFaults {
+export function faultsOf(errors: Readonly<Record<string, readonly string[]>>): SampleFaults {
   const faults: Record<string, string> = {}
   for (const [path, says] of Object.entries(errors)) {
     const [field = ''] = path.split(/[.[]/)

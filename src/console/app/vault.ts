@@ -13,7 +13,7 @@ export interface Refusal {
   readonly text: string
   /** Permission that the key lacks. */
   readonly missing?: string
-  /** What is wrong with the request, by path. */
+  /** Faults of the request, by path. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
 }
 
