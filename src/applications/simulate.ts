@@ -12,6 +12,8 @@ import { checkGrants } from './application-grants.ts'
 import { findApplication } from './application-service.ts'
 import type { SimulateBody } from './simulate-schema.ts'
 
+type Asker = Pick<Caller, 'tenantId' | 'credential'>
+
 /** Features do not import each other, so questions about tokens are passed in. */
 export interface SimulateDeps extends Deps {
   /**
@@ -19,13 +21,13 @@ export interface SimulateDeps extends Deps {
    * @param charge  takes the number of questions to the store, before the first is asked
    */
   readonly compareAccess: (
-    caller: Pick<Caller, 'tenantId'> & Budgeted,
+    caller: Asker & Budgeted,
     pair: GrantsPair,
     samplesMax: number,
     charge: (questions: number) => void,
   ) => Promise<readonly AccessChange[]>
   /** Returns how many tokens some permission reveals after and none did before. */
-  readonly countNewlyRevealed: (tenantId: string, pair: GrantsPair) => Promise<number>
+  readonly countNewlyRevealed: (caller: Asker, pair: GrantsPair) => Promise<number>
 }
 
 /** A simulation tells of the grants that stand, and counts tokens. @throws ApiError `forbidden` */

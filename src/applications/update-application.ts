@@ -59,12 +59,12 @@ async function bodyFaultsFirst<T>(body: UpdateApplicationBody, run: () => Promis
 /** The number of tokens is not told: a caller may lack the right to count them. */
 async function assertFewNewReveals(
   { settings, countNewlyRevealed }: SimulateDeps,
-  { tenantId }: Caller,
+  caller: Caller,
   pair: GrantsPair,
 ): Promise<void> {
   const { newRevealsMax } = settings
   if (newRevealsMax === undefined || isWithin(pair.after, pair.before)) return
-  if ((await countNewlyRevealed(tenantId, pair)) <= newRevealsMax) return
+  if ((await countNewlyRevealed(caller, pair)) <= newRevealsMax) return
   throw new ApiError(
     'conflict',
     `This change would newly reveal more than ${newRevealsMax} tokens: see which by ` +

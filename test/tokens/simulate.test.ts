@@ -5,6 +5,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decideTransform, type Grants, type Rule } from '../../src/rules/access.ts'
 import { showingPermissions, type AccessChange } from '../../src/rules/access-changes.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { compareAccess, countNewlyRevealed } from '../../src/tokens/access/compare.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const containers = ['/', '/a/', '/a/b/', '/a/b/c/', '/ab/', '/b/', '/b/c/', '/c/', '/d/', '/e/']
@@ -127,6 +129,35 @@ describe('a simulated change', () => {
     const { body } = await vault.ask('GET', `/applications/${id}`, { key: vault.managementKey })
     expect(body['rules']).toEqual(before.rules)
     expect(body).not.toHaveProperty('modified_at')
+  })
+
+  test('lets others run between any two questions, however many there are at once', async () => {
+    let [asked, most] = [0, 0]
+    let isOver = false
+    const others = (): void => {
+      most = Math.max(most, asked)
+      asked = 0
+      if (!isOver) setImmediate(others)
+    }
+    const { deps } = vault
+    const store: Store = {
+      ...deps.store,
+      page(...which) {
+        asked += 1
+        return deps.store.page(...which)
+      },
+    }
+    const caller = { tenantId: vault.tenantId, credential: { ordinal: 1, version: 1 } }
+    setImmediate(others)
+    const simulations = Array.from({ length: 20 }, () =>
+      compareAccess({ ...deps, store }, caller, { before, after }, 0, () => {}),
+    )
+    await Promise.all(simulations)
+    await Promise.all(
+      simulations.map(() => countNewlyRevealed({ ...deps, store }, caller, { before, after })),
+    )
+    isOver = true
+    expect(Math.max(most, asked)).toBe(1)
   })
 
   test.each([['access:explain'], ['application:read']])('needs more than %s', async held => {

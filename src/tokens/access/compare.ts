@@ -5,7 +5,6 @@
  */
 import type { Deps } from '../../deps.ts'
 import { invariant } from '../../lib/errors.ts'
-import { pauses } from '../../lib/work.ts'
 import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import {
   showingPermissions,
@@ -44,7 +43,8 @@ function movesOf(pair: GrantsPair): readonly Moved[] {
   return [...moves.values()]
 }
 
-type Reader = Pick<Deps, 'store' | 'keys' | 'now' | 'elapsedMs'>
+type Reader = Pick<Deps, 'store' | 'keys' | 'now' | 'turns'>
+type Asker = Pick<Caller, 'tenantId' | 'credential'>
 
 const exactQuery = (bounds: Bounds) => {
   invariant(isExact(bounds), 'containers are looked up by terms')
@@ -56,33 +56,35 @@ const shareOf = (samples: number, changes: number): number =>
   Math.min(samples, Math.max(1, Math.floor(samples / changes)))
 
 /**
+ * Each question is a turn of long work: hundreds of simulations at once keep nobody waiting for
+ * more than one question.
  * @param charge  takes the number of questions to the store before the first is asked, at most 36
  * @param samplesMax  ids in all
  * @throws ApiError `overloaded` if the sampled rows need more memory than is free; as `charge`
  */
 export async function compareAccess(
-  { store, keys, now, elapsedMs }: Reader,
-  caller: Pick<Caller, 'tenantId'> & Budgeted,
+  { store, keys, now, turns }: Reader,
+  caller: Asker & Budgeted,
   pair: GrantsPair,
   samplesMax: number,
   charge: (questions: number) => void,
 ): Promise<readonly AccessChange[]> {
-  const { tenantId } = caller
+  const { tenantId, credential } = caller
+  await turns.next(credential.ordinal)
   const moves = movesOf(pair)
   const answers = new Map<string, RowPage | undefined>(moves.map(({ key }) => [key, undefined]))
   charge(answers.size)
   const criteria = tokenCriteria(keys, tenantId)
   const window = { offset: 0, limit: shareOf(samplesMax, moves.length), nowMs: now() }
-  const pause = pauses(elapsedMs)
   const changes: AccessChange[] = []
   let samplesLeft = samplesMax
   for (const { key, regions, permission, from, to } of moves) {
     let page = answers.get(key)
     if (page === undefined) {
+      await turns.next(credential.ordinal)
       page = await store.page(exactQuery(tokensIn(criteria, regions)), window)
       answers.set(key, page)
       reserveRows(caller, page.rows)
-      await pause()
     }
     const sampled = page.rows.slice(0, samplesLeft)
     samplesLeft -= sampled.length
@@ -94,10 +96,11 @@ export async function compareAccess(
 
 /** Returns how many tokens are revealed after and were not before, by whatever permission. */
 export async function countNewlyRevealed(
-  { store, keys, now }: Pick<Deps, 'store' | 'keys' | 'now'>,
-  tenantId: string,
+  { store, keys, now, turns }: Reader,
+  { tenantId, credential }: Asker,
   pair: GrantsPair,
 ): Promise<number> {
+  await turns.next(credential.ordinal)
   const reveals = (grants: GrantsPair['before'], region: Region): boolean =>
     showingPermissions.some(permission => shownIn(grants, permission, region) === 'reveal')
   const regions = regionsOf(pair).filter(
