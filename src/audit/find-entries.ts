@@ -6,7 +6,6 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
-import { pauses } from '../lib/work.ts'
 import { logBundlesRead, logBytesOpenedMax, logEntriesOpenedMax } from '../limits/work-limits.ts'
 import type { Store, StoredBundle } from '../store/contract.ts'
 import { readBundle, type PlacedEntry } from './bundle.ts'
@@ -16,7 +15,8 @@ import { piecesOf, type LogReader } from './find-pieces.ts'
 export interface EntryReader {
   readonly store: Pick<Store, 'bundles' | 'derived' | 'logRange'>
   readonly keys: Pick<Keys, 'auditKey' | 'auditIndexKey'>
-  readonly elapsedMs: () => number
+  /** Awaited between two pieces of work, so that others run. */
+  readonly pause: () => Promise<void> | undefined
 }
 
 /** One request for entries. */
@@ -29,7 +29,6 @@ interface Search extends EntryReader, LogReader {
 
 const searchOf = (reader: EntryReader): Search => ({
   ...reader,
-  pause: pauses(reader.elapsedMs),
   opened: { entries: 0, bytes: 0 },
 })
 

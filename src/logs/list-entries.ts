@@ -5,13 +5,15 @@
 import type { PlacedEntry } from '../audit/bundle.ts'
 import type { AuditEntry } from '../audit/entry.ts'
 import type { EntryFilter } from '../audit/entry-filter.ts'
-import { findBelow, findPage, type TakeEntry } from '../audit/find-entries.ts'
+import { findBelow, findPage, type EntryReader, type TakeEntry } from '../audit/find-entries.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../lib/errors.ts'
 import { listAnswerCharsMax } from '../limits/limits.ts'
+import { turnsByTime } from '../lib/work.ts'
 import { logEntriesOpenedMax } from '../limits/work-limits.ts'
 import type { Budgeted } from '../records/budgeted.ts'
 import { sealCursor, unsealCursor } from '../records/cursor.ts'
+import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 
 /** Repeats no id, which may be long, and which may say something. */
@@ -63,6 +65,14 @@ function printer({ budget }: Budgeted): { readonly items: string[]; readonly tak
   return { items, take }
 }
 
+type LogCaller = Budgeted & Pick<Caller, 'credential'>
+
+/** Hundreds of costly questions at once keep nobody waiting for more than one piece of one. */
+const readerFor = (deps: Deps, { credential }: LogCaller): EntryReader => ({
+  ...deps,
+  pause: turnsByTime(deps, credential.ordinal),
+})
+
 /** JSON texts of the entries of a page, and how many match in all. */
 export interface LogPage {
   readonly items: readonly string[]
@@ -72,12 +82,13 @@ export interface LogPage {
 /** @throws ApiError `invalid_request` if too much would have to be opened, or would be answered */
 export async function listLogPage(
   deps: Deps,
-  caller: Budgeted,
+  caller: LogCaller,
   filter: EntryFilter,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<LogPage> {
   const { items, take } = printer(caller)
-  const found = await findPage(deps, filter, { offset: (page - 1) * size, limit: size }, take)
+  const window = { offset: (page - 1) * size, limit: size }
+  const found = await findPage(readerFor(deps, caller), filter, window, take)
   if ('total' in found) return { items, total: found.total }
   if (found.refused === 'room') {
     throw invalid(
@@ -109,7 +120,7 @@ export interface LogStretch {
 /** @throws ApiError `invalid_request` for a cursor that is not of this list */
 export async function listLogStretch(
   deps: Deps,
-  caller: Budgeted,
+  caller: LogCaller,
   filter: EntryFilter,
   { start, at, size }: LogWalk,
 ): Promise<LogStretch> {
@@ -117,7 +128,7 @@ export async function listLogStretch(
   const question = JSON.stringify(['logs', filter])
   const before = start === '' ? Infinity : unsealCursor(scope, question, start, at)
   const { items, take } = printer(caller)
-  const next = await findBelow(deps, filter, { before, limit: size }, take)
+  const next = await findBelow(readerFor(deps, caller), filter, { before, limit: size }, take)
   const isEnd = next === undefined || next === 0
   return { items, next: isEnd ? undefined : sealCursor(scope, deps.randomBytes, question, next) }
 }

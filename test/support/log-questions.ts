@@ -12,6 +12,7 @@ import { findBelow, findPage } from '../../src/audit/find-entries.ts'
 import { indexNext } from '../../src/audit/search-index.ts'
 import { createKeyring } from '../../src/crypto/keyring-format.ts'
 import { makeKeys } from '../../src/crypto/keyring.ts'
+import { pauses } from '../../src/lib/work.ts'
 import { bundleEntriesMax, leafBytes } from '../../src/limits/work-limits.ts'
 import { elapsedMs, randomBytes } from '../../src/server/process/system.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -65,7 +66,12 @@ const drawnFilter = (lastMs: number): fc.Arbitrary<EntryFilter> =>
     beforeMs: seldom(fc.integer({ min: startMs - 1, max: lastMs + 1 })),
   })
 
-export const reader = (store: Store) => ({ store, keys, elapsedMs })
+export const reader = (store: Store) => ({
+  store,
+  keys,
+  elapsedMs,
+  pause: pauses(elapsedMs),
+})
 
 /** Indexes the next slice of a log in a process that ends before its second write. */
 export async function indexHalf(store: Store): Promise<void> {
