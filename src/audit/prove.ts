@@ -5,6 +5,7 @@
 import type { Keys } from '../crypto/keyring.ts'
 import { utf8Text } from '../lib/bytes.ts'
 import { ApiError, assertStored } from '../lib/errors.ts'
+import { leafBundlesRead } from '../limits/work-limits.ts'
 import type { Store } from '../store/contract.ts'
 import { openBundle, type LoggedEntry } from './bundle.ts'
 import { checkpointIn, type Checkpoint } from './checkpoint.ts'
@@ -35,24 +36,37 @@ export async function newestCheckpoint(store: ReadStore): Promise<NewestCheckpoi
   return { ...checkpoint, note }
 }
 
-/** Reads leaf hashes that follow each other. */
-async function leavesOf(store: ReadStore, first: number, count: number): Promise<Uint8Array[]> {
+/** Awaited between two pieces of work, so that others run. */
+type Pause = () => Promise<void> | undefined
+
+/** Reads leaf hashes that follow each other, of few bundles at once: these may be long. */
+async function leavesOf(
+  store: ReadStore,
+  pause: Pause,
+  first: number,
+  count: number,
+): Promise<Uint8Array[]> {
   const leaves: Uint8Array[] = []
   while (leaves.length < count) {
     const from = first + leaves.length
-    const bundles = await store.bundles({ from }, count - leaves.length)
+    const most = Math.min(count - leaves.length, leafBundlesRead)
+    const bundles = await store.bundles({ from }, most)
     if (bundles.length === 0) break
     for (const bundle of bundles) {
       leaves.push(...bundle.leaves.slice(first + leaves.length - bundle.first))
     }
+    await pause()
   }
   return leaves.slice(0, count)
 }
 
-export async function hashesOf(store: ReadStore): Promise<LogHashes> {
+export async function hashesOf(
+  store: ReadStore,
+  pause: Pause = () => undefined,
+): Promise<LogHashes> {
   const pruned = await readDerived(store, prunedFrontierKey)
   return {
-    leaves: (first, count) => leavesOf(store, first, count),
+    leaves: (first, count) => leavesOf(store, pause, first, count),
     derived: key => readDerived(store, key),
     pruned: pruned === undefined ? emptyFrontier : decodeFrontier(pruned),
   }
@@ -76,12 +90,16 @@ export async function findLogged(
 }
 
 /** @throws ApiError `not_found` if no checkpoint covers it yet */
-export async function proveLogged(store: ReadStore, logged: LoggedEntry): Promise<ProvenEntry> {
+export async function proveLogged(
+  store: ReadStore,
+  logged: LoggedEntry,
+  pause: Pause,
+): Promise<ProvenEntry> {
   const checkpoint = await newestCheckpoint(store)
   if (logged.sequence >= checkpoint.size) {
     throw new ApiError('not_found', 'This entry is not signed yet: ask again in a second.')
   }
-  const hashes = await hashesOf(store)
+  const hashes = await hashesOf(store, pause)
   const proof = await proveInclusion(hashes, logged.sequence, checkpoint.size)
   return { logged, checkpoint, proof }
 }

@@ -22,6 +22,8 @@ export interface OperationCall<P = Params> {
    * @throws ApiError `too_many_requests`
    */
   readonly countItems: (count: number) => void
+  /** True once nobody waits for the answer. */
+  readonly isAbandoned: () => boolean
   /** True once nobody waits for the answer, or the process takes no more requests. */
   readonly isEnding: () => boolean
   /** Resolves if its credential still may; rejects with the refusal that it gets now. */

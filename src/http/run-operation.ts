@@ -29,6 +29,7 @@ function callOf(
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),
+    isAbandoned: () => x.request.signal.aborted,
     isEnding: () => x.request.signal.aborted || x.isServerEnding(),
     async assertStillPermitted() {
       if (operation !== undefined) await callerNow(admission, operation, x)

@@ -96,6 +96,8 @@ export const logIndexTurnMs = 1
 export const logIndexReadMax = 1_000
 /** decision: bundles read at once. */
 export const logBundlesRead = 32
+/** decision: bundles read at once for their hashes alone; each may have a megabyte of entries. */
+export const leafBundlesRead = 8
 /** decision: entries that a request may open to find others; they take up to 0.4 s. */
 export const logEntriesOpenedMax = 20_000
 /** decision: bytes of the bundles that a request may open to find entries. */

@@ -9,12 +9,11 @@ import { findBelow, findPage, type EntryReader, type TakeEntry } from '../audit/
 import type { Deps } from '../deps.ts'
 import { invalid } from '../lib/errors.ts'
 import { listAnswerCharsMax } from '../limits/limits.ts'
-import { turnsByTime } from '../lib/work.ts'
 import { logEntriesOpenedMax } from '../limits/work-limits.ts'
 import type { Budgeted } from '../records/budgeted.ts'
 import { sealCursor, unsealCursor } from '../records/cursor.ts'
-import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
+import { paceOf, type LogCall } from './log-pace.ts'
 
 /** Repeats no id, which may be long, and which may say something. */
 function messageOf({ operation, result, reason, count = 1 }: AuditEntry): string {
@@ -65,12 +64,9 @@ function printer({ budget }: Budgeted): { readonly items: string[]; readonly tak
   return { items, take }
 }
 
-type LogCaller = Budgeted & Pick<Caller, 'credential'>
-
-/** Hundreds of costly questions at once keep nobody waiting for more than one piece of one. */
-const readerFor = (deps: Deps, { credential }: LogCaller): EntryReader => ({
+const readerFor = (deps: Deps, call: LogCall): EntryReader => ({
   ...deps,
-  pause: turnsByTime(deps, credential.ordinal),
+  pause: paceOf(deps, call),
 })
 
 /** JSON texts of the entries of a page, and how many match in all. */
@@ -82,13 +78,13 @@ export interface LogPage {
 /** @throws ApiError `invalid_request` if too much would have to be opened, or would be answered */
 export async function listLogPage(
   deps: Deps,
-  caller: LogCaller,
+  call: LogCall,
   filter: EntryFilter,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<LogPage> {
-  const { items, take } = printer(caller)
+  const { items, take } = printer(call.caller)
   const window = { offset: (page - 1) * size, limit: size }
-  const found = await findPage(readerFor(deps, caller), filter, window, take)
+  const found = await findPage(readerFor(deps, call), filter, window, take)
   if ('total' in found) return { items, total: found.total }
   if (found.refused === 'room') {
     throw invalid(
@@ -120,15 +116,15 @@ export interface LogStretch {
 /** @throws ApiError `invalid_request` for a cursor that is not of this list */
 export async function listLogStretch(
   deps: Deps,
-  caller: LogCaller,
+  call: LogCall,
   filter: EntryFilter,
   { start, at, size }: LogWalk,
 ): Promise<LogStretch> {
   const scope = deps.keys.tenant(filter.tenantId)
   const question = JSON.stringify(['logs', filter])
   const before = start === '' ? Infinity : unsealCursor(scope, question, start, at)
-  const { items, take } = printer(caller)
-  const next = await findBelow(readerFor(deps, caller), filter, { before, limit: size }, take)
+  const { items, take } = printer(call.caller)
+  const next = await findBelow(readerFor(deps, call), filter, { before, limit: size }, take)
   const isEnd = next === undefined || next === 0
   return { items, next: isEnd ? undefined : sealCursor(scope, deps.randomBytes, question, next) }
 }

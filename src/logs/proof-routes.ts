@@ -7,12 +7,12 @@ import { Elysia } from 'elysia'
 import { findLogged, newestCheckpoint, proveLogged } from '../audit/prove.ts'
 import { readPublicLog } from '../audit/public-log.ts'
 import type { Deps } from '../deps.ts'
-import { operation, type Reply } from '../http/operation.ts'
+import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { on } from '../http/routes.ts'
 import { hexOf } from '../lib/bytes.ts'
 import { ApiError } from '../lib/errors.ts'
-import type { Caller } from '../rules/caller.ts'
+import { paceOf } from './log-pace.ts'
 
 const note = Type.String({ description: 'A signed note of C2SP tlog-checkpoint.' })
 
@@ -81,11 +81,11 @@ const absent = () => new ApiError('not_found', 'There is no such entry, or it wa
 const sequenceIn = (text: string): number =>
   /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
 
-async function tellProof(deps: Deps, { tenantId }: Caller, text: string): Promise<Reply> {
-  const sequence = sequenceIn(text)
+async function tellProof(deps: Deps, call: OperationCall<{ readonly id: string }>): Promise<Reply> {
+  const sequence = sequenceIn(call.params.id)
   const logged = Number.isFinite(sequence) ? await findLogged(deps, sequence) : undefined
-  if (logged?.entry.tenantId !== tenantId) throw absent()
-  const { checkpoint, proof } = await proveLogged(deps.store, logged)
+  if (logged?.entry.tenantId !== call.caller.tenantId) throw absent()
+  const { checkpoint, proof } = await proveLogged(deps.store, logged, paceOf(deps, call))
   const told = {
     sequence,
     entry: logged.line,
@@ -118,7 +118,7 @@ const proof = (deps: Deps) =>
     permission: 'log:read',
     success: { status: 200, schema: proofSchema, examples: proofExamples },
     failures: [401, 403, 404],
-    run: ({ caller, params }) => tellProof(deps, caller, params.id),
+    run: call => tellProof(deps, call),
   })
 
 export const logProofRoutes = (deps: Deps, pipeline: Pipeline) =>

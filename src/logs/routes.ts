@@ -16,14 +16,15 @@ import { logListExamples } from './log-examples.ts'
 import { readLogFilter } from './log-filters.ts'
 import { entityTypesSchema, listLogsQuery, logListSchema } from './schema.ts'
 
-async function list(deps: Deps, { caller, query }: OperationCall): Promise<Reply> {
+async function list(deps: Deps, call: OperationCall): Promise<Reply> {
+  const { caller, query } = call
   const request = readPartRequest(query)
   const filter = readLogFilter(query, caller.tenantId)
   if ('page' in request) {
-    const { items, total } = await listLogPage(deps, caller, filter, request)
+    const { items, total } = await listLogPage(deps, call, filter, request)
     return { status: 200, json: printPage(request, total, items) }
   }
-  const { items, next } = await listLogStretch(deps, caller, filter, request)
+  const { items, next } = await listLogStretch(deps, call, filter, request)
   return { status: 200, json: printStretch(request.size, next, items) }
 }
 

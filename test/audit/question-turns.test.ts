@@ -2,32 +2,71 @@
  * Questions to the audit log that open much of it: they run in the turns of long work.
  */
 import { expect, test } from 'bun:test'
+import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import type { Deps } from '../../src/deps.ts'
+import { leafBundlesRead } from '../../src/limits/work-limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { openTestVault, requestOf } from '../support/vault.ts'
 
 const bundles = 20
 
-test.each(['page=1', 'start='])('one with %s takes a turn after each bundle', async list => {
+/** Returns the deps of a vault with as many bundles, in which each piece of work seems long. */
+async function openSlow() {
   const vault = await openTestVault(720)
   for (let at = 0; at < bundles; at += 1) {
     const { tenantId } = vault
     const entry = { atMs: 0, tenantId, operation: 'getToken', entityIds: [], result: 200 }
     await vault.deps.store.write([vault.deps.audit.changeOf(entry)])
   }
-  let [ms, turns] = [0, 0]
+  const seen = { turns: 0, bundlesAtOnce: 0 }
+  let ms = 0
   const deps: Deps = {
     ...vault.deps,
-    // Each piece seems long.
+    store: {
+      ...vault.deps.store,
+      bundles(range, limit) {
+        seen.bundlesAtOnce = Math.max(seen.bundlesAtOnce, limit)
+        return vault.deps.store.bundles(range, limit)
+      },
+    },
     elapsedMs: () => (ms += 1_000),
     turns: {
       ...vault.deps.turns,
       async next() {
-        turns += 1
+        seen.turns += 1
       },
     },
   }
-  const asked = requestOf('GET', `/logs?trace_id=none&${list}`, { key: vault.managementKey })
-  expect((await buildApp(deps).handle(asked)).status).toBe(200)
-  expect(turns).toBeGreaterThanOrEqual(bundles)
+  return { vault, deps, seen }
+}
+
+const ask = ({ vault, deps }: Awaited<ReturnType<typeof openSlow>>, path: string, init = {}) => {
+  const asked = requestOf('GET', path, { key: vault.managementKey })
+  return buildApp(deps).handle(new Request(asked, init))
+}
+
+test.each(['page=1', 'start='])('one with %s takes a turn after each bundle', async list => {
+  const slow = await openSlow()
+  expect((await ask(slow, `/logs?trace_id=none&${list}`)).status).toBe(200)
+  expect(slow.seen.turns).toBeGreaterThanOrEqual(bundles)
+})
+
+test('one that nobody waits for ends at its next turn', async () => {
+  const slow = await openSlow()
+  const gone = { signal: AbortSignal.abort() }
+  expect((await ask(slow, '/logs?trace_id=none&page=1', gone)).status).toBe(408)
+  expect(slow.seen.turns).toBe(1)
+})
+
+test('a proof reads few bundles at once, and takes turns', async () => {
+  const slow = await openSlow()
+  const { vault, seen } = slow
+  let kept: Uint8Array | undefined
+  const place = { read: () => kept, write: (bytes: Uint8Array) => void (kept = bytes) }
+  const checkpoints = makeCheckpoints({ ...vault.deps, place })
+  await vault.deps.audit.flush()
+  while ((await checkpoints.next()) !== undefined) await vault.deps.audit.flush()
+  expect((await ask(slow, '/logs/3/proof')).status).toBe(200)
+  expect(seen.bundlesAtOnce).toBeLessThanOrEqual(leafBundlesRead)
+  expect(seen.turns).toBeGreaterThan(0)
 })
