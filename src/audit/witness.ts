@@ -66,6 +66,10 @@ export function decideWitness(
     return { status: 422, body: 'this does not continue what was cosigned before\n', origin }
   }
   const line = cosignatureLine(opened.text, signer, Math.floor(wallMs() / 1_000))
+  // Its readers take no more signatures than this witness does.
+  if (openNote(request.note + line, [signer.key]).fault !== undefined) {
+    return { status: 400, body: 'expected fewer signatures\n' }
+  }
   const answer = { status: 200, body: line, origin } as const
   // Anybody may send a public note again, with signatures of nobody behind its own.
   if (known !== undefined && seen.size === checkpoint.size) return answer

@@ -8,6 +8,7 @@ import { openNote, signNote } from '../../../src/audit/signed-note.ts'
 import { printCheckpoint } from '../../../src/audit/checkpoint.ts'
 import { decideWitness } from '../../../src/audit/witness.ts'
 import { printWitnessRequest, readWitnessRequest } from '../../../src/audit/witness-request.ts'
+import { noteSignaturesMax } from '../../../src/limits/operation-limits.ts'
 import { leavesOf, subProof, treeHash } from '../../support/tree-log.ts'
 
 const origin = 'coffer/4f1c'
@@ -54,6 +55,16 @@ describe('a witness', () => {
     const note = signNote(text, [stranger, log])
     const { cosigned = '' } = ask({ seen: 0, proof: [], note })
     expect(openNote(cosigned, [stranger.key]).fault).toBeUndefined()
+  })
+
+  test('adds no signature beyond those that readers take', () => {
+    const text = printCheckpoint({ origin, size: 3, root: treeHash(leaves.slice(0, 3)) })
+    const signedBy = (others: number) =>
+      signNote(text, [log, ...Array.from({ length: others }, () => stranger)])
+    const { cosigned = '' } = ask({ seen: 0, proof: [], note: signedBy(noteSignaturesMax - 2) })
+    expect(openNote(cosigned, [log.key]).fault).toBeUndefined()
+    const full = ask({ seen: 0, proof: [], note: signedBy(noteSignaturesMax - 1) })
+    expect([full.status, full.cosigned]).toEqual([400, undefined])
   })
 
   test('tells the size that it has seen, and nothing else, to who is behind or ahead', () => {
