@@ -136,6 +136,7 @@ describe('a hostile token breaks no screen', () => {
   const samples: readonly (readonly [string, unknown, string])[] = [
     ['markup', markup, '<img src=x'],
     ['turned', turned, '⟨202E⟩'],
+    ['blank', 'safe\u3164end', '⟨3164⟩'],
     ['huge', 'a'.repeat(512 * 1_024 - 2), 'Show more (522,286 characters left)'],
     ['wide', Array.from({ length: 10_000 }, (_, index) => ({ index })), 'Show more'],
   ]

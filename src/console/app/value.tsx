@@ -15,7 +15,7 @@ import {
 import { printValue } from './exact-json.ts'
 
 /** Characters that turn the direction of text or are not seen; line ends and tabs stay. */
-const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 const nameOf = (character: string): string =>
   `⟨${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
