@@ -79,23 +79,27 @@ export const settingLines = (options: LineOptions, command: Command): readonly S
  * The same for callers: they learn nothing of the machine, and no secret.
  */
 
-/** Settings that name a place of the machine or beside it, or a secret. */
-const placeNames: ReadonlySet<string> = new Set([
-  'data',
-  'master_key_file',
-  'master_key_credential',
-  'master_key',
-  'passphrase',
-  'passphrase_fd',
-  'store',
-  'store_password_file',
-  'socket',
-  'tls_cert',
-  'tls_key',
-  'tls_client_ca',
-  'backup_to',
-  'erasure_log',
-  'audit_checkpoints_to',
+/** Texts that name neither a place nor a secret; any other text is told as set, and not shown. */
+const shownTexts: ReadonlySet<string> = new Set([
+  'host',
+  'socket_mode',
+  'socket_group',
+  'check_path',
+  'ops_host',
+  'backup_every',
+  'log_level',
+  'log_format',
+  'log_priority',
+  'log_requests',
+  'key_headers',
+  'header_prefix',
+  'base_path',
+  'cors_origins',
+  'trusted_proxies',
+  'egress_allow',
+  'audit_reads',
+  'audit_witnesses',
+  'cvc_lifetime',
 ])
 
 function originOf(from: string): Pick<ShownSetting, 'from' | 'by'> {
@@ -107,21 +111,27 @@ function originOf(from: string): Pick<ShownSetting, 'from' | 'by'> {
     : { from: 'file', by: `line ${line}` }
 }
 
-const isShown = (value: unknown): value is NonNullable<ShownSetting['value']> =>
-  ['string', 'number', 'boolean'].includes(typeof value) ||
+const isText = (value: unknown): value is string | string[] =>
+  typeof value === 'string' ||
   (Array.isArray(value) && value.every(item => typeof item === 'string'))
 
 /** User and password of an address. */
-const hasCredentials = (value: unknown): boolean =>
-  [value].flat().some(text => typeof text === 'string' && /:\/\/[^/]*@/.test(text))
+const hasCredentials = (text: string): boolean => /:\/\/[^/]*@/.test(text)
+
+/** Returns the value if a caller may see it. */
+function shownValue(name: string, value: unknown): ShownSetting['value'] {
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (!isText(value) || !shownTexts.has(name)) return undefined
+  return [value].flat().some(hasCredentials) ? undefined : value
+}
 
 function shownLine({ name, value, from }: SettingLine): ShownSetting {
   const origin = originOf(from)
   if (value === null) return { name, ...origin }
-  if (placeNames.has(name) || hasCredentials(value) || !isShown(value)) {
-    return { name, is_hidden: true, ...origin }
-  }
-  return { name, value, ...origin }
+  const shown = shownValue(name, value)
+  return shown === undefined
+    ? { name, is_hidden: true, ...origin }
+    : { name, value: shown, ...origin }
 }
 
 /** Returns the settings of a vault without a folder of its own. */

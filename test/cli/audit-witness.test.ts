@@ -125,12 +125,14 @@ describe('a witness', () => {
     expect(await back.end('SIGTERM')).toBe(0)
     const event = '"event":"audit_diverged","witness":"witness.example","outcome":"diverged"'
     expect(await back.stderr).toContain(event)
+    expect(await back.stderr).not.toContain('audit_not_cosigned')
     // Grown beyond what was cosigned, it has the size, and other entries.
     const seen = sizeIn(await cosigned())
     while ((await sizeOfLog()) <= seen) await serveAlone()
     const grown = await serve()
     await untilCounted(grown, 'diverged')
     expect(await grown.end('SIGTERM')).toBe(0)
+    expect(await grown.stderr).not.toContain('audit_not_cosigned')
     expect(await cosigned()).toBe(await Bun.file(pinned).text())
   }, 300_000)
 

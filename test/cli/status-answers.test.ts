@@ -116,6 +116,8 @@ describe('one process', () => {
     expect(of('mask_guard')).toMatchObject({ from: 'environment', by: 'COFFER_MASK_GUARD' })
     expect(of('strict_masks')).toMatchObject({ value: false, from: 'file', by: 'line 4' })
     expect(of('port')).toMatchObject({ value: 0, from: 'flag' })
+    expect(of('backup_every')).toMatchObject({ value: '6h', from: 'file' })
+    expect(of('cors_origins')).toMatchObject({ value: ['*'], from: 'default' })
     expect(of('tls_key')).toEqual({ name: 'tls_key', from: 'default' })
     for (const name of ['data', 'master_key_file', 'backup_to']) {
       expect(of(name)).toMatchObject({ is_hidden: true })

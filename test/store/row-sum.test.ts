@@ -5,6 +5,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../src/lib/bytes.ts'
+import { makeSumCheck } from '../../src/store/core/check-sum.ts'
+import { emptySum, encodeSum, sumAfter } from '../../src/store/core/row-sum.ts'
 import { beginSum } from '../../src/store/lmdb/kept-sum.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { copyStore } from '../../src/store/lmdb/maintenance/compact-copy.ts'
@@ -149,6 +151,23 @@ describe('a store that keeps a sum', () => {
     await inserted(store, { uniques: [2] })
     await expectSum(store)
     await store.close()
+  })
+
+  test('is of as many rows as there are, and of their states', () => {
+    const row = rowOf({ uniques: [1] })
+    const sum = sumAfter(emptySum(5), [{ from: undefined, to: row }], sumSealer, 5)
+    const total = sum.total.map(byte => byte ^ 1)
+    const cases = [
+      [sum, []],
+      [{ ...sum, rows: 2 }, ['rows_differ']],
+      [{ ...sum, total }, ['rows_differ']],
+    ] as const
+    for (const [kept, finds] of cases) {
+      const check = makeSumCheck(sumSealer)
+      check.add(row)
+      const sealed = sumSealer.seal(encodeSum(kept))
+      expect(check.end({ sealed, logNext: 5 })).toEqual([...finds])
+    }
   })
 
   test('never goes on from a sum that others put there', async () => {
