@@ -22,6 +22,7 @@ import { readOptions, type Options } from './options.ts'
 import { figure, machineText, reportOf, sidesTableOf, tableOf, type Report } from './report.ts'
 import type { Bench, Outcome, Scenario } from './scenario.ts'
 import { accessScenarios } from './scenarios/access.ts'
+import { consoleScenarios } from './scenarios/console.ts'
 import { createScenarios } from './scenarios/creates.ts'
 import { databaseScenarios } from './scenarios/databases.ts'
 import { expiryScenarios } from './scenarios/expiry.ts'
@@ -51,6 +52,7 @@ const scenarios: readonly Scenario[] = [
   ...largeScenarios,
   ...sizeScenarios,
   ...accessScenarios,
+  ...consoleScenarios,
 ]
 
 const say = (line: string): void => console.info(line)
