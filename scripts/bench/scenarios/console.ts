@@ -17,7 +17,6 @@ import { copyDataSet, freshFolder, type DataSet } from '../data-sets.ts'
 import { askJson } from '../load.ts'
 import { atMost, countText, type Bench, type Outcome, type Scenario } from '../scenario.ts'
 import { withCoffer, type Server } from '../servers.ts'
-import { median } from '../statistics.ts'
 
 const paintMsMax = 300
 const screenMsMax = 100
@@ -174,10 +173,19 @@ async function measureWith(browser: Browser, bench: Bench): Promise<Outcome> {
   return outcomeOf(countText(large), paints, drawings)
 }
 
+const told = ({ askedMs, answeredMs, drawnMs }: Drawing): string =>
+  `asked after ${askedMs.toFixed(0)}, answered after ${answeredMs.toFixed(0)}, ` +
+  `drawn after ${drawnMs.toFixed(0)} ms`
+
+function noteOf(name: string, all: readonly Drawing[]): string {
+  const ordered = all.toSorted((a, b) => a.drawnMs - b.drawnMs)
+  const [middle, slowest] = [ordered[Math.floor(ordered.length / 2)], ordered.at(-1)]
+  if (middle === undefined || slowest === undefined) return `${name}: never drawn`
+  return `${name}: the middle one ${told(middle)}; the slowest ${told(slowest)}`
+}
+
 function outcomeOf(count: string, paints: readonly number[], drawings: Drawings): Outcome {
   const check = { unit: 'ms', isSteady: false } as const
-  const middle = (all: readonly Drawing[], member: keyof Drawing): string =>
-    median(all.map(each => each[member])).toFixed(0)
   const screens = [...drawings]
   return {
     checks: [
@@ -196,11 +204,7 @@ function outcomeOf(count: string, paints: readonly number[], drawings: Drawings)
         values: all.map(({ drawnMs }) => drawnMs),
       })),
     ],
-    notes: screens.map(
-      ([name, all]) =>
-        `${name}: asked after ${middle(all, 'askedMs')} ms, answered after ` +
-        `${middle(all, 'answeredMs')} ms, drawn after ${middle(all, 'drawnMs')} ms (medians)`,
-    ),
+    notes: screens.map(([name, all]) => noteOf(name, all)),
   }
 }
 

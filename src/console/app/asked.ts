@@ -4,7 +4,7 @@
  * @module
  */
 import { useSignal, type Signal } from '@preact/signals'
-import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
 import { ask, type Question, type Refusal } from './vault.ts'
 
 export type AnswerState<T> =
@@ -51,6 +51,7 @@ export function useAnswer<T>(question: Question | undefined) {
   const again = useCallback(() => {
     if (text !== undefined) void run(JSON.parse(text) as Question)
   }, [text, run])
-  useEffect(again, [again])
+  // At once: effects of the other kind wait for a frame without the answer.
+  useLayoutEffect(again, [again])
   return { asked, again }
 }
