@@ -5,7 +5,7 @@
  */
 import puppeteer, { type Browser, type Page } from 'puppeteer-core'
 
-/** What stands on a screen once it is drawn whole. */
+/** Signs that a screen is drawn whole. */
 export interface Shown {
   /** Text of its title. */
   readonly title: string
