@@ -140,6 +140,8 @@ export const resealScanRows = 500
  * 1 MiB took 5 ms, in each turn of a request that has several.
  */
 export const scrubChunkBytes = 131_072
+/** decision: rest after each such piece, in milliseconds: about as long as it took. */
+export const scrubRestMs = 1
 /** decision: searches for earlier keyrings, until one finds none. */
 export const scrubLooksMax = 10
 

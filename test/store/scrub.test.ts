@@ -52,7 +52,7 @@ test.each([1, 16, 17, 1_024])(
 
 test('many pieces are no more work than some', async () => {
   const folder = temporaryFolder()
-  writeFileSync(join(folder, 'data.mdb'), filler(scrubChunkBytes))
+  writeFileSync(join(folder, 'data.mdb'), filler(8 * scrubChunkBytes))
   const workOf = async (count: number): Promise<number> => {
     const pieces = piecesOf(count)
     const took = []

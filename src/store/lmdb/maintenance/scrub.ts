@@ -8,10 +8,10 @@
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { bufferOf } from '../../../lib/bytes.ts'
 import type { LmdbEnvironment } from '../environment.ts'
-import { scrubChunkBytes } from '../../../limits/operation-limits.ts'
+import { scrubChunkBytes, scrubRestMs } from '../../../limits/operation-limits.ts'
 
 /** Length of the pieces searched for, each separately: a page may keep a part of the whole. */
 const pieceBytes = 16
@@ -74,7 +74,7 @@ function findInOnePass(pieces: readonly Uint8Array[]): FindHits {
   }
 }
 
-/** Searches in chunks, and yields to other work between them. */
+/** Searches in chunks, and rests between them: it leaves half of a processor to other work. */
 async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit[]> {
   const room = Buffer.alloc(scrubChunkBytes + pieceBytes - 1)
   const find = pieces.length < onePassFrom ? findOneByOne(pieces) : findInOnePass(pieces)
@@ -83,7 +83,7 @@ async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit
   for (let from = 0; from < size; from += scrubChunkBytes) {
     const length = readSync(file, room, 0, room.length, from)
     hits.push(...find(room.subarray(0, length), from))
-    await setImmediate()
+    await setTimeout(scrubRestMs)
   }
   return hits
 }
