@@ -74,6 +74,7 @@ describe.each(looks)('a support desk, $scheme and $width wide', look => {
     await waitForText(page, 'XXXXXXXXXXXX4242')
     await waitForText(page, 'This key lacks log:read')
     const text = await pageText(page)
+    expect(text).toContain('No private key can hold it. Lock the console, and use a management key')
     expect(text).toContain('Masked: rule 0 (priority 1, container /) decides.')
     expect(text).toContain('/pci/high/')
     expect(text).not.toContain('4242424242424242')
@@ -102,6 +103,7 @@ test('a query that is wrong, and one that finds nothing, say so', async () => {
   await page.type('#query', 'colour:red')
   await page.keyboard.press('Enter')
   await waitForText(page, 'expected one of the fields')
+  await waitForText(page, 'Name the field before what you look for')
   await page.$eval('#query', field => {
     const { select } = field as unknown as { select: () => void }
     select.call(field)
@@ -114,6 +116,7 @@ test('a query that is wrong, and one that finds nothing, say so', async () => {
 test('a key that may not read tokens is told which permission it lacks', async () => {
   const { page } = await openConsole(vault)
   await unlock(page, vault.managementKey)
+  await press(page, 'Tokens')
   await waitForText(page, 'This key lacks token:read')
   expect(await seriousIn(page, '.notice')).toEqual([])
 })

@@ -11,7 +11,7 @@ import { Answer, Empty } from './notices.tsx'
 import { openApplication } from './place.ts'
 import { onLock } from './sitting.ts'
 import { Table } from './table.tsx'
-import { Text } from './value.tsx'
+import { Id, Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 const pageNumber = signal(1)
@@ -25,6 +25,9 @@ const Row = ({ application }: { readonly application: Application }) => (
       <button type="button" class="link" onClick={() => openApplication(application.id)}>
         <Text of={application.name} />
       </button>
+      <div class="hint">
+        <Id of={application.id} />
+      </div>
     </th>
     <td data-label="Type">{application.type}</td>
     <td data-label="Rules">{application.rules.length}</td>

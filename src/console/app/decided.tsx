@@ -5,8 +5,11 @@
 import type { AccessStep, OwnAccess } from '../../client/interface.ts'
 import { Text } from './value.tsx'
 
-function outcomeOf({ decides, holds_permission: holds, covers }: AccessStep): string {
+function outcomeOf(step: AccessStep): string {
+  const { decides, holds_permission: holds, covers } = step
   if (decides) return 'decides'
+  // A plain permission, which has no container.
+  if (!holds && step.container === undefined) return 'is not held'
   if (!holds) return 'lacks the permission'
   return covers ? 'comes later' : 'does not cover it'
 }

@@ -32,7 +32,7 @@ const fields = [
   ['actor_id', 'By the application', ''],
   ['operation', 'Operation', 'getToken'],
   ['start_date', 'From (UTC)', '2026-03-01T00:00:00Z'],
-  ['end_date', 'To before (UTC)', '2026-03-02T00:00:00Z'],
+  ['end_date', 'Before (UTC)', '2026-03-02T00:00:00Z'],
 ] as const
 
 function apply(event: Event): void {
@@ -42,7 +42,7 @@ function apply(event: Event): void {
 }
 
 export const LogFilterForm = () => (
-  <form class="filters" onSubmit={apply} autocomplete="off">
+  <form class="filters ids" onSubmit={apply} autocomplete="off">
     {fields.map(([name, label, placeholder]) => (
       <div key={name}>
         <label for={`filter-${name}`}>{label}</label>

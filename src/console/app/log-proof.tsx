@@ -2,7 +2,7 @@
  * The proof of one entry, verified here and drawn, with the key that was trusted.
  * @module
  */
-import { useSignal } from '@preact/signals'
+import type { Signal } from '@preact/signals'
 import type { LogCheckpoint, LogProof } from '../../client/interface.ts'
 import { Refused } from './notices.tsx'
 import { verifyProof, type Verdict } from './proof.ts'
@@ -15,7 +15,7 @@ interface Verified {
   readonly entry: string
 }
 
-type ProofState =
+export type ProofState =
   | { readonly state: 'nothing' | 'loading' }
   | { readonly state: 'refused'; readonly refusal: Refusal }
   | { readonly state: 'verified'; readonly verified: Verified }
@@ -53,25 +53,47 @@ const Drawn = ({ of: { verdict, key, entry } }: { readonly of: Verified }) => (
   </div>
 )
 
-export function EntryProof({ sequence }: { readonly sequence: number }) {
-  const state = useSignal<ProofState>({ state: 'nothing' })
+interface ProofRowProps {
+  readonly state: Signal<ProofState>
+  /** Columns of the table. */
+  readonly columns: number
+}
+
+interface ProofProps {
+  readonly sequence: number
+  readonly state: Signal<ProofState>
+}
+
+export function VerifyButton({ sequence, state }: ProofProps) {
   const verify = async (): Promise<void> => {
     state.value = { state: 'loading' }
     state.value = await prove(sequence)
   }
   return (
-    <>
-      <button
-        type="button"
-        class="small"
-        aria-label={`Verify entry ${sequence}`}
-        disabled={state.value.state === 'loading'}
-        onClick={() => void verify()}
-      >
-        {state.value.state === 'loading' ? 'Verifying…' : 'Verify'}
-      </button>
-      {state.value.state === 'refused' && <Refused refusal={state.value.refusal} />}
-      {state.value.state === 'verified' && <Drawn of={state.value.verified} />}
-    </>
+    <button
+      type="button"
+      class="small"
+      aria-label={`Verify entry ${sequence}`}
+      disabled={state.value.state === 'loading'}
+      onClick={() => void verify()}
+    >
+      {state.value.state === 'loading' ? 'Verifying…' : 'Verify'}
+    </button>
+  )
+}
+
+/** A row of its own below the entry, since a proof is wider than a column. */
+export function ProofRow({ state: { value }, columns }: ProofRowProps) {
+  if (value.state !== 'refused' && value.state !== 'verified') return null
+  return (
+    <tr class="more">
+      <td colSpan={columns}>
+        {value.state === 'refused' ? (
+          <Refused refusal={value.refusal} />
+        ) : (
+          <Drawn of={value.verified} />
+        )}
+      </td>
+    </tr>
   )
 }

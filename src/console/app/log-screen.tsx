@@ -9,7 +9,7 @@ import { useAnswer } from './asked.ts'
 import { followMs, rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { filterLog, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
-import { EntryProof } from './log-proof.tsx'
+import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
@@ -36,39 +36,45 @@ const About = ({ entry }: { readonly entry: LogEntry }) => {
   )
 }
 
-const Row = ({ entry }: { readonly entry: LogEntry }) => (
-  <tr>
-    <td data-label="When">
-      <Instant of={String(entry.created_at)} />
-    </td>
-    <th scope="row" class="whole" data-label="Operation">
-      <Text of={entry.operation} />
-      {entry.count !== undefined && ` × ${entry.count}`}
-      {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
-    </th>
-    <td data-label="Result">
-      <span class={`badge ${resultKind(entry.result)}`}>
-        {entry.result} {entry.reason}
-      </span>
-      {entry.transform !== undefined && (
-        <span class={`badge ${entry.transform}`}>{entry.transform}</span>
-      )}
-    </td>
-    <td data-label="About">
-      <About entry={entry} />
-    </td>
-    <td data-label="By">
-      {entry.actor_type}{' '}
-      {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
-      {entry.rule !== undefined && <div class="hint">{entry.rule}</div>}
-    </td>
-    <td data-label="Proof">
-      <EntryProof sequence={entry.sequence} />
-    </td>
-  </tr>
-)
-
 const columns = ['When', 'Operation', 'Result', 'About', 'By', 'Proof']
+
+function Row({ entry }: { readonly entry: LogEntry }) {
+  const proof = useSignal<ProofState>({ state: 'nothing' })
+  return (
+    <>
+      <tr>
+        <td data-label="When">
+          <Instant of={String(entry.created_at)} />
+        </td>
+        <th scope="row" class="whole" data-label="Operation">
+          <Text of={entry.operation} />
+          {entry.count !== undefined && ` × ${entry.count}`}
+          {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
+        </th>
+        <td data-label="Result">
+          <span class={`badge ${resultKind(entry.result)}`}>
+            {entry.result} {entry.reason}
+          </span>
+          {entry.transform !== undefined && (
+            <span class={`badge ${entry.transform}`}>{entry.transform}</span>
+          )}
+        </td>
+        <td data-label="About">
+          <About entry={entry} />
+        </td>
+        <td data-label="By">
+          {entry.actor_type}{' '}
+          {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
+          {entry.rule !== undefined && <div class="hint">{entry.rule}</div>}
+        </td>
+        <td data-label="Proof">
+          <VerifyButton sequence={entry.sequence} state={proof} />
+        </td>
+      </tr>
+      <ProofRow state={proof} columns={columns.length} />
+    </>
+  )
+}
 
 const Rows = ({ entries }: { readonly entries: readonly LogEntry[] }) => (
   <Table caption="Entries of the audit log" columns={columns}>

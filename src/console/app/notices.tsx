@@ -25,16 +25,28 @@ export const Empty = ({ title, children }: EmptyProps) => (
   </div>
 )
 
-const Missing = ({ permission }: { readonly permission: string }) => (
-  <div class="notice refused" role="alert">
-    <p class="title">
-      This key lacks <code>{permission}</code>
-    </p>
-    <p>
-      It is a {owner.value?.type} key. Lock the console, and use a key that holds this permission.
-    </p>
-  </div>
-)
+/** Type of the keys that can hold what a screen asks for. */
+const holderOf = (permission: string): string =>
+  permission.startsWith('token:') ? 'private' : 'management'
+
+function Missing({ permission }: { readonly permission: string }) {
+  const holder = holderOf(permission)
+  return (
+    <div class="notice refused" role="alert">
+      <p class="title">
+        This key lacks <code>{permission}</code>
+      </p>
+      {owner.value?.type === holder ? (
+        <p>Lock the console, and use a key that holds this permission.</p>
+      ) : (
+        <p>
+          No {owner.value?.type} key can hold it. Lock the console, and use a {holder} key that
+          does.
+        </p>
+      )}
+    </div>
+  )
+}
 
 interface RefusedProps {
   readonly refusal: Refusal
@@ -49,7 +61,8 @@ export function Refused({ refusal: { status, text, missing }, again }: RefusedPr
       <p>
         <bdi>{text}</bdi>
       </p>
-      {again !== undefined && (
+      {/* What is wrong with a request stays so. */}
+      {again !== undefined && status !== 400 && (
         <button type="button" onClick={again}>
           Try again
         </button>

@@ -89,12 +89,12 @@ function Attention({ failing, findings }: Pick<Status, 'failing' | 'findings'>) 
       <ul class="items findings">
         {failing.map(({ check, is_told_alone: isTold, text }) => (
           <li key={check} class={isTold ? 'warning' : 'fault'}>
-            <strong>{check}</strong> {text}
+            <strong>{check}:</strong> {text}
           </li>
         ))}
         {findings.map(({ level, about, text }) => (
           <li key={about + text} class={level}>
-            <strong>{about}</strong> {text}
+            <strong>{about}:</strong> {text}
           </li>
         ))}
       </ul>
@@ -159,7 +159,7 @@ const Server = ({ of }: { readonly of: Status }) => (
         ['Serving for', printSpan(of.serving_seconds)],
         ['Store', of.store === 'folder' ? 'a folder' : 'a database'],
         ['Workers', of.workers],
-        ['Rows given', of.rows_given !== undefined && printCount(of.rows_given)],
+        ['Rows stored so far', of.rows_given !== undefined && printCount(of.rows_given)],
         ['Refused since its start', of.refusals?.slice(0, 4).map(refusalText).join(', ')],
       ]}
     />

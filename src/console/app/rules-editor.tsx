@@ -188,7 +188,7 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
           {...(confirm === undefined ? {} : { confirm })}
         />
         <button type="button" onClick={onLeave}>
-          Leave as it is
+          Cancel
         </button>
       </div>
       {!isTried && <p class="hint">Simulate these rules before saving them.</p>}

@@ -20,6 +20,7 @@ const origins: Readonly<Record<ShownSetting['from'], string>> = {
 function valueText({ value, is_hidden: isHidden }: ShownSetting): string {
   if (isHidden === true) return 'set, not shown'
   if (value === undefined) return 'not set'
+  if (value === '') return 'empty'
   if (!Array.isArray(value)) return String(value)
   return value.length === 0 ? 'none' : value.join(', ')
 }
@@ -39,13 +40,19 @@ const Row = ({ of }: { readonly of: ShownSetting }) => (
   </tr>
 )
 
+/** Also finds what was typed as a flag or a variable: `--cors-origins`, `COFFER_CORS_ORIGINS`. */
+function matches(setting: ShownSetting, typed: string): boolean {
+  const words = typed.trim().toLowerCase()
+  const name = words.replace(/^(--|coffer_)/, '').replaceAll('-', '_')
+  return setting.name.includes(name) || valueText(setting).toLowerCase().includes(words)
+}
+
 export function SettingsScreen() {
   const { asked, again } = useAnswer<ShownSettings>({ path: '/status/settings' })
   const typed = useSignal('')
   const isChosenAlone = useSignal(false)
   const isWanted = (setting: ShownSetting): boolean =>
-    (!isChosenAlone.value || setting.from !== 'default') &&
-    `${setting.name} ${valueText(setting)}`.includes(typed.value.trim().toLowerCase())
+    (!isChosenAlone.value || setting.from !== 'default') && matches(setting, typed.value)
   return (
     <>
       <h1 tabIndex={-1}>Settings</h1>
@@ -79,10 +86,13 @@ export function SettingsScreen() {
                 </div>
               </div>
               <p class="hint" role="status">
-                {rows.length} of {settings.length}. They change with a restart of the server.
+                {rows.length} of {settings.length}. They are read at the start of the server:
+                restart it to change them.
               </p>
               {rows.length === 0 ? (
-                <Empty title="No such setting" />
+                <Empty title="No such setting">
+                  <p>Clear the filter, or show those that nobody set as well.</p>
+                </Empty>
               ) : (
                 <Table caption="Settings" columns={['Setting', 'Value', 'From']}>
                   {rows.map(setting => (

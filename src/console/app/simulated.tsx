@@ -22,7 +22,7 @@ const Change = ({ change }: { readonly change: AccessChange }) => (
   <li class={change.to === 'reveal' ? 'change reveals' : 'change'}>
     <p>
       <code>{change.permission}</code> <Shown as={change.from} /> → <Shown as={change.to} />:{' '}
-      <strong>{change.count.toLocaleString('en')}</strong>
+      <strong>{change.count.toLocaleString('en')}</strong> {change.count === 1 ? 'token' : 'tokens'}
     </p>
     {change.samples.length > 0 && (
       <details>

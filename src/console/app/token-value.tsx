@@ -52,7 +52,7 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
         </button>
       </div>
       <p id="reason-hint" class="hint">
-        It stands in the audit log with your key. Write no card number and no key into it.
+        The audit log keeps it, with the id of your key. Write no card number and no key into it.
       </p>
     </form>
   )
@@ -98,6 +98,11 @@ export function TokenValue({ token, onRevealed }: TokenValueProps) {
         </p>
       ) : (
         <Value of={data} />
+      )}
+      {mayReveal && data !== undefined && revealed === undefined && (
+        <p class="hint">
+          This is its mask. Your key may see the value too, once you give a reason.
+        </p>
       )}
       {state.state === 'refused' && <Refused refusal={state.refusal} />}
       {isAsking.value ? (

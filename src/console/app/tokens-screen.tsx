@@ -108,17 +108,26 @@ function SearchForm() {
       <details class="hint">
         <summary>How to search</summary>
         <p>
-          A clause is <code>field:value</code>; fields are <code>id</code>, <code>type</code>,{' '}
-          <code>data</code>, <code>fingerprint</code>, <code>container</code>,{' '}
-          <code>metadata.name</code>, <code>created_by</code> and <code>created_at</code>. Join
-          clauses by <code>AND</code>, <code>OR</code>, <code>NOT</code>; quote values with blanks.
-          All below a container: <code>container:/pci/*</code>. Instants:{' '}
+          Write <code>field:value</code>, such as <code>metadata.order:17</code>; fields are{' '}
+          <code>id</code>, <code>type</code>, <code>data</code>, <code>fingerprint</code>,{' '}
+          <code>container</code>, <code>metadata.name</code>, <code>created_by</code> and{' '}
+          <code>created_at</code>. Join them by <code>AND</code>, <code>OR</code>, <code>NOT</code>;
+          put values with blanks in quotation marks. All below a container:{' '}
+          <code>container:/pci/*</code>. From a day on:{' '}
           <code>created_at:[2026-01-01T00:00:00Z TO *]</code>.
         </p>
       </details>
     </form>
   )
 }
+
+/** Says how to search, where the vault did not understand what was typed. */
+const SearchHint = () => (
+  <p class="hint">
+    Name the field before what you look for: <code>metadata.order:17</code>, <code>id:…</code>,{' '}
+    <code>type:card</code>.
+  </p>
+)
 
 export function TokensScreen() {
   const question = questionOf(searched.value, starts.value.at(-1) ?? '')
@@ -127,6 +136,7 @@ export function TokensScreen() {
     <>
       <h1 tabIndex={-1}>Tokens</h1>
       <SearchForm />
+      {asked.value.state === 'refused' && asked.value.refusal.status === 400 && <SearchHint />}
       <Answer asked={asked.value} what="tokens" again={again}>
         {({ data, pagination }) => (
           <>

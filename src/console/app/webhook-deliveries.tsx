@@ -13,15 +13,23 @@ import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
-const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next']
+/** A failure is a word of the vault's, or the status that the receiver answered. */
+const failureText = (failure: string): string =>
+  /^\d{3}$/.test(failure) ? `answered ${failure}` : failure
+
+const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next attempt']
+
+/** Instant 0 is that of a delivery which was asked for by hand. */
+const Next = ({ of }: { readonly of: string }) =>
+  Date.parse(of) === 0 ? <>at once</> : <Instant of={of} />
 
 interface RowProps {
   readonly path: string
   readonly delivery: WebhookDelivery
-  readonly again: () => void
+  readonly onSent: (sequence: number) => void
 }
 
-const Row = ({ path, delivery, again }: RowProps) => (
+const Row = ({ path, delivery, onSent }: RowProps) => (
   <tr>
     <th scope="row" data-label="Event">
       {delivery.type ?? 'webhook.test'}
@@ -30,17 +38,17 @@ const Row = ({ path, delivery, again }: RowProps) => (
     <td data-label="State">{delivery.status === 'dead' ? 'given up' : 'waiting'}</td>
     <td data-label="Attempts">{delivery.attempts}</td>
     <td data-label="Failure">
-      <Text of={delivery.failure ?? ''} />
+      <Text of={failureText(delivery.failure ?? '')} />
     </td>
-    <td data-label="Next">
-      {delivery.next_attempt_at && <Instant of={String(delivery.next_attempt_at)} />}
+    <td data-label="Next attempt">
+      {delivery.next_attempt_at && <Next of={String(delivery.next_attempt_at)} />}
     </td>
     <td data-label="">
       <Action
         label="Send now"
         name={`entry ${delivery.sequence}`}
         question={{ method: 'POST', path: `${path}/deliveries/${delivery.sequence}/retry` }}
-        onDone={again}
+        onDone={() => onSent(delivery.sequence)}
       />
     </td>
   </tr>
@@ -51,9 +59,10 @@ interface DeliveriesProps {
   readonly path: string
   /** Number of changes that were made here: each has the list read anew. */
   readonly changes: number
+  readonly onSent: (sequence: number) => void
 }
 
-export function Deliveries({ path, changes }: DeliveriesProps) {
+export function Deliveries({ path, changes, onSent }: DeliveriesProps) {
   const question = { path: withQueryOf(`${path}/deliveries`, { page: 1, size: rowsMax }) }
   const { asked, again } = useAnswer<WebhookDeliveryList>(question)
   useEffect(() => {
@@ -76,7 +85,7 @@ export function Deliveries({ path, changes }: DeliveriesProps) {
           {data.length > 0 && (
             <Table caption="Deliveries" columns={columns} action="Send now">
               {data.map(delivery => (
-                <Row key={delivery.event_id} path={path} delivery={delivery} again={again} />
+                <Row key={delivery.event_id} path={path} delivery={delivery} onSent={onSent} />
               ))}
             </Table>
           )}

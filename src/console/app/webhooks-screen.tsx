@@ -25,7 +25,7 @@ function Replay({ path, onDone }: ReplayProps) {
   return (
     <div class="row end">
       <div>
-        <label for={id}>From entry of the log</label>
+        <label for={id}>Send all again, from entry number</label>
         <input
           id={id}
           inputMode="numeric"
@@ -78,10 +78,16 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
           question={{ method: 'POST', path: `${path}/test` }}
           onDone={tell('A test event is on its way.')}
         />
-        <Replay path={path} onDone={tell('All from that entry on go once more.')} />
+        <Replay path={path} onDone={tell('All from that entry on are on their way once more.')} />
       </div>
       {done.value !== undefined && <p role="status">{done.value}</p>}
-      <Deliveries path={path} changes={changes.value} />
+      <Deliveries
+        path={path}
+        changes={changes.value}
+        onSent={sequence => {
+          tell(`Entry ${sequence} is on its way. Look again to see whether it arrived.`)()
+        }}
+      />
     </section>
   )
 }
