@@ -198,6 +198,7 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
 
   /** Entries, from the oldest on, that are written without further delay. */
   let wanted = 0
+  let hasFailed = false
 
   /**
    * decision: what comes meanwhile and nobody waits for has its delay. Written as soon as a commit
@@ -209,7 +210,8 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
     while (wanted > 0 && queue.size() > 0) {
       const group = queue.take()
       wanted -= group.length
-      if (!(await queue.write(group))) wanted = 0
+      hasFailed = !(await queue.write(group))
+      if (hasFailed) wanted = 0
     }
     writing = undefined
     if (queue.size() > 0) later()
@@ -228,7 +230,8 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
 
   const note = (entry: AuditEntry): void => {
     queue.add({ entry })
-    if (queue.size() >= bundleEntriesMax) void start()
+    // Each entry would have a bundle of others sealed in vain while none can be written.
+    if (queue.size() >= bundleEntriesMax && !hasFailed) void start()
     else later()
   }
   const logins = makeLoginRefusals(note)

@@ -145,6 +145,22 @@ describe('an entry that no answer waits for', () => {
 })
 
 describe('while nothing can be written', () => {
+  test('many are tried again after the delay, and not with each that comes', async () => {
+    for (let count = 0; count < bundleEntriesMax; count += 1) audit.note(entryOf(count))
+    await written(1)
+    writes[0]?.fail()
+    for (let turn = 0; turn < 2 * (bundleEntriesMax / bundleEntriesWanted); turn += 1) {
+      audit.note(entryOf(turn))
+      await setImmediate()
+    }
+    expect(writes).toHaveLength(1)
+    jest.advanceTimersByTime(auditDelayMs)
+    await written(2)
+    writes[1]?.land()
+    await written(3)
+    audit.note(entryOf(1))
+  })
+
   /** Characters of ids of one entry. */
   const chars = 100 * entityIdCharsMax
   const longIds = Array.from({ length: 100 }, () => 'x'.repeat(entityIdCharsMax))
