@@ -45,12 +45,14 @@ const ask = ({ vault, deps }: Awaited<ReturnType<typeof openSlow>>, path: string
   return buildApp(deps).handle(new Request(asked, init))
 }
 
+// proves E10.25
 test.each(['page=1', 'start='])('one with %s takes a turn after each bundle', async list => {
   const slow = await openSlow()
   expect((await ask(slow, `/logs?trace_id=none&${list}`)).status).toBe(200)
   expect(slow.seen.turns).toBeGreaterThanOrEqual(bundles)
 })
 
+// proves E10.25
 test('one that nobody waits for ends at its next turn', async () => {
   const slow = await openSlow()
   const gone = { signal: AbortSignal.abort() }
@@ -58,6 +60,7 @@ test('one that nobody waits for ends at its next turn', async () => {
   expect(slow.seen.turns).toBe(1)
 })
 
+// proves E10.26
 test('a proof reads few bundles at once, and takes turns', async () => {
   const slow = await openSlow()
   const { vault, seen } = slow

@@ -131,6 +131,7 @@ describe('a simulated change', () => {
     expect(body).not.toHaveProperty('modified_at')
   })
 
+  // proves E10.24
   test('lets others run between any two questions, however many there are at once', async () => {
     let [asked, most] = [0, 0]
     let isOver = false
