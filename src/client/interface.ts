@@ -242,11 +242,11 @@ export type ExplainAccessRequest = {
 export type FailingCheck = {
   /** Its name at `/readyz`. */
   readonly check: string
-  /** True if requests may come all the same. */
-  readonly is_told_alone: boolean
+  readonly level: FailingLevel
   /** What it means, and what to do. */
   readonly text: string
 }
+export type FailingLevel = 'fault' | 'warning'
 export type Finding = {
   /** The flag, or the thing. */
   readonly about: string

@@ -37,8 +37,8 @@ const levels = {
 
 const failingSchema = Type.Object(
   {
+    level: oneOf(['fault', 'warning'], 'FailingLevel'),
     check: Type.String({ description: 'Its name at `/readyz`.' }),
-    is_told_alone: Type.Boolean({ description: 'True if requests may come all the same.' }),
     text: Type.String({ description: 'What it means, and what to do.' }),
   },
   { title: 'FailingCheck' },

@@ -175,7 +175,9 @@ describe('three workers', () => {
       const asked = Array.from({ length: 6 }, () => askNew(served, '/status'))
       const { body } = await Promise.race(asked)
       expect(body).toMatchObject({ is_ready: false })
-      expect(body['failing']).toContainEqual(expect.objectContaining({ check: 'workers' }))
+      expect(body['failing']).toContainEqual(
+        expect.objectContaining({ level: 'fault', check: 'workers' }),
+      )
     } finally {
       process.kill(pid, 'SIGCONT')
     }

@@ -87,8 +87,8 @@ function Attention({ failing, findings }: Pick<Status, 'failing' | 'findings'>) 
     <section aria-labelledby="attention">
       <h2 id="attention">What to look at</h2>
       <ul class="items findings">
-        {failing.map(({ check, is_told_alone: isTold, text }) => (
-          <li key={check} class={isTold ? 'warning' : 'fault'}>
+        {failing.map(({ level, check, text }) => (
+          <li key={check} class={level}>
             <strong>{check}:</strong> {text}
           </li>
         ))}

@@ -19,12 +19,12 @@ export interface ReportAnswer {
   readonly report: object | null
 }
 
-export interface LeaderReports extends Reports {
+export interface AskedReports extends Reports {
   readonly hear: (answer: ReportAnswer) => void
 }
 
 /** Has the leading process make the answers of `/status`. */
-export function makeLeaderReports(): LeaderReports {
+export function makeAskedReports(): AskedReports {
   const waiting = new Map<number, (report: object | null) => void>()
   let last = 0
   const ask = (wants: keyof Reports) => async (): Promise<object> => {

@@ -20,7 +20,7 @@ import type { Numbers } from '../watch/metric-kinds.ts'
 import type { Reports } from '../../deps.ts'
 import {
   answerReport,
-  type LeaderReports,
+  type AskedReports,
   type ReportAnswer,
   type ReportQuestion,
 } from './report-channel.ts'
@@ -145,7 +145,7 @@ async function toldTo(
 export async function answerAsked(
   lines: AsyncIterable<string>,
   duties: ChannelDuties,
-  { hear }: Pick<LeaderReports, 'hear'>,
+  { hear }: Pick<AskedReports, 'hear'>,
 ): Promise<void> {
   const answer = (told: WorkerReply): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
   for await (const line of lines) {
@@ -179,7 +179,7 @@ interface LineHandlers {
   readonly keyAsked: () => void
   /** Called for each later line; an empty one says that the worker is well. */
   readonly heard: () => void
-  /** Source: `makeLeaderReports`. */
+  /** Source: `makeAskedReports`. */
   readonly reports: () => Reports | undefined
 }
 

@@ -35,7 +35,7 @@ import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from '../watch/logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say, sayNow } from './system.ts'
-import { makeLeaderReports } from './report-channel.ts'
+import { makeAskedReports } from './report-channel.ts'
 import { answerAsked, handedFiles, linesOf } from './worker-channel.ts'
 
 /** The order of a worker, as JSON. It holds no secret. */
@@ -183,7 +183,7 @@ export async function work(index: number): Promise<void> {
   const logging = startLogging(logs, index)
   const { log } = logging
   const open = makeOpener(order, log)
-  const reports = makeLeaderReports()
+  const reports = makeAskedReports()
   let mark: string | undefined
   await serveUntilSignalled({
     first: await open.first(),

@@ -26,7 +26,7 @@ const textOf = (check: string): string =>
 
 export const describeFailing = (failing: Failing): FailingCheck[] =>
   failing.map(check => ({
+    level: mayBeSent([check]) ? 'warning' : 'fault',
     check,
-    is_told_alone: mayBeSent([check]),
     text: textOf(check),
   }))

@@ -9,11 +9,14 @@ import type { NumberLine, Numbers } from './metric-kinds.ts'
 type Answers = StatusSample['answers']
 type Levels = StatusSample['levels']
 
-export interface Reading {
+export interface Moment {
   /** Unix milliseconds. */
   readonly atMs: number
   /** By a monotonic clock. */
   readonly elapsedMs: number
+}
+
+export interface Reading extends Moment {
   /** Answers since the start, by the first digit of their status. */
   readonly byClass: ReadonlyMap<string, number>
   /** Answers since the start, by the first bucket that holds them; the last has no bound. */
@@ -45,17 +48,14 @@ function classesIn(lines: readonly NumberLine[]): Map<string, number> {
   return counts
 }
 
-export async function readingOf(
-  all: readonly Numbers[],
-  time: Pick<Reading, 'atMs' | 'elapsedMs'>,
-): Promise<Reading> {
+export async function readingOf(all: readonly Numbers[], at: Moment): Promise<Reading> {
   // Loaded with the first sample: a start goes without.
   const { mergeNumbers } = await import('./metric-kinds.ts')
   const merged = await mergeNumbers(...all)
   const byName = new Map(merged.map(({ name, values }) => [name, values]))
   const linesOf = (name: string) => byName.get(name) ?? []
   return {
-    ...time,
+    ...at,
     byClass: classesIn(linesOf('coffer_requests_total')),
     byDuration: durationsIn(linesOf('coffer_request_duration_seconds')),
     linesOf,

@@ -13,7 +13,7 @@ import type { Finding, ShownSetting, Status } from '../../status/schema.ts'
 import { describeFailing } from './check-texts.ts'
 import { makeHistory, type History } from './status-history.ts'
 import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts'
-import { answersIn, levelsIn, readingOf, type Reading } from './reading.ts'
+import { answersIn, levelsIn, readingOf, type Moment, type Reading } from './reading.ts'
 
 /** Facts of a serving vault that are known from its start on. */
 export interface ServedFacts extends Pick<Status, 'store' | 'workers'> {
@@ -86,16 +86,16 @@ function findingsNow(now: Reading): Finding[] {
   return found
 }
 
-function statusOf(parts: ReportParts, startedMs: number, now: Reading, failing: Failing): Status {
-  const { wallMs, store, workers, findings } = parts
+function statusOf(parts: ReportParts, started: Moment, now: Reading, failing: Failing): Status {
+  const { store, workers, findings } = parts
   const untilMs = certificateMsIn(now)
   return {
     version,
     build,
     store,
     ...given('workers', workers),
-    started_at: printInstantUtc(startedMs),
-    serving_seconds: Math.max(0, Math.floor((wallMs() - startedMs) / 1_000)),
+    started_at: printInstantUtc(started.atMs),
+    serving_seconds: Math.floor((now.elapsedMs - started.elapsedMs) / 1_000),
     is_ready: mayBeSent(failing),
     failing: describeFailing(failing),
     answers: answersIn(now),
@@ -111,8 +111,8 @@ function statusOf(parts: ReportParts, startedMs: number, now: Reading, failing: 
 }
 
 /** Counts of nobody: a vault begins without any answer. */
-const emptyReading = (time: Pick<Reading, 'atMs' | 'elapsedMs'>): Reading => ({
-  ...time,
+const emptyReading = (at: Moment): Reading => ({
+  ...at,
   byClass: new Map(),
   byDuration: [],
   linesOf: () => [],
@@ -126,11 +126,10 @@ export interface RunningReports extends Reports {
 /** Takes a sample every `historyEveryMs`, the first of them that long after the start. */
 export function startReports(parts: ReportParts): RunningReports {
   const { report, wallMs, elapsedMs, settings } = parts
-  const startedMs = wallMs()
-  const history: History = makeHistory(emptyReading({ atMs: startedMs, elapsedMs: elapsedMs() }))
-  const read = singleFlight(async () =>
-    readingOf(await report.numbers(), { atMs: wallMs(), elapsedMs: elapsedMs() }),
-  )
+  const moment = (): Moment => ({ atMs: wallMs(), elapsedMs: elapsedMs() })
+  const started = moment()
+  const history: History = makeHistory(emptyReading(started))
+  const read = singleFlight(async () => readingOf(await report.numbers(), moment()))
   // A store that cannot be read is no fault of the program.
   const orUnavailable = <T>(told: Promise<T>): Promise<T> =>
     told.catch(() => {
@@ -144,7 +143,7 @@ export function startReports(parts: ReportParts): RunningReports {
     async status() {
       // At once: of a worker that is silent both are waited for.
       const [now, failing] = await orUnavailable(Promise.all([read(), report.failing()]))
-      return statusOf(parts, startedMs, now, failing)
+      return statusOf(parts, started, now, failing)
     },
     history: async () => history.until(await orUnavailable(read())),
     settings: async () => ({ settings }),
