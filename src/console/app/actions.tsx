@@ -25,6 +25,8 @@ export function Action<T>(props: ActionProps<T>) {
   const state = useSignal<ActionState>('ready')
   const refusal = useSignal<Refusal | undefined>(undefined)
   const run = async (): Promise<void> => {
+    // It is not disabled meanwhile: that would take the focus away from it.
+    if (state.value === 'busy') return
     if (confirm !== undefined && state.value === 'ready') {
       state.value = 'asked'
       return
@@ -44,7 +46,8 @@ export function Action<T>(props: ActionProps<T>) {
         type="button"
         class={isAsked ? 'danger' : isLarge ? '' : 'small'}
         aria-label={name === undefined ? undefined : `${text} ${name}`}
-        disabled={disabled || state.value === 'busy'}
+        disabled={disabled}
+        aria-disabled={state.value === 'busy'}
         onClick={() => void run()}
         onBlur={() => {
           if (state.value === 'asked') state.value = 'ready'

@@ -66,6 +66,7 @@ interface ProofProps {
 
 export function VerifyButton({ sequence, state }: ProofProps) {
   const verify = async (): Promise<void> => {
+    if (state.value.state === 'loading') return
     state.value = { state: 'loading' }
     state.value = await prove(sequence)
   }
@@ -74,7 +75,7 @@ export function VerifyButton({ sequence, state }: ProofProps) {
       type="button"
       class="small"
       aria-label={`Verify entry ${sequence}`}
-      disabled={state.value.state === 'loading'}
+      aria-disabled={state.value.state === 'loading'}
       onClick={() => void verify()}
     >
       {state.value.state === 'loading' ? 'Verifying…' : 'Verify'}

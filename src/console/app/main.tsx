@@ -7,6 +7,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Frame } from './frame.tsx'
 import { watchIdle } from './idle.ts'
+import { keepFocus } from './keep-focus.ts'
 import { idleLookMs, idleMsMax } from './limits.ts'
 import { Login } from './login.tsx'
 import { every, nowMs } from './platform.ts'
@@ -36,6 +37,7 @@ const lockIfOpen = (reason: string): void => {
 root?.replaceChildren()
 drawAnew()
 onLock(drawAnew)
+if (root !== null) keepFocus(root)
 const idle = watchIdle({
   nowMs,
   idleMsMax,

@@ -17,3 +17,8 @@ export function every(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms)
   return () => clearInterval(timer)
 }
+
+/** Runs once the page is drawn, after the effects of what was drawn. */
+export function afterDrawing(run: () => void): void {
+  requestAnimationFrame(() => void setTimeout(run))
+}

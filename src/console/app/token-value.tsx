@@ -44,7 +44,12 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
             reason.value = currentTarget.value
           }}
         />
-        <button type="submit" class="primary" disabled={isBusy || reason.value.trim() === ''}>
+        <button
+          type="submit"
+          class="primary"
+          disabled={reason.value.trim() === ''}
+          aria-disabled={isBusy}
+        >
           Show value
         </button>
         <button type="button" onClick={onCancel}>

@@ -31,7 +31,7 @@ Date.now = () => wall() + globalThis.skewMs
 `
 
 export async function openConsole(
-  vault: DevVault,
+  vault: Pick<DevVault, 'address'>,
   { scheme = 'light', width = 1200 }: ConsoleLook = {},
 ): Promise<OpenedConsole> {
   const page = await openPage('chrome')
