@@ -1,0 +1,86 @@
+/**
+ * The console's screen of webhooks with a receiver that refuses and then takes, against the
+ * compiled binary in Chromium.
+ * @module
+ */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { createClient } from '../../src/client/index.ts'
+import { openHookedServer, type HookedServer } from '../support/hooked-server.ts'
+import { until } from '../support/until.ts'
+import { accept, answerWith, idsOf, typesOf } from '../support/webhook-receiver.ts'
+import { openConsole, pageText, press, unlock, waitForText } from './support/console.ts'
+
+let hooked: HookedServer
+
+beforeEach(async () => {
+  hooked = await openHookedServer()
+})
+afterEach(() => hooked.end())
+
+/** Makes one token and deletes it. */
+const workOnce = async (name: string) => {
+  let count = 0
+  return hooked.work(name, () => (count += 1) > 1)
+}
+
+async function openWebhooks(key = hooked.manager): Promise<Page> {
+  const { page } = await openConsole({ address: hooked.address() })
+  await unlock(page, key)
+  await press(page, 'Webhooks')
+  return page
+}
+
+/** Asks for the list anew until it says so: deliveries go while nobody looks. */
+async function lookUntil(page: Page, text: string): Promise<void> {
+  await until(async () => {
+    if ((await pageText(page)).includes(text)) return true
+    await press(page, 'Look again')
+    await page.waitForSelector('section .given:not(.stale)')
+    return false
+  })
+}
+
+test('a delivery that failed is listed with its failure, and goes when it is sent again', async () => {
+  const { receiver } = hooked
+  receiver.answer = answerWith(500)
+  await workOnce('t')
+  const page = await openWebhooks()
+  await waitForText(page, 'Look again')
+  await lookUntil(page, '500')
+  const row = String(await page.evaluate(`document.querySelector('tbody tr').innerText`))
+  expect(row.replaceAll(/\s+/g, ' ')).toMatch(/token\.created \d+ waiting \d+ 500 /)
+  receiver.answer = accept
+  const tried = receiver.messages.length
+  await press(page, 'Send now')
+  await until(() => receiver.messages.length > tried)
+  await lookUntil(page, 'Nothing waits for delivery')
+})
+
+test('a test event and a replay arrive', async () => {
+  const { receiver } = hooked
+  await hooked.receive(await workOnce('t'))
+  const page = await openWebhooks()
+  await press(page, 'Send a test event')
+  await waitForText(page, 'A test event is on its way.')
+  await until(() => typesOf(receiver).includes('webhook.test'))
+  const before = idsOf(receiver).filter(id => id === 't-0').length
+  await page.type('input', '0')
+  await press(page, 'Replay')
+  await press(page, 'Send all once more')
+  await waitForText(page, 'All from that entry on go once more.')
+  await until(() => idsOf(receiver).filter(id => id === 't-0').length >= 2 * before)
+})
+
+test('a key that sees webhooks and may send nothing is told what it lacks', async () => {
+  const manager = createClient({ address: hooked.address(), key: hooked.manager })
+  const { key } = await manager.applications.create({
+    name: 'Looks on',
+    type: 'management',
+    permissions: ['webhook:read'],
+  })
+  const page = await openWebhooks(key)
+  await press(page, 'Send a test event')
+  await waitForText(page, 'This key lacks webhook:update')
+  expect(typesOf(hooked.receiver)).not.toContain('webhook.test')
+})
