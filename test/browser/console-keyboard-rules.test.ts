@@ -106,7 +106,7 @@ test('keys of an application: one more, and the end of one', async () => {
   await tabBackTo(page, 'Revoke key 1')
   await page.keyboard.press('Space')
   await expectFocus(page, 'button', 'Revoke for good key 1')
-  // Who goes on without it has revoked nothing.
+  // A step away from the question takes it back.
   await tabTo(page, 'Revoke key 2')
   await tabBackTo(page, 'Revoke key 1')
   await page.keyboard.press('Enter')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const waitWithout = (page: Page, text: string) =>
   page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`)
 
-/** Of a manager, who comes to the overview first. */
+/** The console of a manager, who comes to the overview first. */
 async function open(screen: string, at: DevVault = vault): Promise<Page> {
   const { page } = await openConsole(at)
   await unlock(page, at.managementKey)
@@ -31,7 +31,7 @@ async function open(screen: string, at: DevVault = vault): Promise<Page> {
   return page
 }
 
-/** Of a backend, which comes there by itself. */
+/** The console of a backend, which comes there by itself. */
 async function openTokens(): Promise<Page> {
   const { page } = await openConsole(vault)
   await unlock(page, vault.privateKey)

@@ -41,7 +41,7 @@ async function lookUntil(page: Page, text: string): Promise<void> {
   })
 }
 
-test('a delivery that failed is listed with its failure, and goes when it is sent again', async () => {
+test('a delivery that failed is listed with its failure, and goes when sent again', async () => {
   const { receiver } = hooked
   receiver.answer = answerWith(500)
   await workOnce('t')

@@ -7,7 +7,7 @@ import { expect } from 'bun:test'
 import type { KeyInput, Page } from 'puppeteer-core'
 
 interface Stop {
-  /** As a screen reader says it: its label, or the text within. */
+  /** Its label, or the text within. */
   readonly name: string
   readonly tag: string
   /** What is drawn around it. */
