@@ -7,10 +7,10 @@ import { expect } from 'bun:test'
 import type { KeyInput, Page } from 'puppeteer-core'
 
 interface Stop {
-  /** Its label, or the text within. */
+  /** Name that a screen reader says: the label, or the text within. */
   readonly name: string
   readonly tag: string
-  /** What is drawn around it. */
+  /** Style of the line around it. */
   readonly outline: string
 }
 
