@@ -133,7 +133,7 @@ export function startReports(parts: ReportParts): RunningReports {
   // A store that cannot be read is no fault of the program.
   const orUnavailable = <T>(told: Promise<T>): Promise<T> =>
     told.catch(() => {
-      throw new ApiError('unavailable', 'the state of the vault is not known now: see its log')
+      throw new ApiError('unavailable', 'the state of the vault is not known now: ask again')
     })
   const timer = setInterval(() => {
     // The next sample also tells of the time of one that failed.
