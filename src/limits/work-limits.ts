@@ -240,7 +240,7 @@ export const codeKeyKeptMs = 5_000
 export const codeKeysKeptMax = 1_024
 /** decision: interval of overwriting their remains in the file, within the required 60 s. */
 export const codeKeysScrubMs = 15_000
-/** decision: pause after a search through the whole file, as a multiple of its time. */
-export const codeKeysScrubRest = 20
+/** decision: pause after a search through the whole file, as a multiple of its time with rests. */
+export const codeKeysScrubRest = 8
 /** Removed keys per search, of all tenants: the rest is left to later writes. */
 export const codeKeysLeftMax = 1_024
