@@ -75,7 +75,7 @@ test('overview: what could not be read is read again', async () => {
 
 test('settings: filter, and what somebody set', async () => {
   const page = await open('Settings')
-  await waitForText(page, 'They change with a restart')
+  await waitForText(page, 'They are read at the start')
   await fill(page, 'Filter', 'console')
   await waitForText(page, '1 of ')
   await expectFocus(page, 'input', 'Filter')

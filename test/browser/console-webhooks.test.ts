@@ -49,7 +49,7 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
   await waitForText(page, 'Look again')
   await lookUntil(page, '500')
   const row = String(await page.evaluate(`document.querySelector('tbody tr').innerText`))
-  expect(row.replaceAll(/\s+/g, ' ')).toMatch(/token\.created \d+ waiting \d+ 500 /)
+  expect(row.replaceAll(/\s+/g, ' ')).toMatch(/token\.created \d+ waiting \d+ answered 500 /)
   receiver.answer = accept
   const tried = receiver.messages.length
   await press(page, 'Send now')
@@ -68,7 +68,7 @@ test('a test event and a replay arrive', async () => {
   await page.type('input', '0')
   await press(page, 'Replay')
   await press(page, 'Send all once more')
-  await waitForText(page, 'All from that entry on go once more.')
+  await waitForText(page, 'All from that entry on are on their way once more.')
   await until(() => idsOf(receiver).filter(id => id === 't-0').length >= 2 * before)
 })
 
