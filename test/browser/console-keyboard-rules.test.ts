@@ -76,7 +76,7 @@ test('rules of an application: change, add, remove, simulate, leave and save', a
   await page.keyboard.press('Space')
   await waitWithout(page, 'rule 1')
   await expectFocus(page, 'h2', 'Rules')
-  await act(page, 'Leave as it is')
+  await act(page, 'Cancel')
   await expectFocus(page, 'h2', 'Rules')
   await act(page, 'Change rules', 'Space')
   await fill(page, 'Priority', '2')
