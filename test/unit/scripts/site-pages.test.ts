@@ -43,7 +43,9 @@ test('every page and example of the project is taken, and each of their links', 
   const pictures = [
     ...[...looks, 'error', 'done'].map(name => `docs/img/card-fields-${name}.png`),
     ...looks.map(name => `docs/img/interface-${name}.png`),
-    ...['log-light', 'token-light', 'tokens-narrow'].map(name => `docs/img/console-${name}.png`),
+    ...['log-light', 'overview-light', 'token-light', 'tokens-narrow'].map(
+      name => `docs/img/console-${name}.png`,
+    ),
   ]
   expect([...assets].toSorted()).toEqual([...pictures, 'docs/performance.svg'].toSorted())
   expect(pages.get('examples/python.md')).toContain('## test_cards.py\n\n```python\n"""Tests of')
