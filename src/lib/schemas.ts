@@ -2,7 +2,7 @@
  * Parts of wire shapes that several features share.
  * @module
  */
-import { Type, type TSchema } from '@sinclair/typebox'
+import { Type, type SchemaOptions, type TSchema } from '@sinclair/typebox'
 import { pageNumberMax, pageSizeDefault, pageSizeMax } from '../limits/limits.ts'
 
 /** A member that may be null or left out, with the same meaning. */
@@ -15,6 +15,12 @@ export const oneOf = <const T extends readonly string[]>(values: T, title: strin
     values.map(value => Type.Literal(value as T[number])),
     { title, names: values },
   )
+
+/** Returns a schema with more said about it, and of its type. */
+export const described = <T extends TSchema>(schema: T, more: SchemaOptions): T => ({
+  ...schema,
+  ...more,
+})
 
 /** The query of a list in pages, for the documentation; `paging.ts` reads it. */
 export const pageQuery = (sizeDescription: string) => ({

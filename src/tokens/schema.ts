@@ -19,7 +19,7 @@ import {
   searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits/limits.ts'
-import { closed, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
+import { closed, described, nullable, oneOf, pageQuery, pageShape } from '../lib/schemas.ts'
 import { ownAccessSchema } from './access/schema.ts'
 import { dataByType } from './data-shapes.ts'
 
@@ -148,12 +148,11 @@ export const tokenSchema = Type.Object(
   { title: 'Token' },
 )
 
-const lesser = {
-  ...oneOf(lesserTransforms, 'LesserTransform'),
+const lesser = described(oneOf(lesserTransforms, 'LesserTransform'), {
   description: 'Asks for at most that: the lesser of it and what the rules give is shown.',
-}
+})
 
-const lesserQuery = { transform: Type.Optional({ ...lesser, examples: ['mask'] }) }
+const lesserQuery = { transform: Type.Optional(described(lesser, { examples: ['mask'] })) }
 
 /** Open: other names were never refused here. */
 export const getTokenQuery = Type.Object({

@@ -7,6 +7,7 @@ import {
   holdsAnywhere,
   lesserOf,
   rankOf,
+  shownTransform,
   type Condition,
   type Rule,
 } from '../../../src/rules/access.ts'
@@ -151,6 +152,15 @@ test('of two transforms the lesser shows less, and none shows least', () => {
   ] as const) {
     expect([lesserOf(one, other), lesserOf(other, one)]).toEqual([lesser, lesser])
   }
+})
+
+test('asked for less, a caller is shown the lesser, and asked for nothing what was decided', () => {
+  const decided = ['redact', 'mask', 'reveal'] as const
+  const shownBy = (asked: 'redact' | 'mask' | undefined) =>
+    decided.map(transform => shownTransform(transform, asked))
+  expect(shownBy(undefined)).toEqual([...decided])
+  expect(shownBy('mask')).toEqual(['redact', 'mask', 'mask'])
+  expect(shownBy('redact')).toEqual(['redact', 'redact', 'redact'])
 })
 
 // proves C11.1
