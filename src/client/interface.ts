@@ -269,7 +269,7 @@ export type Levels = {
   /** The file of the vault; absent where a database holds it. */
   readonly file_bytes?: number
   /** Requests under way. */
-  readonly in_flight: number
+  readonly in_flight?: number
   /** What the audit log takes. */
   readonly log_bytes?: number
   /** Since when a row that has expired is still there. */

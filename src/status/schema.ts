@@ -26,7 +26,7 @@ const answersSchema = Type.Object(
 
 /** Lags and room: absent where they are not known now, as while a database does not answer. */
 const levels = {
-  in_flight: count('Requests under way.'),
+  in_flight: Type.Optional(count('Requests under way.')),
   sweep_lag_seconds: Type.Optional(seconds('Since when a row that has expired is still there.')),
   unfolded_rows: Type.Optional(count('Rows that the index does not cover yet.')),
   unsigned_entries: Type.Optional(count('Entries of the audit log that no checkpoint covers yet.')),

@@ -61,3 +61,13 @@ export async function sweep(
     return removed
   }
 }
+
+/** Returns the milliseconds for which the oldest expired row has been due; 0 if none is. */
+export async function sweepLagMs({
+  store,
+  settled,
+}: Pick<Deps, 'store' | 'settled'>): Promise<number> {
+  const nowMs = settled()
+  const [first] = await store.due(nowMs, 1)
+  return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
+}

@@ -7,6 +7,7 @@ import type { Page } from 'puppeteer-core'
 import { createClient, type Client } from '../../src/client/index.ts'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
@@ -49,11 +50,6 @@ async function choose(page: Page, selector: string, first: string): Promise<void
   await page.focus(selector)
   await page.keyboard.type(first)
 }
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 describe.each(looks)('a manager, $scheme and $width wide', look => {
   test('simulates a wider rule, sees the counts, and saves it', async () => {

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
@@ -21,11 +22,6 @@ let vault: DevVault
 beforeAll(async () => {
   vault = await openVault()
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 const masked = 'XXXXXXXXXXX.com'
 

@@ -6,8 +6,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { createClient, type Client } from '../../src/client/index.ts'
-import { openConsole, unlock, waitForText } from './support/console.ts'
-import { act, expectFocus, fill, goTo, tabBackTo, tabTo } from './support/keyboard.ts'
+import { waitForText, waitWithout } from './support/console.ts'
+import { act, expectFocus, fill, openAsManager, tabBackTo, tabTo } from './support/keyboard.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
 let vault: DevVault
@@ -19,24 +19,13 @@ beforeAll(async () => {
   await vault.backend.tokens.create({ id: 'mail-1', type: 'email', data: 'a@b.example' })
 })
 
-async function open(screen: string): Promise<Page> {
-  const { page } = await openConsole(vault)
-  await unlock(page, vault.managementKey)
-  await expectFocus(page, 'h1', 'Overview')
-  await goTo(page, screen)
-  return page
-}
-
-const waitWithout = (page: Page, text: string) =>
-  page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`)
-
 async function openDesk(name: string): Promise<{ readonly page: Page; readonly id: string }> {
   const { id } = await manager.applications.create({
     name,
     type: 'private',
     rules: [{ priority: 1, container: '/', transform: 'mask', permissions: ['token:read'] }],
   })
-  const page = await open('Applications')
+  const page = await openAsManager(vault, 'Applications')
   await waitForText(page, name)
   await act(page, name)
   await expectFocus(page, 'h1', 'Application')
@@ -50,7 +39,7 @@ test('applications: pages and one of them', async () => {
     const name = `many ${index}`
     await manager.applications.create({ name, type: 'private', permissions: ['token:read'] })
   }
-  const page = await open('Applications')
+  const page = await openAsManager(vault, 'Applications')
   await waitForText(page, 'many 19')
   await act(page, 'Older')
   await waitForText(page, 'Page 2')
@@ -123,7 +112,7 @@ test('sessions: the end of one, and of the last', async () => {
       headers: { 'SVC-API-KEY': vault.publicKey },
     })
   }
-  const page = await open('Sessions')
+  const page = await openAsManager(vault, 'Sessions')
   for (let count = 0; count < 2; count += 1) {
     await page.waitForSelector('tbody tr')
     const end = String(await page.evaluate(`document.querySelector('td button').ariaLabel`))
@@ -142,7 +131,7 @@ test('webhooks: test, replay, look again', async () => {
     url: 'https://hooks.invalid/coffer',
     events: ['token.created'],
   })
-  const page = await open('Webhooks')
+  const page = await openAsManager(vault, 'Webhooks')
   await waitForText(page, 'Look again')
   await act(page, 'Send a test event to Shop', 'Space')
   await waitForText(page, 'A test event is on its way.')
@@ -158,7 +147,7 @@ test('webhooks: test, replay, look again', async () => {
 })
 
 test('expressions: each field, the type and the result', async () => {
-  const page = await open('Expressions')
+  const page = await openAsManager(vault, 'Expressions')
   await waitForText(page, 'Found by a search for data')
   await tabTo(page, 'Type')
   await page.keyboard.type('email')

@@ -6,8 +6,8 @@
  */
 import { beforeAll, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
-import { openConsole, unlock, waitForText } from './support/console.ts'
-import { act, expectFocus, fill, goTo, tabBackTo, tabTo } from './support/keyboard.ts'
+import { openConsole, unlock, waitForText, waitWithout } from './support/console.ts'
+import { act, expectFocus, fill, openAsManager, tabBackTo, tabTo } from './support/keyboard.ts'
 import { openSignedVault, openVault, type DevVault } from './support/vaults.ts'
 
 let vault: DevVault
@@ -18,18 +18,6 @@ beforeAll(async () => {
     await vault.backend.tokens.create({ id: `mail-${index}`, type: 'email', data: 'a@b.example' })
   }
 })
-
-const waitWithout = (page: Page, text: string) =>
-  page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`)
-
-/** The console of a manager, who comes to the overview first. */
-async function open(screen: string, at: DevVault = vault): Promise<Page> {
-  const { page } = await openConsole(at)
-  await unlock(page, at.managementKey)
-  await expectFocus(page, 'h1', 'Overview')
-  await goTo(page, screen)
-  return page
-}
 
 /** The console of a backend, which comes there by itself. */
 async function openTokens(): Promise<Page> {
@@ -74,7 +62,7 @@ test('overview: what could not be read is read again', async () => {
 })
 
 test('settings: filter, and what somebody set', async () => {
-  const page = await open('Settings')
+  const page = await openAsManager(vault, 'Settings')
   await waitForText(page, 'They are read at the start')
   await fill(page, 'Filter', 'console')
   await waitForText(page, '1 of ')
@@ -137,7 +125,7 @@ test('a token: reveal, cancel, show more, hide, and back', async () => {
 test('log: filter, clear, follow, about one id, and prove an entry', async () => {
   const signed = await openSignedVault()
   await signed.backend.tokens.create({ id: 'card-1', type: 'token', data: 1 })
-  const page = await open('Log', signed)
+  const page = await openAsManager(signed, 'Log')
   await waitForText(page, 'card-1')
   await fill(page, 'Operation', 'createApplication')
   await act(page, 'Filter', 'Space')

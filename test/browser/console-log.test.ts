@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
@@ -23,11 +24,6 @@ beforeAll(async () => {
   await vault.backend.tokens.create({ id: 'card-1', type: 'token', data: 'never in a log' })
   await vault.backend.tokens.get('card-1')
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 async function openLog(look: ConsoleLook = {}) {
   const opened = await openConsole(vault, look)

@@ -7,13 +7,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
   sideways,
   unlock,
   waitForText,
-  type ConsoleLook,
 } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 import { openSignedVault, openVault, type DevVault } from './support/vaults.ts'
@@ -22,11 +22,6 @@ let vault: DevVault
 beforeAll(async () => {
   vault = await openSignedVault()
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 const paths = `[...document.querySelectorAll('.plot path:not(.base)')]
   .map(each => each.getAttribute('d')).join()`

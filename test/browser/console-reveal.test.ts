@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
@@ -14,7 +15,6 @@ import {
   sideways,
   unlock,
   waitForText,
-  type ConsoleLook,
 } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
@@ -39,11 +39,6 @@ beforeAll(async () => {
   masking = await keyOf('mask')
   await vault.backend.tokens.create({ id: 'card-17', type: 'card_number', data: number })
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 describe.each(looks)('a key that reveals, $scheme and $width wide', look => {
   // proves S102

@@ -6,13 +6,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
   sideways,
   unlock,
   waitForText,
-  type ConsoleLook,
 } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
@@ -21,11 +21,6 @@ let vault: DevVault
 beforeAll(async () => {
   vault = await openVault()
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 describe.each(looks)('a manager, $scheme and $width wide', look => {
   test('ends a session, once it is asked again', async () => {

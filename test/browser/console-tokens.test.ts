@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import {
   expectClean,
+  looks,
   openConsole,
   pageText,
   press,
@@ -13,7 +14,6 @@ import {
   sideways,
   unlock,
   waitForText,
-  type ConsoleLook,
 } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
@@ -49,11 +49,6 @@ beforeAll(async () => {
     metadata: { order: '17' },
   })
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 describe.each(looks)('a support desk, $scheme and $width wide', look => {
   test('finds a card by its order, and sees its mask, why, and what it lacks', async () => {

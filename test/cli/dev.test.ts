@@ -78,6 +78,16 @@ test('coffer dev sweeps what dead ones left, and nothing that somebody has or is
   expect(await living.end('SIGTERM')).toBe(0)
 })
 
+test('its status tells what it knows, and no number in the place of what it does not', async () => {
+  const running = await startCoffer(['dev', '--port', '0', '--json'])
+  const { base_url, management_key: key } = JSON.parse(running.ready) as Record<string, string>
+  const answer = await fetch(`${base_url}/status`, { headers: { 'SVC-API-KEY': key ?? '' } })
+  const { levels } = (await answer.json()) as { readonly levels: Readonly<Record<string, number>> }
+  expect(levels).toMatchObject({ sweep_lag_seconds: 0, unfolded_rows: expect.any(Number) })
+  expect(Object.keys(levels)).not.toContain('in_flight')
+  expect(await running.end('SIGTERM')).toBe(0)
+})
+
 /** Returns the lines behind the guide, once there are as many as wanted. */
 async function linesOf(running: Running, act: (address: string, keys: Keys) => Promise<void>) {
   const [address = ''] = /http:\/\/[\d.:]+/.exec(running.ready) ?? []

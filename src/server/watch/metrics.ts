@@ -28,7 +28,7 @@ import { makeProcessMetrics } from './process-metrics.ts'
 
 /** Values that are read on request; those of store and keys are absent while sealed. */
 export interface Gauges {
-  readonly requestsInFlight: () => number
+  readonly requestsInFlight: () => number | undefined
   /** Absent if the store is in a database. */
   readonly fileBytes: () => number | undefined
   /** Absent while the database does not answer. */

@@ -103,6 +103,7 @@ export function answersIn(now: Reading, before?: Reading): Answers {
 
 /** Members of the answer, and the metrics that they are. */
 const levelNames = [
+  ['in_flight', 'coffer_requests_in_flight'],
   ['sweep_lag_seconds', 'coffer_sweep_lag_seconds'],
   ['unfolded_rows', 'coffer_store_tail_rows'],
   ['unsigned_entries', 'coffer_audit_unsigned_entries'],
@@ -112,7 +113,7 @@ const levelNames = [
 ] as const
 
 export function levelsIn({ valueOf }: Reading): Levels {
-  const told: Levels = { in_flight: valueOf('coffer_requests_in_flight') ?? 0 }
+  const told: Levels = {}
   for (const [member, metric] of levelNames) {
     const value = valueOf(metric)
     if (value !== undefined) told[member] = value

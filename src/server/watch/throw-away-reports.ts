@@ -8,6 +8,7 @@ import { build, version } from '../../lib/version.ts'
 import type { ShownSetting } from '../../status/schema.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import type { OperatedStore } from '../../store/operated.ts'
+import { sweepLagMs } from '../../vault/expiry.ts'
 import { elapsedMs, wallMs } from '../process/system.ts'
 import { makeAnswerCounts } from './answer-counts.ts'
 import type { Gauges, Metrics } from './metrics.ts'
@@ -16,14 +17,10 @@ import { startReports, type RunningReports } from './status-reports.ts'
 function gaugesOf(path: string, deps: Deps, store: OperatedStore): Gauges {
   const none = (): undefined => undefined
   return {
-    requestsInFlight: () => 0,
+    requestsInFlight: none,
     fileBytes: none,
     store: () => store.figures(),
-    sweepLagMs: async () => {
-      const nowMs = deps.settled()
-      const [first] = await store.due(nowMs, 1)
-      return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
-    },
+    sweepLagMs: () => sweepLagMs({ store, settled: deps.settled }),
     database: none,
     freeBytes: freeBytesAt(path),
     keys: none,

@@ -23,6 +23,7 @@ import type { OpenedFolder } from '../folder/data-folder.ts'
 import { makeAnswerCounts } from './answer-counts.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from '../process/system.ts'
+import { sweepLagMs } from '../../vault/expiry.ts'
 import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
 import { isLogNearlyFull, logBudgetBytes } from './log-budget.ts'
 import { failingOf, failsBy, type Checks, type ProcessReport } from './process-report.ts'
@@ -121,11 +122,7 @@ function askedOf(
     /** Read once for all numbers of one answer. */
     store: singleFlight(() => orAbsent(({ opened }) => opened.store.figures())),
     sweepLagMs: () =>
-      orAbsent(async ({ opened, deps }) => {
-        const nowMs = deps.settled()
-        const [first] = await opened.store.due(nowMs, 1)
-        return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
-      }),
+      orAbsent(({ opened, deps }) => sweepLagMs({ store: opened.store, settled: deps.settled })),
     logUnsigned: () => orAbsent(({ opened }) => countUnsigned(opened.store)),
   }
 }

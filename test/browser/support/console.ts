@@ -12,6 +12,12 @@ export interface ConsoleLook {
   readonly width?: number
 }
 
+/** Looks of each screen: a desk by day, and a phone in the dark. */
+export const looks: readonly ConsoleLook[] = [
+  { scheme: 'light', width: 1200 },
+  { scheme: 'dark', width: 375 },
+]
+
 export interface OpenedConsole {
   readonly page: Page
   readonly asked: readonly string[]
@@ -67,6 +73,9 @@ export const pageText = (page: Page): Promise<string> =>
 
 export const waitForText = (page: Page, text: string) =>
   page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(text)})`)
+
+export const waitWithout = (page: Page, text: string) =>
+  page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(text)})`)
 
 /** Clicks the first button or link of that text. */
 export async function press(page: Page, text: string): Promise<void> {

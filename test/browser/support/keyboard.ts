@@ -5,6 +5,8 @@
  */
 import { expect } from 'bun:test'
 import type { KeyInput, Page } from 'puppeteer-core'
+import { openConsole, unlock } from './console.ts'
+import type { DevVault } from './vaults.ts'
 
 interface Stop {
   /** Name that a screen reader says: the label, or the text within. */
@@ -88,4 +90,13 @@ export async function expectFocus(page: Page, tag: string, name: string): Promis
   const at = await focusNow(page)
   expect(at).toMatchObject({ tag, name })
   expect(at).not.toMatchObject({ outline: 'none' })
+}
+
+/** Opens a screen as a manager, who comes to the overview first. */
+export async function openAsManager(vault: DevVault, screen: string): Promise<Page> {
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.managementKey)
+  await expectFocus(page, 'h1', 'Overview')
+  await goTo(page, screen)
+  return page
 }
