@@ -255,7 +255,7 @@ describe('a parameter of a query that is', () => {
     'far from every known one is refused, and told those that there are: %s',
     async query => {
       const { status, body, text } = await listed(`/tokens?${query}`)
-      const names = ['id', 'type', 'container', 'fingerprint', 'metadata.<key>']
+      const names = ['id', 'type', 'container', 'fingerprint', 'metadata.<key>', 'transform']
       const expected = [...names, 'page', 'size', 'start'].map(name => `\`${name}\``).join(', ')
       const errors = { query: [`unknown parameter: expected only ${expected}`] }
       expect([status, body['errors']]).toEqual([400, errors])
