@@ -53,6 +53,8 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
   receiver.answer = accept
   const tried = receiver.messages.length
   await press(page, 'Send now')
+  // The vault tries again by itself as well.
+  await waitForText(page, 'is on its way')
   await until(() => receiver.messages.length > tried)
   await lookUntil(page, 'Nothing waits for delivery')
 })
