@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AuditEntry } from '../../src/audit/entry.ts'
 import { matchesEntry } from '../../src/audit/entry-filter.ts'
 import { findBelow, findPage } from '../../src/audit/find-entries.ts'
-import { atSlice, indexKey } from '../../src/audit/index-format.ts'
+import { atSlice, behindChunk, indexKey, spanKind } from '../../src/audit/index-format.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
 import {
   bundleEntriesMax,
@@ -154,6 +154,39 @@ describe('entries of a log are found as by sight', () => {
       logChunkEntries - slices * logSliceEntries,
     )
   })
+})
+
+test('by an id and instants where slices are shorter, for their many ids', () => {
+  const idsEach = 100
+  const count = 1_000
+  const first = logChunkEntries - count
+  return onLog(
+    count,
+    async ({ store }) => {
+      while (await indexNext(reader(store)));
+      expect(await indexedBelow(store)).toBe(logChunkEntries)
+      const spans = await store.derived(
+        atSlice(indexKey(spanKind), first - logSliceEntries),
+        behindChunk(indexKey(spanKind), 0),
+        count,
+      )
+      expect(spans.length).toBeGreaterThan(1)
+      for (let i = 0; i < count; i += 100) {
+        const filter = { tenantId: 'tenant-1', entityId: `id-${i}-0` }
+        const instants = { fromMs: startMs + 10 * i, beforeMs: startMs + 10 * i + 1 }
+        for (const asked of [filter, { ...filter, ...instants }]) {
+          const page = await pageOf(store, asked, { offset: 0, limit: 2 })
+          expect([i, page]).toEqual([i, { total: 1, sequences: [first + i] }])
+        }
+      }
+    },
+    (_, i) => ({
+      ...entryOf('none'),
+      atMs: startMs + 10 * i,
+      entityIds: upTo(idsEach).map(k => `id-${i}-${k}`),
+    }),
+    first,
+  )
 })
 
 describe('the index of entries that were removed', () => {

@@ -22,6 +22,7 @@ import {
   keepBetween,
   keepBoth,
   newestPlaces,
+  placesInChunk,
   placesOfTerm,
   sliceOf,
   storedKey,
@@ -97,6 +98,18 @@ describe('ids', () => {
     expect(newestPlaces(placesOfTerm(near, value) ?? none)).toEqual([5])
     expect(placesOfTerm(other, value)).toBeUndefined()
     expect(placesOfTerm(one, new Uint8Array(0))).toBeUndefined()
+  })
+
+  test('of a chunk are found where members begin, and not across two of them', () => {
+    const digest = one.subarray(digestAt, digestAt + 6)
+    const across = Uint8Array.from([1, 2, 3, ...digest, 4, 5, 6, 7, 8, 9, 10])
+    const member = Uint8Array.from([...digest, (logSliceEntries + 7) >> 8, 7])
+    const value = Uint8Array.from([...across, ...member])
+    expect(placesInChunk(across, one, 2).size).toBe(0)
+    const found = [...placesInChunk(value, one, 2)]
+    const firsts = [[2 * logChunkEntries + logSliceEntries, [7]]]
+    expect(found.map(([first, places]) => [first, newestPlaces(places)])).toEqual(firsts)
+    expect(() => placesInChunk(value.subarray(1), one, 2)).toThrow('the buckets of a chunk')
   })
 
   test('of half a bucket, and beyond the slice, are refused', () => {
