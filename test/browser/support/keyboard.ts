@@ -58,7 +58,7 @@ export async function act(page: Page, name: string, key: KeyInput = 'Enter'): Pr
 }
 
 /** From the title of a screen back to the head of the page, and on to another screen. */
-export async function goTo(page: Page, screen: string): Promise<void> {
+async function goTo(page: Page, screen: string): Promise<void> {
   await tabBackTo(page, screen)
   await page.keyboard.press('Enter')
   await expectFocus(page, 'h1', screen)
