@@ -70,6 +70,12 @@ async function openAll(page: Page): Promise<void> {
 const textOf = (page: Page, selector: string): Promise<string> =>
   page.$eval(selector, element => (element as unknown as { innerText: string }).innerText)
 
+/** Returns the path and query of the request that an operation has sent. */
+async function askedBy(page: Page, operation: string): Promise<string> {
+  const url = new URL(await textOf(page, `${operation} .request-url pre`))
+  return `${url.pathname}${url.search}`
+}
+
 /** Returns how far it can be scrolled sideways, in pixels. */
 const overflowOf = (page: Page) => {
   const root = 'document.documentElement'
@@ -136,6 +142,7 @@ const pageTests = (name: BrowserName) => {
     await click(page, `${operation} .execute`)
     await page.waitForSelector(`${operation} .live-responses-table`)
     expect(await textOf(page, `${operation} .live-responses-table`)).toContain('seen through the')
+    expect(await askedBy(page, operation)).toBe(`/tokens/${id}`)
     const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'
     expect(await page.evaluate(kept)).toBe('[{},{},""]')
   })
@@ -150,7 +157,30 @@ const pageTests = (name: BrowserName) => {
   })
 }
 
-describe.each(browserNames)('the page of the interface in %s', name => pageTests(name))
+const parameterTests = (name: BrowserName) => {
+  test('sends an optional parameter once it is chosen, and none before', async () => {
+    const { page } = await openInterface(name)
+    const operation = operationOf('listTokens')
+    await click(page, `${operation} .opblock-summary-control`)
+    await click(page, `${operation} .try-out__btn`)
+    await click(page, `${operation} .execute`)
+    await page.waitForSelector(`${operation} .request-url`)
+    expect(await askedBy(page, operation)).toBe('/tokens')
+    const size = await page.waitForSelector(`${operation} [data-param-name="size"] input`)
+    await size?.type('7')
+    await page.keyboard.press('Tab')
+    await click(page, `${operation} .execute`)
+    await page.waitForFunction(
+      `document.querySelector('${operation} .request-url').innerText.includes('?')`,
+    )
+    expect(await askedBy(page, operation)).toBe('/tokens?size=7')
+  })
+}
+
+describe.each(browserNames)('the page of the interface in %s', name => {
+  pageTests(name)
+  parameterTests(name)
+})
 
 test('the page of the interface is as dark as the system is, and follows it', async () => {
   const { page } = await openInterface('chrome', { scheme: 'dark' })

@@ -26,7 +26,8 @@ export const pageFrom = (folder: string): string => `<!doctype html>
 /**
  * The viewer has a class for the dark, and sets it in a bar of its own that is not here. Its list
  * of servers is left out, since it has this vault alone. What people hear of a page read out to
- * them, and reach with the keyboard, the viewer gives to some controls only.
+ * them, and reach with the keyboard, the viewer gives to some controls only. It would send examples
+ * and defaults of optional parameters along, unless those have a value, which null is.
  */
 export const startScript = `const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
@@ -54,12 +55,25 @@ new MutationObserver(improve).observe(document.querySelector('#ui'), {
   subtree: true,
 })
 
+const emptyUnlessChosen =
+  select =>
+  (_, ...which) => {
+    const parameter = select(...which)
+    const isFilled = parameter.get('required') || parameter.get('value') !== undefined
+    return isFilled ? parameter : parameter.set('value', null)
+  }
+
 SwaggerUIBundle({
   url: new URL('json', document.currentScript.src).href,
   dom_id: '#ui',
   validatorUrl: null,
   syntaxHighlight: { theme: 'obsidian' },
-  plugins: [() => ({ wrapComponents: { ServersContainer: () => () => null } })],
+  plugins: [
+    () => ({
+      wrapComponents: { ServersContainer: () => () => null },
+      statePlugins: { spec: { wrapSelectors: { parameterWithMetaByIdentity: emptyUnlessChosen } } },
+    }),
+  ],
 })
 `
 
