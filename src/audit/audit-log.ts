@@ -17,6 +17,7 @@ import {
   bundleTextBytesMax,
 } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
+import { makeAppending } from './append-entry.ts'
 import { sealBundle } from './bundle.ts'
 import type { AuditEntry } from './entry.ts'
 import { makeLoginRefusals } from './login-refusals.ts'
@@ -191,7 +192,7 @@ function makeQueue(parts: AuditLogParts) {
 }
 
 export function makeAuditLog(parts: AuditLogParts): AuditLog {
-  const { keys, randomBytes } = parts
+  const append = makeAppending(parts.keys, parts.randomBytes)
   const queue = makeQueue(parts)
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -243,7 +244,7 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   return {
     changeOf(entry) {
       hasten()
-      return { log: sealBundle(keys, randomBytes, [entry]) }
+      return append(entry)
     },
     hasten,
     record: entry =>

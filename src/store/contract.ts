@@ -86,6 +86,17 @@ export interface StoredBundle extends LogBundle {
   readonly first: number
 }
 
+/** An entry of the log that is not sealed yet: those of one commit are sealed together. */
+export interface LogEntry {
+  /** Bytes that it takes, at most. */
+  readonly bytes: number
+  /**
+   * Seals entries that have this same function.
+   * @throws ApiError `unavailable` if that cannot be done: then nothing of their commit lands
+   */
+  readonly seal: (entries: readonly LogEntry[]) => LogBundle
+}
+
 /** Sequence of the oldest entry that is kept, and the number of entries ever written. */
 export interface LogRange {
   readonly from: number
@@ -102,9 +113,10 @@ export interface DerivedValue {
  * One step of a write. Its checks are optimistic concurrency control. `reseal` swaps the parts of a
  * row and keeps its header and version, so readers who have read the row notice nothing. `require`
  * writes nothing and holds only if that row is still at that version; `bumpGeneration` invalidates
- * every cache kept under the old generation. `log` appends entries, which get their sequence as the
- * write lands; `pruneLog` removes all bundles that end below that sequence. `derived` is the key of
- * a value that is put, or removed if there is none.
+ * every cache kept under the old generation. `log` appends a bundle, and `entry` one entry, which
+ * come behind all bundles of the commit; they get their sequence as the write lands. `pruneLog`
+ * removes all bundles that end below that sequence. `derived` is the key of a value that is put, or
+ * removed if there is none.
  */
 export type Change =
   | { readonly insert: NewRow }
@@ -114,6 +126,7 @@ export type Change =
   | { readonly require: number; readonly ifVersion: number }
   | { readonly bumpGeneration: true }
   | { readonly log: LogBundle }
+  | { readonly entry: LogEntry }
   | { readonly derived: Uint8Array; readonly value: Uint8Array | undefined }
   | { readonly pruneLog: number }
 

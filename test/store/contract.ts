@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { describeLogEntries } from './contract-entries.ts'
 import { describeLog, describeLogChanges, describeLogRefusals } from './contract-log.ts'
 import { describePages } from './contract-pages.ts'
 import { describeReseal } from './contract-reseal.ts'
@@ -41,6 +42,7 @@ export function describeStoreContract(
     describePages(subject)
     describeLog(subject)
     describeLogChanges(subject)
+    describeLogEntries(subject)
     describeLogRefusals(subject)
   })
 }

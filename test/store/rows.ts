@@ -9,6 +9,7 @@ import type {
   Change,
   Digest,
   LogBundle,
+  LogEntry,
   NewRow,
   Query,
   Row,
@@ -57,6 +58,20 @@ export const bundleOf = (number: number, entries = 1, sealedBytes = 3): LogBundl
 })
 
 export const logOf = (number: number, entries = 1): Change => ({ log: bundleOf(number, entries) })
+
+/** Makes entries of the log that are sealed together as bundles of their numbers. */
+export function makeNumberedEntries() {
+  const numbers = new Map<LogEntry, number>()
+  const seal = (entries: readonly LogEntry[]): LogBundle => {
+    const own = entries.map(entry => numbers.get(entry) ?? 0)
+    return { leaves: own.map(each => new Uint8Array(32).fill(each)), sealed: Uint8Array.from(own) }
+  }
+  return (number: number, bytes = 100): Change => {
+    const entry: LogEntry = { bytes, seal }
+    numbers.set(entry, number)
+    return { entry }
+  }
+}
 
 /** Replaces a row that stands at the version before the sketch's. */
 export const replaceOf = (ordinal: number, sketch: RowSketch & { version: number }): Change => ({

@@ -8,7 +8,7 @@
  * @module
  */
 import { invariant, type ApiError } from '../../lib/errors.ts'
-import type { Change, Digest, LogBundle, NewRow, WriteOutcome } from '../contract.ts'
+import type { Change, Digest, LogBundle, LogEntry, NewRow, WriteOutcome } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
 import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
 
@@ -45,10 +45,17 @@ export interface GroupDraft {
 /** Changes of a group to the log and to the values beside it. */
 export interface LogDraft {
   readonly bundles: LogBundle[]
+  /** They are not sealed before all sets are decided. */
+  readonly entries: LogEntry[]
   /** Values by the texts of their keys; the last one counts. */
   readonly derived: Map<string, DerivedChange>
   /** Sequence below which bundles are removed; 0 if none are. */
   pruneBelow: number
+}
+
+/** The same, once the entries are sealed. */
+export interface SealedLog extends Pick<LogDraft, 'derived' | 'pruneBelow'> {
+  readonly bundles: readonly LogBundle[]
 }
 
 type DerivedChange = Extract<Change, { derived: Uint8Array }>
@@ -72,7 +79,7 @@ interface SetDraft {
   readonly log: LogDraft
 }
 
-const emptyLog = (): LogDraft => ({ bundles: [], derived: new Map(), pruneBelow: 0 })
+const emptyLog = (): LogDraft => ({ bundles: [], entries: [], derived: new Map(), pruneBelow: 0 })
 
 /** @param from the ordinal and generation to continue from */
 export const makeGroupDraft = (
@@ -151,6 +158,7 @@ export type PreparedChange =
   | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
   | { readonly kind: 'bump' }
   | { readonly kind: 'log'; readonly bundle: LogBundle }
+  | { readonly kind: 'entry'; readonly entry: LogEntry }
   | { readonly kind: 'derived'; readonly derived: DerivedChange }
   | { readonly kind: 'prune'; readonly below: number }
 
@@ -176,6 +184,7 @@ function prepareChange(change: Change): PreparedChange {
     return { kind: 'require', ordinal: change.require, ifVersion: change.ifVersion }
   }
   if ('log' in change) return { kind: 'log', bundle: change.log }
+  if ('entry' in change) return { kind: 'entry', entry: change.entry }
   if ('derived' in change) return { kind: 'derived', derived: change }
   if ('pruneLog' in change) return { kind: 'prune', below: change.pruneLog }
   return { kind: 'bump' }
@@ -286,6 +295,9 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
     case 'log':
       draft.log.bundles.push(change.bundle)
       return undefined
+    case 'entry':
+      draft.log.entries.push(change.entry)
+      return undefined
     case 'derived':
       draft.log.derived.set(keyOf(change.derived.derived), change.derived)
       return undefined
@@ -304,6 +316,7 @@ function joinGroup(draft: SetDraft): void {
   group.nextOrdinal = nextOrdinal
   group.generation = generation
   group.log.bundles.push(...log.bundles)
+  group.log.entries.push(...log.entries)
   for (const [key, derived] of log.derived) group.log.derived.set(key, derived)
   group.log.pruneBelow = Math.max(group.log.pruneBelow, log.pruneBelow)
 }

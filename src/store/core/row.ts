@@ -242,7 +242,8 @@ export function checkRow(row: NewRow): void {
 const checkOrdinal = (ordinal: number): void =>
   invariant(isWithin(ordinal, 0, ordinalMax), 'an ordinal is a whole number below 2^48')
 
-function checkBundle({ leaves, sealed }: LogBundle): void {
+/** @throws ApiError `internal` */
+export function checkBundle({ leaves, sealed }: LogBundle): void {
   invariant(isWithin(leaves.length, 1, bundleEntriesMax), 'the entries of a bundle are bounded')
   invariant(
     leaves.every(leaf => leaf.length === leafBytes),

@@ -20,6 +20,7 @@ function bytesOf(changes: ChangeSet): number {
   for (const change of changes) {
     if ('row' in change) bytes += change.row.value.length
     else if (change.kind === 'log') bytes += change.bundle.sealed.length
+    else if (change.kind === 'entry') bytes += change.entry.bytes
     else if (change.kind === 'derived') bytes += change.derived.value?.length ?? 0
   }
   return bytes

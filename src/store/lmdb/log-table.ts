@@ -9,7 +9,7 @@ import { readU48, u48Bytes, utf8, writeU48 } from '../../lib/bytes.ts'
 import { assertStored, invariant } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
 import { decodeBundle, encodeBundle, takeBundles } from '../core/bundle-format.ts'
-import type { GroupDraft } from '../core/decide-change.ts'
+import type { SealedLog } from '../core/decide-change.ts'
 import type { LogReads } from '../core/log-walk.ts'
 import type { LmdbEnvironment, LmdbTable, Put } from './environment.ts'
 import { decodeRowKey, encodeRowKey } from './layout.ts'
@@ -59,7 +59,7 @@ const removalsBefore = (table: LmdbTable, end: Uint8Array): readonly Put[] =>
  * Puts of what a group writes to the log; run within its transaction, in which sequences are given.
  * @throws ApiError `storage_corrupt` if a sequence would be given twice
  */
-export function logPuts(environment: LmdbEnvironment, draft: GroupDraft['log']): readonly Put[] {
+export function logPuts(environment: LmdbEnvironment, draft: SealedLog): readonly Put[] {
   const { log: table, derived: values } = tablesOf(environment)
   const puts: Put[] = [...draft.derived.values()].map(({ derived: key, value }) => ({
     table: values,

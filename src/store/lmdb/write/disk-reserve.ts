@@ -67,7 +67,7 @@ const growsRows = ({ kind }: PreparedChange): boolean =>
 
 const growsStore = (changes: readonly PreparedChange[]): boolean =>
   changes.some(growsRows) ||
-  (changes.some(({ kind }) => kind === 'log') &&
+  (changes.some(({ kind }) => kind === 'log' || kind === 'entry') &&
     !changes.some(({ kind }) => kind === 'remove' || kind === 'prune'))
 
 /**

@@ -3,7 +3,7 @@
  * @module
  */
 import { reserveBytesToAddMin } from '../../core/limits.ts'
-import type { Digest } from '../../contract.ts'
+import type { Digest, LogBundle } from '../../contract.ts'
 import {
   applySet,
   makeGroupDraft,
@@ -13,6 +13,7 @@ import {
   type SetResult,
 } from '../../core/decide-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
+import { bundlesOf } from '../../core/seal-entries.ts'
 import {
   type ChunkCounts,
   chunkEntry,
@@ -165,12 +166,15 @@ const chunkPuts = ({ postings, chunks }: PostingDraft): Put[] =>
     .map(chunk => ({ table: postings.table, ...chunkEntry(postings, chunk) }))
 
 /** Follows from the draft alone, so that a commit may be tried again. */
-const summedChange = ({ rows, stored, state, log }: StoreDraft): CommitChange => ({
+const summedChange = (
+  { rows, stored, state }: StoreDraft,
+  bundles: readonly LogBundle[],
+): CommitChange => ({
   rows: [...rows].map(([ordinal, to]) => ({
     from: ordinal < state.nextOrdinal ? stored.rowAt(ordinal)?.row : undefined,
     to: to?.row,
   })),
-  entries: log.bundles.reduce((sum, { leaves }) => sum + leaves.length, 0),
+  entries: bundles.reduce((sum, { leaves }) => sum + leaves.length, 0),
 })
 
 interface Decided {
@@ -185,7 +189,8 @@ interface Decided {
 
 function putsOf(draft: StoreDraft, sums: SumKeeper): Pick<Decided, 'puts' | 'inserted' | 'state'> {
   const moves = moveVersions(draft)
-  const sum = sums.putOf(summedChange(draft))
+  const bundles = bundlesOf(draft.log)
+  const sum = sums.putOf(summedChange(draft, bundles))
   const { state, nextOrdinal, generation } = draft
   return {
     puts: [
@@ -194,7 +199,7 @@ function putsOf(draft: StoreDraft, sums: SumKeeper): Pick<Decided, 'puts' | 'ins
       ...chunkPuts(draft.terms),
       ...chunkPuts(draft.deadlines),
       ...movePuts(draft, moves),
-      ...logPuts(draft.environment, draft.log),
+      ...logPuts(draft.environment, { ...draft.log, bundles }),
       ...(sum === undefined ? [] : [sum]),
     ],
     inserted: insertedRows(draft),

@@ -9,6 +9,7 @@ import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../core/decide-change.ts'
 import { keyOf } from '../../core/row.ts'
+import { bundlesOf } from '../../core/seal-entries.ts'
 import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
 import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
@@ -161,6 +162,7 @@ export async function putGroup(
   commitId: CommitId,
 ): Promise<readonly number[]> {
   const { send } = session
+  const log = { ...draft.log, bundles: bundlesOf(draft.log) }
   const puts = putsOf(draft, locked)
   const changes = termChanges(draft, locked)
   // Chunks are locked and read before they are put.
@@ -171,7 +173,7 @@ export async function putGroup(
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, commitId)
-  sent.push(...putLog(session, tables, commitId.writer, draft.log))
+  sent.push(...putLog(session, tables, commitId.writer, log))
   const committing = sendCommit(session, tables, commitId)
   const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group

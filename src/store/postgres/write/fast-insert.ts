@@ -14,6 +14,7 @@ import {
   type StoredState,
 } from '../../core/decide-change.ts'
 import type { LogBundle } from '../../contract.ts'
+import { bundlesOf } from '../../core/seal-entries.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
@@ -44,7 +45,7 @@ export interface FastInsert {
 function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | undefined {
   const required = new Map<number, number>()
   for (const change of changes) {
-    if (change.kind === 'insert' || change.kind === 'log') continue
+    if (['insert', 'log', 'entry'].includes(change.kind)) continue
     if (change.kind !== 'require') return undefined
     const known = required.get(change.ordinal) ?? change.ifVersion
     if (known !== change.ifVersion) return undefined
@@ -73,7 +74,7 @@ export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undef
   const draft = makeGroupDraft(from, clearWith(required), () => {})
   const decided = sets.map(set => applySet(draft, set, faultOf))
   const inserted = insertedIn(draft)
-  const { bundles } = draft.log
+  const bundles = bundlesOf(draft.log)
   if (inserted.length === 0 && bundles.length === 0) return undefined
   return { decided, inserted, bundles, required }
 }

@@ -11,13 +11,13 @@
  */
 import type { DerivedValue, LogBundle } from '../../contract.ts'
 import { encodeBundle } from '../../core/bundle-format.ts'
-import type { LogDraft } from '../../core/decide-change.ts'
+import type { LogDraft, SealedLog } from '../../core/decide-change.ts'
 import { packValues } from '../packed-parameters.ts'
 import { arrayOf, type DatabaseSession, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
-export const isLogEmpty = ({ bundles, derived, pruneBelow }: LogDraft): boolean =>
-  bundles.length === 0 && derived.size === 0 && pruneBelow === 0
+export const isLogEmpty = ({ bundles, entries, derived, pruneBelow }: LogDraft): boolean =>
+  bundles.length + entries.length + derived.size === 0 && pruneBelow === 0
 
 /**
  * Appends bundles if this transaction has written the receipt of its writer: a group that goes at
@@ -98,7 +98,7 @@ export function putLog(
   session: DatabaseSession,
   tables: Tables,
   writer: Uint8Array,
-  { bundles, derived, pruneBelow }: LogDraft,
+  { bundles, derived, pruneBelow }: SealedLog,
 ): readonly Promise<unknown>[] {
   const { send } = session
   const isMore = derived.size > 0 || pruneBelow > 0

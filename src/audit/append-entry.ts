@@ -1,0 +1,29 @@
+/**
+ * Appending an entry to the audit log with the write of its operation.
+ * @module
+ */
+import type { Keys } from '../crypto/keyring.ts'
+import type { Change, LogBundle, LogEntry } from '../store/contract.ts'
+import { sealBundle } from './bundle.ts'
+import { entryRoom } from './entry-format.ts'
+import type { AuditEntry } from './entry.ts'
+
+interface UnsealedEntry extends LogEntry {
+  readonly entry: AuditEntry
+}
+
+/** Returns what makes changes that append an entry, sealed with the others of its commit. */
+export function makeAppending(
+  keys: Pick<Keys, 'auditKey'>,
+  randomBytes: (count: number) => Uint8Array,
+): (entry: AuditEntry) => Change {
+  const isOwn = (each: LogEntry): each is UnsealedEntry => each.seal === seal
+  const seal = (entries: readonly LogEntry[]): LogBundle => {
+    const own = entries.filter(isOwn).map(({ entry }) => entry)
+    return sealBundle(keys, randomBytes, own)
+  }
+  return entry => {
+    const unsealed: UnsealedEntry = { entry, bytes: entryRoom(entry), seal }
+    return { entry: unsealed }
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Sealing the entries of the log that a group of writes brings: together, once all sets are
+ * decided, since a bundle of its own for each took several times the time and the room.
+ * @module
+ */
+import { bundleEntriesWanted } from '../../limits/work-limits.ts'
+import type { LogBundle, LogEntry } from '../contract.ts'
+import type { LogDraft } from './decide-change.ts'
+import { groupCommitBytesMax } from './limits.ts'
+import { checkBundle } from './row.ts'
+
+/** Returns the end of the entries from `start` on that share a bundle. */
+function endOfBundle(entries: readonly LogEntry[], start: number): number {
+  const seal = entries[start]?.seal
+  let bytes = 0
+  let end = start
+  for (; end < entries.length && end - start < bundleEntriesWanted; end += 1) {
+    const entry = entries[end]
+    bytes += entry?.bytes ?? 0
+    if (entry?.seal !== seal || (end > start && bytes > groupCommitBytesMax)) break
+  }
+  return end
+}
+
+/**
+ * Returns the bundles that a group appends, in their order; each call seals the entries anew.
+ * @throws ApiError as `LogEntry.seal` does
+ */
+export function bundlesOf({ bundles, entries }: LogDraft): readonly LogBundle[] {
+  const all = [...bundles]
+  for (let at = 0; at < entries.length;) {
+    const end = endOfBundle(entries, at)
+    const bundle = entries[at]?.seal(entries.slice(at, end))
+    if (bundle !== undefined) {
+      checkBundle(bundle)
+      all.push(bundle)
+    }
+    at = end
+  }
+  return all
+}
