@@ -7,7 +7,8 @@ import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../src/lib/bytes.ts'
 import { makeSumCheck } from '../../src/store/core/check-sum.ts'
 import { emptySum, encodeSum, sumAfter } from '../../src/store/core/row-sum.ts'
-import { beginSum } from '../../src/store/lmdb/kept-sum.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
+import { beginSum, makeSumKeeper } from '../../src/store/lmdb/kept-sum.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { copyStore } from '../../src/store/lmdb/maintenance/compact-copy.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -192,6 +193,32 @@ describe('a store that keeps a sum', () => {
       expect(await sumFindings(store)).toEqual([...finds])
       await store.close()
     }
+  })
+
+  test('that has rows and no sum is written in the same time, however many they are', async () => {
+    const fastest: number[] = []
+    for (const rows of [10, 20_000]) {
+      const path = temporaryFolder()
+      const before = await openLmdbStore({ path })
+      for (let first = 0; first < rows; first += 500) {
+        const numbers = Array.from({ length: Math.min(500, rows) }, (_, i) => first + i)
+        await written(before, ...numbers.map(number => insertOf({ uniques: [number] })))
+      }
+      await before.close()
+      const environment = openEnvironment(path)
+      const sums = makeSumKeeper(environment)
+      sums.keep(sumSealer)
+      const times = Array.from({ length: 50 }, () => {
+        const start = performance.now()
+        expect(sums.putOf({ rows: [], entries: 1 })).toBeUndefined()
+        return performance.now() - start
+      })
+      fastest.push(Math.min(...times))
+      await environment.root.close()
+    }
+    const [few = 0, many = 0] = fastest
+    // Reading all of them took more than a hundred times as long.
+    expect(many / few).toBeLessThan(20)
   })
 
   test('is written although the range of its log is damaged, and that is told', async () => {

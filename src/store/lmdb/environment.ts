@@ -144,6 +144,9 @@ export const openEnvironment = (path: string, readOnly = false): LmdbEnvironment
  * Sizes and numbers, as the engine counts them.
  */
 
+/** The engine's own count of keys reads all of them, whatever its limit. */
+export const isEmpty = (table: LmdbTable): boolean => [...table.getKeys({ limit: 1 })].length === 0
+
 /** The engine's statistics of a table, which its types leave open. */
 interface TableStats {
   readonly pageSize: number

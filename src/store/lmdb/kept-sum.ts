@@ -15,7 +15,7 @@ import {
   type SummedChange,
 } from '../core/row-sum.ts'
 import type { StoredSum } from '../operated.ts'
-import { openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
+import { isEmpty, openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
 import { readEveryRow } from './index/read-rows.ts'
 import { readLogRange } from './log-table.ts'
 
@@ -59,7 +59,7 @@ export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
   /** Returns the sum that stands; `undefined` if none is kept, or it is not that of this state. */
   function standing(by: SumSealer, sealed: Uint8Array | undefined, logNext: number) {
     if (sealed === undefined) {
-      return table.getKeysCount({ limit: 1 }) === 0 ? emptySum(logNext) : undefined
+      return isEmpty(table) ? emptySum(logNext) : undefined
     }
     const isKnown = known !== undefined && bufferOf(known.sealed).equals(sealed)
     const sum = isKnown ? known?.sum : openSum(by, sealed)

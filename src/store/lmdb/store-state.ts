@@ -5,7 +5,7 @@
 import { assertStored } from '../../lib/errors.ts'
 import { digestPrefixes } from '../core/limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
-import type { LmdbEnvironment } from './environment.ts'
+import { isEmpty, type LmdbEnvironment } from './environment.ts'
 
 /*
  * The table of facts about the store itself: two keys of ASCII text.
@@ -132,7 +132,7 @@ const emptyState = (firstOrdinal: number): StoreState => ({
 export function makeMeta(environment: LmdbEnvironment, firstOrdinal: number): void {
   const { root, rows, meta } = environment
   root.transactionSync(() => {
-    if ([meta, rows].some(table => table.getKeysCount({ limit: 1 }) > 0)) return
+    if (!isEmpty(meta) || !isEmpty(rows)) return
     rewriteMeta(environment)
     meta.putSync(stateKey, encodeState(emptyState(firstOrdinal)))
   })
