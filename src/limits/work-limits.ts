@@ -49,7 +49,7 @@ export const leafScratchBytes = 8 * 1_024
 export const bundleScratchBytes = 1024 * 1024
 /** decision: entries of one bundle; a commit takes several. */
 export const bundleEntriesMax = 1_024
-/** decision: entries that are sealed in one turn of the event loop: they take up to 1 ms. */
+/** decision: entries that are sealed at once, as one bundle: they take up to 1 ms. */
 export const bundleEntriesWanted = 128
 /** decision: bytes of the texts of a bundle of several entries, at three a character. */
 export const bundleTextBytesMax = 1024 * 1024

@@ -3,10 +3,9 @@
  * decided, since a bundle of its own for each took several times the time and the room.
  * @module
  */
-import { bundleEntriesWanted } from '../../limits/work-limits.ts'
+import { bundleEntriesWanted, bundleTextBytesMax } from '../../limits/work-limits.ts'
 import type { LogBundle, LogEntry } from '../contract.ts'
 import type { LogDraft } from './decide-change.ts'
-import { groupCommitBytesMax } from './limits.ts'
 import { checkBundle } from './row.ts'
 
 /** Returns the end of the entries from `start` on that share a bundle. */
@@ -17,7 +16,7 @@ function endOfBundle(entries: readonly LogEntry[], start: number): number {
   for (; end < entries.length && end - start < bundleEntriesWanted; end += 1) {
     const entry = entries[end]
     bytes += entry?.bytes ?? 0
-    if (entry?.seal !== seal || (end > start && bytes > groupCommitBytesMax)) break
+    if (entry?.seal !== seal || (end > start && bytes > bundleTextBytesMax)) break
   }
   return end
 }
