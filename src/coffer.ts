@@ -50,6 +50,7 @@ import { accessRoutes } from './tokens/access-routes.ts'
 import type { AccessDeps } from './tokens/access/access-deps.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { previewRoutes } from './tokens/preview-routes.ts'
+import { containerRoutes } from './tokens/container-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startWritingKeyUses } from './vault/upkeep.ts'
@@ -119,6 +120,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
   const operations = new Elysia()
     .use(tokenRoutes(deps, pipeline))
     .use(listRoutes(deps, pipeline))
+    .use(containerRoutes(deps, pipeline))
     .use(bulkRoutes(deps, pipeline))
     .use(sessionRoutes(sessionDepsOf(deps), pipeline))
     .use(applicationRoutes(simulateDepsOf(deps), pipeline))

@@ -135,6 +135,16 @@ export type ConditionStep = {
   readonly holds: boolean
   readonly operator: ConditionOperator
 }
+export type ContainerList = {
+  /** Those one step below, by name. */
+  readonly below: readonly ListedContainer[]
+  /** A path such as `/pci/`. */
+  readonly container: string
+  /** False if more than 50 are below. */
+  readonly is_complete: boolean
+  /** How many are in it itself. */
+  readonly tokens: number
+}
 export type CreateApplicationKeyRequest = {
   /** From then on the key is refused. */
   readonly expires_at?: Date | string | null
@@ -278,6 +288,12 @@ export type Levels = {
   readonly unfolded_rows?: number
   /** Entries of the audit log that no checkpoint covers yet. */
   readonly unsigned_entries?: number
+}
+export type ListedContainer = {
+  /** A path such as `/pci/`. */
+  readonly container: string
+  /** How many are in it and below. */
+  readonly tokens: number
 }
 export type LogCheckpoint = {
   /** The verifier key that signed it. */

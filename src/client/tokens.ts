@@ -6,7 +6,7 @@ import type { Ask } from './ask.ts'
 import type { Answer, CallOptions } from './call.ts'
 import { deleteAll, type Deleted } from './deletions.ts'
 import { CofferError } from './error.ts'
-import type { TokenType } from './interface.ts'
+import type { ContainerList, TokenType } from './interface.ts'
 import { pageSizeMax } from './limits.ts'
 import { below, withQuery } from './paths.ts'
 import type {
@@ -182,6 +182,17 @@ export interface Tokens {
     search: { readonly query: string } & PageChoice & LessShown,
     options?: CallOptions,
   ): Answer<Page<Of>>
+
+  /**
+   * The containers one step below another, of the tokens that this key may read.
+   *
+   * @param below  a container; default: `/`
+   * @throws CofferError `invalid_request`, `forbidden`
+   * @example
+   * const { below } = await vault.tokens.containers('/pci/')
+   * for (const { container, tokens } of below) console.log(container, tokens)
+   */
+  containers(below?: string, options?: CallOptions): Answer<ContainerList>
 }
 
 const token = { is: isToken }
@@ -196,7 +207,10 @@ function assertQuery(query: string): void {
   throw new TypeError('query: expected a text such as metadata.customer:17; * finds all tokens')
 }
 
-type Reading = Pick<Tokens, 'get' | 'exists' | 'list' | 'listPage' | 'search' | 'searchPage'>
+type Reading = Pick<
+  Tokens,
+  'get' | 'exists' | 'list' | 'listPage' | 'search' | 'searchPage' | 'containers'
+>
 
 const reading = (ask: Ask): Reading => ({
   get: (id, { transform, ...options } = {}) =>
@@ -224,6 +238,8 @@ const reading = (ask: Ask): Reading => ({
     )
   },
   searchPage: (search, options) => ask.plain('POST', '/tokens/search', search, options, tokenList),
+  containers: (outer, options) =>
+    ask.plain('GET', withQuery('/containers', { below: outer }), undefined, options),
 })
 
 type Writing = Omit<Tokens, keyof Reading>

@@ -22,6 +22,7 @@ const entityTypes = {
   tokens: 'token',
   tokenize: 'token',
   detokenize: 'token',
+  containers: 'token',
   applications: 'application',
   sessions: 'session',
   tenants: 'tenant',

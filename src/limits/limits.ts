@@ -246,6 +246,9 @@ export const pageNumberMax = 1_000_000_000
 /** decision: all tokens of one answer; `pageSizeDefault` of the largest always fit. */
 export const listAnswerCharsMax = 16 * 1024 * 1024
 
+/** Containers of one answer: each costs two questions to the store. */
+export const containersListedMax = 50
+
 // Search (contract section 14)
 export const searchQueryCharsMax = 2_000
 export const searchClausesMax = 100

@@ -174,3 +174,15 @@ export const previewExamples = {
     fingerprint_text: '4242424242424242',
   },
 }
+
+export const containerExamples = {
+  root: {
+    container: '/',
+    tokens: 0,
+    below: [
+      { container: '/general/', tokens: 1204 },
+      { container: '/pci/', tokens: 52 },
+    ],
+    is_complete: true,
+  },
+}

@@ -145,6 +145,16 @@ test('the state of the vault', async () => {
   expect((await refusalOf(clientOf('private').status.get())).code).toBe('forbidden')
 })
 
+test('containers step by step', async () => {
+  const { tokens } = clientOf('private')
+  await tokens.create({ type: 'token', data: 1, containers: ['/tree/leaf/'] })
+  const { below, is_complete } = await tokens.containers()
+  expect(is_complete).toBe(true)
+  expect(below).toContainEqual({ container: '/tree/', tokens: 1 })
+  expect(await tokens.containers('/tree/leaf/')).toMatchObject({ tokens: 1, below: [] })
+  expect((await refusalOf(clientOf('management').tokens.containers())).code).toBe('forbidden')
+})
+
 test('expressions on sample data', async () => {
   const { expressions } = clientOf('management')
   const sample = { type: 'token', data: { a: 'Ada' }, mask: '{{ data.a | slice: 0 }}' } as const

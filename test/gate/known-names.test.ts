@@ -269,10 +269,12 @@ describe('a parameter of a query that is', () => {
     ['/applications/ID/keys', '`id`, `type`'],
     ['/sessions', '`start`, `size`'],
     ['/permissions', '`application_type`'],
+    ['/containers', '`below`'],
   ])('far from every known one of %s is refused too', async (path, names) => {
     const { body: own } = await listed('/applications/key')
     const asked = `${path.replace('ID', String(own['id']))}?colour=red`
-    const { status, body } = await listed(asked, vault.managementKey)
+    const by = path === '/containers' ? key : vault.managementKey
+    const { status, body } = await listed(asked, by)
     const errors = { query: [`unknown parameter: expected only ${names}`] }
     expect([status, body['errors']]).toEqual([400, errors])
   })

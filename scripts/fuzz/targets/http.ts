@@ -236,6 +236,7 @@ export const target: Target = {
     '/status/history',
     '/status/settings',
     '/expressions/preview',
+    '/containers',
     '/swagger/json',
     '%',
     '%2F',

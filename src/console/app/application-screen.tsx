@@ -65,8 +65,11 @@ function Grants({ application, again }: GrantsProps) {
   )
 }
 
-function Chosen({ id }: { readonly id: string }) {
-  const { asked, again } = useAnswer<Application>({ path: pathTo('/applications', id) })
+interface ChosenProps extends ReturnType<typeof useAnswer<Application>> {
+  readonly id: string
+}
+
+function Chosen({ id, asked, again }: ChosenProps) {
   return (
     <>
       <Answer asked={asked.value} what="the application" again={again}>
@@ -90,6 +93,10 @@ function Chosen({ id }: { readonly id: string }) {
 
 export function ApplicationScreen() {
   const id = chosenApplication.value
+  const question = id === undefined ? undefined : { path: pathTo('/applications', id) }
+  const { asked, again } = useAnswer<Application>(question)
+  const { value } = asked
+  const name = value.state === 'answered' ? value.value.name : undefined
   return (
     <>
       <p class="back">
@@ -97,7 +104,7 @@ export function ApplicationScreen() {
           All applications
         </button>
       </p>
-      <h1 tabIndex={-1}>Application</h1>
+      <h1 tabIndex={-1}>{name === undefined ? 'Application' : <Text of={name} />}</h1>
       {id === undefined ? (
         <p class="hint">Choose an application from the list.</p>
       ) : (
@@ -105,7 +112,7 @@ export function ApplicationScreen() {
           <p class="subject">
             <Id of={id} />
           </p>
-          <Chosen key={id} id={id} />
+          <Chosen key={id} id={id} asked={asked} again={again} />
         </>
       )}
     </>

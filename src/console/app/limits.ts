@@ -21,6 +21,10 @@ export const reasonCharsMax = 200
 export const previewMs = 250
 /** Rows of a table. */
 export const rowsMax = 20
+/** Pairs of metadata in a row of a list. */
+export const listedPairsMax = 2
+/** Words that are suggested at once: all fields. */
+export const suggestionsMax = 11
 /** Time between two looks at a log that is followed. */
 export const followMs = 5_000
 /** Time between two looks at the state of the vault, which makes samples as often. */

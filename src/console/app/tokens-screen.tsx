@@ -2,27 +2,26 @@
  * Tokens: all that the key may see, or those that a query finds, in stretches of a walk.
  * @module
  */
-import { signal, useSignal } from '@preact/signals'
+import { Fragment } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { Token, TokenList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
-import { rowsMax } from './limits.ts'
+import { ContainerTree } from './container-tree.tsx'
+import { listedPairsMax, rowsMax } from './limits.ts'
 import { Answer, Empty } from './notices.tsx'
 import { openToken } from './place.ts'
-import { onLock } from './sitting.ts'
+import { mistakeId, mistakeIn, QueryMistake } from './query-mistake.tsx'
+import { SearchField } from './search-field.tsx'
+import { find, searched, starts, typed } from './search.ts'
 import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
+import type { KnownWords } from './suggestions.ts'
 import { Table } from './table.tsx'
 import { Id, Text } from './value.tsx'
 import { withQueryOf, type Question } from './vault.ts'
 
-/** Kept while a token of the list is looked at. */
-const searched = signal('')
-/** Cursors of the stretches before, newest last. */
-const starts = signal<readonly string[]>([''])
-onLock(() => {
-  searched.value = ''
-  starts.value = ['']
-})
+const noWords: KnownWords = { metadata: [], containers: [] }
+const nothingAsked = { state: 'nothing' } as const
 
 function questionOf(query: string, start: string): Question {
   // A value is on the page of its token alone, once it was asked for.
@@ -34,6 +33,20 @@ function questionOf(query: string, start: string): Question {
 
 const preview = ({ data }: Token): string =>
   data === undefined ? '' : typeof data === 'string' ? data : JSON.stringify(data)
+
+/** The first pairs, in one line. */
+const Metadata = ({ of }: { readonly of: readonly (readonly [string, string])[] }) =>
+  of.length === 0 ? null : (
+    <div class="hint">
+      {of.slice(0, listedPairsMax).map(([name, value], index) => (
+        <Fragment key={name}>
+          {index > 0 && ' · '}
+          <Text of={`${name}: ${value}`} />
+        </Fragment>
+      ))}
+      {of.length > listedPairsMax && ` · ${of.length - listedPairsMax} more`}
+    </div>
+  )
 
 const Row = ({ token }: { readonly token: Token }) => (
   <tr>
@@ -49,6 +62,7 @@ const Row = ({ token }: { readonly token: Token }) => (
       ) : (
         <Text of={preview(token)} />
       )}
+      <Metadata of={Object.entries(token.metadata ?? {})} />
     </td>
     <td data-label="Container">
       <Text of={token.containers?.[0] ?? ''} />
@@ -79,28 +93,21 @@ const NothingFound = ({ query }: { readonly query: string }) =>
     </Empty>
   )
 
-function SearchForm() {
-  const typed = useSignal(searched.value)
+interface FormProps {
+  readonly known: KnownWords
+  readonly mistake: string | undefined
+}
+
+function SearchForm({ known, mistake }: FormProps) {
   const submit = (event: Event): void => {
     event.preventDefault()
-    searched.value = typed.value.trim()
-    starts.value = ['']
+    find(typed.value)
   }
   return (
     <form class="search" role="search" onSubmit={submit} autocomplete="off">
       <label for="query">Search</label>
       <div class="row">
-        <input
-          id="query"
-          type="search"
-          value={typed.value}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="type:card AND metadata.order:17"
-          onInput={({ currentTarget }) => {
-            typed.value = currentTarget.value
-          }}
-        />
+        <SearchField known={known} mistake={mistake} />
         <button type="submit" class="primary">
           Find
         </button>
@@ -121,23 +128,27 @@ function SearchForm() {
   )
 }
 
-/** Says how to search, where the vault did not understand what was typed. */
-const SearchHint = () => (
-  <p class="hint">
-    Name the field before what you look for: <code>metadata.order:17</code>, <code>id:…</code>,{' '}
-    <code>type:card</code>.
-  </p>
-)
+/** Words of the tokens that are shown. */
+function wordsOf(tokens: readonly Token[]): KnownWords {
+  const metadata = tokens.flatMap(each => Object.keys(each.metadata ?? {}))
+  const containers = tokens.flatMap(each => each.containers ?? [])
+  return { metadata: [...new Set(metadata)], containers: [...new Set(containers)] }
+}
 
 export function TokensScreen() {
   const question = questionOf(searched.value, starts.value.at(-1) ?? '')
   const { asked, again } = useAnswer<TokenList>(question)
+  const words = useRef(noWords)
+  const { value } = asked
+  if (value.state === 'answered') words.current = wordsOf(value.value.data)
+  const mistake = value.state === 'refused' ? mistakeIn(value.refusal.text) : undefined
   return (
     <>
       <h1 tabIndex={-1}>Tokens</h1>
-      <SearchForm />
-      {asked.value.state === 'refused' && asked.value.refusal.status === 400 && <SearchHint />}
-      <Answer asked={asked.value} what="tokens" again={again}>
+      <SearchForm known={words.current} mistake={mistake && mistakeId} />
+      <ContainerTree />
+      {mistake !== undefined && <QueryMistake mistake={mistake} />}
+      <Answer asked={mistake === undefined ? value : nothingAsked} what="tokens" again={again}>
         {({ data, pagination }) => (
           <>
             {data.length === 0 ? <NothingFound query={searched.value} /> : <Rows tokens={data} />}

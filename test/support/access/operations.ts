@@ -219,6 +219,13 @@ const previewing: Operation = {
   prepare: plainly('POST', '/expressions/preview', { type: 'token', data: 'sample' }),
 }
 
+const listingContainers: Operation = {
+  route: 'GET /containers',
+  success: 200,
+  hasBody: false,
+  prepare: plainly('GET', '/containers'),
+}
+
 const simulating: Operation = {
   route: 'POST /access/simulate',
   success: 200,
@@ -375,4 +382,5 @@ export const operations: readonly Operation[] = [
   explaining,
   simulating,
   previewing,
+  listingContainers,
 ]

@@ -175,6 +175,9 @@ in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 
 POST /expressions/preview
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /containers
+in    ok  ok  ok  ok   403 403  403 403   403 ok  ok  ok  ok     ok  403
 `
 
 export interface Row {

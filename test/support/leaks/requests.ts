@@ -390,6 +390,9 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target: '/access/simulate', as: 'management', body }]
     },
   },
+  listContainers: reading(() => [
+    { method: 'GET', target: `/containers?below=/${mark()}/`, as: 'private' },
+  ]),
   previewExpressions: reading(() => previewing([newToken(), ...typed])),
   listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }

@@ -1,0 +1,57 @@
+/**
+ * A mistake in a query, told at its place.
+ * @module
+ */
+import { searched } from './search.ts'
+import { Text } from './value.tsx'
+
+export const mistakeId = 'query-mistake'
+
+export interface Mistake {
+  /** UTF-16 units before it. */
+  readonly position: number
+  readonly expected: string
+}
+
+/** @param text of a refusal @returns `undefined` if it names no place */
+export function mistakeIn(text: string): Mistake | undefined {
+  const [, position, expected] = /^query: position (\d+): ([^]*)$/.exec(text) ?? []
+  if (position === undefined || expected === undefined) return undefined
+  return { position: Number(position), expected }
+}
+
+function goTo(position: number): void {
+  const field = document.querySelector<HTMLInputElement>('#query')
+  field?.focus()
+  field?.setSelectionRange(position, position)
+}
+
+/** Characters that are shown before and after it. */
+const around = 30
+
+export function QueryMistake({ mistake: { position, expected } }: { readonly mistake: Mistake }) {
+  const query = searched.value
+  const before = query.slice(Math.max(0, position - around), position)
+  const after = query.slice(position, position + around)
+  return (
+    <div class="notice failed mistake" role="alert">
+      <p class="title" id={mistakeId}>
+        Character {position + 1} of the query: <bdi>{expected}</bdi>
+      </p>
+      <p>
+        <code>
+          {position > around && '…'}
+          <Text of={before} />
+          <mark>{after === '' ? 'here' : <Text of={after} />}</mark>
+        </code>
+      </p>
+      <p class="hint">
+        Name the field before what you look for: <code>metadata.order:17</code>,{' '}
+        <code>type:card</code>.
+      </p>
+      <button type="button" onClick={() => goTo(position)}>
+        Go there
+      </button>
+    </div>
+  )
+}
