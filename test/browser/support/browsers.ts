@@ -41,6 +41,9 @@ function chromeProfile(storage: Storage): string {
 const waitMsMax = 300_000
 const patience = { timeout: waitMsMax, protocolTimeout: waitMsMax }
 
+/** Root, as tests run in containers, gets no sandbox. */
+const chromeArguments = ['--no-sandbox', '--disable-gpu']
+
 const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
   name === 'chrome'
     ? puppeteer.launch({
@@ -48,8 +51,7 @@ const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
         browser: name,
         executablePath: programOf(name),
         userDataDir: chromeProfile(storage),
-        // Root, as tests run in containers, gets no sandbox.
-        args: ['--no-sandbox', '--disable-gpu'],
+        args: [...chromeArguments],
       })
     : puppeteer.launch({
         ...patience,
@@ -57,6 +59,24 @@ const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
         executablePath: programOf(name),
         extraPrefsFirefox: storage === 'blocked' ? { 'network.cookie.cookieBehavior': 2 } : {},
       })
+
+/**
+ * Launches a Chromium that keeps pages which were left, as those of people do and driven ones do
+ * not, for a way back. It may keep those that forbid it too, until somebody changes a cookie.
+ */
+export async function launchKeeping(): Promise<Browser> {
+  const level = 'CacheControlNoStoreEnterBackForwardCache:level/restore-unless-cookie-change'
+  const browser = await puppeteer.launch({
+    ...patience,
+    browser: 'chrome',
+    executablePath: programOf('chrome'),
+    userDataDir: chromeProfile('usual'),
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    args: [...chromeArguments, `--enable-features=BackForwardCache,${level}`],
+  })
+  atEnd(() => browser.close())
+  return browser
+}
 
 const pagesMax = 8
 
