@@ -17,7 +17,7 @@ import type { Exchange } from './exchange.ts'
 import { loggedName, type Operation, type Reply } from './operation.ts'
 import { statusOf } from './problem.ts'
 
-/** The kind of thing that an address is about, by its first segment. */
+/** The kind of thing that an address is about, by its first segment that is no version. */
 const entityTypes = {
   tokens: 'token',
   tokenize: 'token',
@@ -40,10 +40,10 @@ export const entityTypeNames: readonly string[] = [...new Set(Object.values(enti
 
 const entityTypesByPath: Readonly<Record<string, string>> = entityTypes
 
-function entityTypeOf({ path }: Operation): string | undefined {
-  const end = path.indexOf('/', 1)
-  return entityTypesByPath[path.slice(1, end < 0 ? undefined : end)]
-}
+const subjectOf = /^(?:\/v\d+)?\/([^/]+)/
+
+const entityTypeOf = ({ path }: Operation): string | undefined =>
+  entityTypesByPath[subjectOf.exec(path)?.[1] ?? '']
 
 /** Returns the transform that showed most of any token. */
 function transformOf({ shown, request }: Exchange): Transform | undefined {

@@ -11,15 +11,18 @@ export type AttemptOutcome =
   | { readonly kind: 'done' }
   /** The receiver wants no more (410). */
   | { readonly kind: 'gone'; readonly failure: string }
-  | { readonly kind: 'dead'; readonly failure: string }
-  | {
+  | ({ readonly kind: 'dead'; readonly failure: string } & Pause)
+  | ({
       readonly kind: 'again'
       readonly failure: string
       /** Milliseconds until the next attempt. */
       readonly waitMs: number
-      /** Milliseconds for which the receiver wants nothing else either. */
-      readonly pauseMs: number
-    }
+    } & Pause)
+
+interface Pause {
+  /** Milliseconds for which the receiver wants nothing else either. */
+  readonly pauseMs: number
+}
 
 /** Statuses by which a receiver tells that it is busy, whatever it is sent. */
 const busy: ReadonlySet<number> = new Set([429, 503])
@@ -34,10 +37,10 @@ export function outcomeOf(sent: Sent, attempts: number, chance: number): Attempt
     if (sent.status >= 200 && sent.status < 300) return { kind: 'done' }
     if (sent.status === 410) return { kind: 'gone', failure }
   }
-  const plainMs = attemptWaitsMs[attempts - 1]
-  if (plainMs === undefined) return { kind: 'dead', failure }
-  const scheduledMs = plainMs * (1 - attemptJitter + 2 * attemptJitter * chance)
   const askedMs = 'status' in sent ? (sent.retryAfterSeconds ?? 0) * 1_000 : 0
   const pauseMs = 'status' in sent && busy.has(sent.status) ? askedMs : 0
+  const plainMs = attemptWaitsMs[attempts - 1]
+  if (plainMs === undefined) return { kind: 'dead', failure, pauseMs }
+  const scheduledMs = plainMs * (1 - attemptJitter + 2 * attemptJitter * chance)
   return { kind: 'again', failure, waitMs: Math.round(Math.max(scheduledMs, askedMs)), pauseMs }
 }

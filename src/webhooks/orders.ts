@@ -8,8 +8,9 @@ import { newDelivery } from './lanes.ts'
 import { makeEventFinder } from './read-events.ts'
 import type { WebhookOrder } from './webhook-record.ts'
 
-/** Begins anew at an entry; what is under way goes on. */
-function replay(round: Round, from: number): void {
+/** Begins anew at an entry, or at the creation of the webhook; what is under way goes on. */
+function replay(round: Round, asked: number): void {
+  const from = Math.max(asked, round.stored.record.from)
   round.lanes.dropFrom(from)
   round.dead = round.dead.filter(({ sequence }) => sequence < from)
   round.cursor = Math.min(round.cursor, from)
@@ -27,13 +28,14 @@ async function retry(round: Round, sequence: number): Promise<void> {
   }
   round.dead = round.dead.filter(each => !given.includes(each))
   for (const delivery of lanes.all()) {
-    if (delivery.event.sequence === sequence) delivery.nextMs = 0
+    if (delivery.event.sequence === sequence) delivery.nextMs = parts.deps.now()
   }
 }
 
 function resume(round: Round): void {
   round.failingSinceMs = undefined
-  for (const delivery of round.lanes.all()) delivery.nextMs = 0
+  const nowMs = round.parts.deps.now()
+  for (const delivery of round.lanes.all()) delivery.nextMs = nowMs
 }
 
 async function obey(round: Round, order: WebhookOrder): Promise<void> {

@@ -37,13 +37,16 @@ export function settle(round: Round, delivery: Delivery, sent: Sent): void {
   }
   const nowMs = deps.now()
   round.failingSinceMs ??= nowMs
+  if ('pauseMs' in outcome && outcome.pauseMs > 0) round.pausedUntilMs = nowMs + outcome.pauseMs
   delivery.failure = outcome.failure
   if (outcome.kind === 'dead') {
     giveUp(round, delivery, outcome.failure)
     round.lanes.remove(delivery)
   } else if (outcome.kind === 'again') {
     delivery.nextMs = nowMs + outcome.waitMs
-    if (outcome.pauseMs > 0) round.pausedUntilMs = nowMs + outcome.pauseMs
-  } else void disable(round, 'gone')
+  } else {
+    delivery.nextMs = nowMs
+    void disable(round, 'gone')
+  }
   if (nowMs - round.failingSinceMs >= failingWebhookMs) void disable(round, 'failing')
 }

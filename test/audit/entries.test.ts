@@ -157,6 +157,20 @@ describe('a request of an operation', () => {
       { operation: 'searchTokens', searched: ['id', 'metadata', 'type'], result: 200 },
     ],
     [
+      'a walk by its older address',
+      'GET',
+      '/v2/tokens',
+      () => ({ key: ruled }),
+      { operation: 'listTokensByCursor', entity_type: 'token', transform: 'reveal', result: 200 },
+    ],
+    [
+      'a walk of a search by its older address',
+      'POST',
+      '/v2/tokens/search',
+      () => ({ key: reader, body: { query: 'id:card-1' } }),
+      { operation: 'searchTokensByCursor', entity_type: 'token', entity_id: 'card-1', result: 200 },
+    ],
+    [
       'a search for all',
       'POST',
       '/tokens/search',

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
+  answerWith,
   idsOf,
   startWebhookReceiver,
   verified,
@@ -75,6 +76,42 @@ describe('a manager', () => {
     expect(idsOf(receiver).at(-1)).toBe('t-2')
     const late = await vault.manage('POST', `/webhooks/${id}/replay`, { from: 1_000_000 })
     expect(late.status).toBe(400)
+  })
+
+  // proves C18.6, C18.10
+  test('has no events go that are older than the webhook', async () => {
+    const { vault, receiver } = await begin()
+    await vault.makeTokens('before')
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('after')
+    await vault.deliverUntil(() => receiver.messages.length === 1)
+    expect((await vault.manage('POST', `/webhooks/${id}/replay`, { from: 0 })).status).toBe(204)
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    await vault.restart()
+    await vault.tick()
+    expect(idsOf(receiver)).toEqual(['after', 'after'])
+  })
+
+  // proves C18.10
+  test('has a delivery go now, which tells no attempt of another age', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.created'])
+    receiver.answer = answerWith(500)
+    await vault.makeTokens('t-1')
+    const list = async () =>
+      (await vault.manage('GET', `/webhooks/${id}/deliveries`)).body['data'] as readonly {
+        readonly sequence: number
+        readonly next_attempt_at: string
+      }[]
+    await vault.deliverUntil(async () => (await list()).length === 1)
+    // It is under way for as long as its receiver says nothing.
+    receiver.answer = () => {}
+    const [{ sequence = -1 } = {}] = await list()
+    await vault.manage('POST', `/webhooks/${id}/deliveries/${sequence}/retry`)
+    await vault.deliverUntil(() => receiver.messages.length === 2)
+    await vault.tick()
+    const [waiting] = await list()
+    expect(waiting?.next_attempt_at).toStartWith('2030-')
   })
 
   // proves C18.2
