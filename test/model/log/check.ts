@@ -18,7 +18,7 @@ const steps = fc.record({
 export interface LogRuns {
   readonly numRuns: number
   readonly maxSteps: number
-  /** Of a failed run, to repeat it: both stand in its report. */
+  /** Seed and path of a failed run, to repeat it: both stand in its report. */
   readonly seed?: number
   readonly path?: string
 }

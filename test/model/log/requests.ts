@@ -186,7 +186,7 @@ function planCreate(model: Model, draw: Draw): Planned {
 
 const order: readonly Transform[] = ['redact', 'mask', 'reveal']
 
-/** Those that a list or search shows, newest first, and what its entry says of them. */
+/** Returns what a list or search shows, newest first, and what its entry says of it. */
 function shownTo({ tokens }: Model, by: CallerName, permission: string, isHead = false) {
   const seen = [...tokens].toReversed().flatMap(([id, container]) => {
     const decision = decide(by, permission, container)

@@ -13,7 +13,7 @@ export interface Key {
   readonly type: string
 }
 
-/** What an entry says of a request, beside its instant and its caller. */
+/** Members of an entry beside its instant and its caller. */
 export interface Told {
   readonly operation: string
   readonly entity_type: string

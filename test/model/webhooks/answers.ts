@@ -30,7 +30,7 @@ export interface Caller {
 }
 
 /** Returns the refusal of a caller: 401 without a live key, 403 without the permission. */
-export function refusalOf({ key, may }: Caller, permission: string): Expected | undefined {
+function refusalOf({ key, may }: Caller, permission: string): Expected | undefined {
   if (key === undefined || key === 'key_1111111111111111111111') return failed(401)
   if (may === 'nothing' || (may === 'read' && permission !== 'webhook:read')) return failed(403)
   return undefined
@@ -63,7 +63,7 @@ function readSettable(body: Json | undefined): Settable | undefined {
   return { name, url, events: events as readonly EventType[], notifyEmail: email ?? undefined }
 }
 
-export const showWebhook = (
+const showWebhook = (
   model: Model,
   webhook: ModelWebhook,
   isWhole: boolean,

@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import type { WebhookCommand } from './command.ts'
 import * as commands from './commands.ts'
+import { passMaking } from './feed.ts'
 import * as happenings from './happenings.ts'
 import { freshSeed } from '../../support/thorough.ts'
 import { openHost, type Host } from './server.ts'
@@ -38,7 +39,7 @@ const beginning = fc.tuple(commands.creates, commands.creates)
 export interface WebhookRuns {
   readonly numRuns: number
   readonly maxCommands: number
-  /** Of a failed run, to repeat it: both stand in its report. */
+  /** Seed and path of a failed run, to repeat it: both stand in its report. */
   readonly seed?: number
   readonly path?: string
 }
@@ -61,11 +62,12 @@ export async function checkWebhooks({ maxCommands, ...runs }: WebhookRuns): Prom
     }
     begun += 1
     const { model, real } = await host.begin()
+    await passMaking(model, real)
     try {
       for (const command of [...first, ...rest]) await command.run(model, real)
       await happenings.expectAllArrived(model, real)
     } catch (error) {
-      // What is left of a failed run would come into the next one.
+      // The rest of a failed run would come into the next one.
       host = undefined
       throw error
     }

@@ -1,5 +1,5 @@
 /**
- * What all commands of the model of webhooks share: callers, and the comparison of an answer.
+ * Parts that all commands of the model of webhooks share: callers, and the comparison of an answer.
  * @module
  */
 import { expect } from 'bun:test'

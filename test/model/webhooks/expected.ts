@@ -1,5 +1,5 @@
 /**
- * What a webhook is to get: which deliveries may go at an instant, which must, and what becomes of
+ * Deliveries that a webhook is to get: which may go at an instant, which must, and what becomes of
  * each by the answer of its receiver.
  * @module
  */
@@ -28,7 +28,7 @@ const togetherMax = 16
 const failingDaysMs = 5 * 24 * hourMs
 
 /** True if a webhook gets an event. A test is for the one that was asked. */
-export const isMeant = ({ id, events }: ModelWebhook, event: ModelEvent): boolean =>
+const isMeant = ({ id, events }: ModelWebhook, event: ModelEvent): boolean =>
   event.type === 'webhook.test' ? event.id === id : events.includes(event.type)
 
 const isFrom = (event: ModelEvent, sequence: number): boolean =>

@@ -14,7 +14,7 @@ interface Line {
 }
 
 /** Reads to the end of the feed. @returns its events, and the place behind them */
-export async function readFeed(server: Server, from: number) {
+async function readFeed(server: Server, from: number) {
   const { key } = server.keys.manager
   const lines: Line[] = []
   await server.vault().deps.audit.flush()
@@ -43,4 +43,9 @@ export async function learnFeed(model: Model, server: Server): Promise<void> {
   )
   model.feedAfter = after
   model.fed = model.events.length
+}
+
+/** Passes over the events of the making of a tenant. */
+export async function passMaking(model: Model, server: Server): Promise<void> {
+  model.feedAfter = (await readFeed(server, model.feedAfter)).after
 }

@@ -1,5 +1,5 @@
 /**
- * What happens to a run beside the operations on webhooks: requests that make events, receivers
+ * Happenings in a run beside the operations on webhooks: requests that make events, receivers
  * that fail, time, and the ends of the vault.
  * @module
  */

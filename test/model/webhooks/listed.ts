@@ -56,7 +56,7 @@ function adopt(waiting: ModelDelivery, { attempts, next_attempt_at: nextAt }: Li
   if (nextAt !== undefined) waiting.next = at(Date.parse(nextAt))
 }
 
-/** Those that were never tried, are under way, or may have arrived, may be in the list. */
+/** True if it must be in the list: not if it was never tried, is under way, or may have arrived. */
 const isSure = ({ attempts, isHeld, isLoose }: ModelDelivery): boolean =>
   attempts[0] > 0 && !isHeld && !isLoose
 

@@ -16,7 +16,7 @@ export type Outcome =
 /** Outcomes for things whose ids end in an even character, and in an odd one. */
 export type Plan = readonly [Outcome, Outcome]
 
-export const accepting: Plan = [
+const accepting: Plan = [
   { kind: 'answer', status: 204 },
   { kind: 'answer', status: 204 },
 ]
@@ -31,7 +31,7 @@ export interface Arrival {
 
 export interface PlannedReceiver {
   readonly port: number
-  /** Those that nobody has taken yet, in their order. */
+  /** Returns those that nobody has taken yet, in their order. */
   readonly take: () => readonly Arrival[]
   readonly count: () => number
   readonly held: () => number
@@ -50,12 +50,12 @@ function answer(response: ServerResponse, outcome: Outcome): void {
     response.writeHead(status, headers).end()
   } else if (outcome.kind === 'cut') {
     if (outcome.isWithin) response.writeHead(200, { 'content-length': '10' }).write('{}')
-    // What was written may leave first.
+    // The written part may leave first.
     setImmediate(() => response.socket?.destroy())
   }
 }
 
-export const thingIn = ({ body }: Message): string =>
+const thingIn = ({ body }: Message): string =>
   Object.entries(body.data).find(([name]) => name !== 'actor')?.[1].id ?? ''
 
 const webhookIdOf = ({ id }: Message): string => id.split('_')[0] ?? ''

@@ -46,7 +46,7 @@ export function absorb(model: Model, { receiver, publicKey }: Server): number {
   return arrivals.length
 }
 
-/** What may have arrived before a crash has not gone again: so it had arrived. */
+/** A message that may have arrived before a crash has not gone again: so it had arrived. */
 function forgetArrived(webhook: ModelWebhook, nowMs: number): void {
   const gone = overdue(webhook, nowMs).filter(({ isLoose }) => isLoose)
   webhook.deliveries = webhook.deliveries.filter(each => !gone.includes(each))

@@ -10,7 +10,6 @@ import { makeTestSend, receiverAddress } from '../../support/receivers.ts'
 import { addTenant } from '../../support/tenants.ts'
 import { until } from '../../support/until.ts'
 import { openTestVault, reopenTestVault, type Answer, type TestVault } from '../../support/vault.ts'
-import { readFeed } from './feed.ts'
 import { startPlannedReceiver, type PlannedReceiver } from './receiver.ts'
 import { emptyModel, type Model } from './state.ts'
 
@@ -23,7 +22,7 @@ export interface Key {
 }
 
 /** Keys of the tenant of a run. */
-export interface Keys {
+interface Keys {
   readonly manager: Key
   /** May read webhooks, and do nothing else. */
   readonly reader: Key
@@ -85,7 +84,7 @@ function startProcess(vault: TestVault, receiver: PlannedReceiver) {
   )
   return {
     deliverer,
-    /** What it has sent arrives, and nobody learns of the answer. */
+    /** All that it has sent arrives, and nobody learns of the answer. */
     async kill() {
       isDead = true
       await Promise.allSettled(writes)
@@ -177,9 +176,7 @@ export async function openHost(): Promise<Host> {
       const tenant = await addTenant(vault)
       const model = emptyModel(tenant.tenantId, vault.clock.now())
       const keys = await makeKeys({ ...tenant, ask: vault.ask }, { ...stranger, ask: vault.ask })
-      const real = server(keys)
-      model.feedAfter = (await readFeed(real, 0)).after
-      return { model, real }
+      return { model, real: server(keys) }
     },
     async end() {
       await process.deliverer.end()

@@ -24,7 +24,7 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-export interface Actor {
+interface Actor {
   readonly id: string
   readonly type: string
 }
@@ -39,7 +39,7 @@ export interface ModelEvent {
   readonly type: EventType
   readonly subject: string
   readonly id: string
-  /** Of a key: its application. */
+  /** Application of a key. */
   readonly applicationId?: string
   readonly actor: Actor
   readonly traceId: string
@@ -55,7 +55,7 @@ export interface Range {
 }
 
 export const at = (ms: number): Range => ({ minMs: ms, maxMs: ms })
-export const always: Range = at(0)
+const always: Range = at(0)
 
 /** An event on its way to a webhook. */
 export interface ModelDelivery {
@@ -117,7 +117,7 @@ export interface ModelWebhook {
   failing: Range | undefined
   /** Until then its receiver wants nothing. */
   paused: Range
-  /** What happened to it since all was last at rest. */
+  /** Happenings since all was last at rest. */
   round: Round
 }
 

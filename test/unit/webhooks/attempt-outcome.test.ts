@@ -1,5 +1,5 @@
 /**
- * What becomes of an attempt by the answer of its receiver.
+ * The outcome of an attempt, by the answer of its receiver.
  */
 import { expect, test } from 'bun:test'
 import { attemptWaitsMs } from '../../../src/limits/work-limits.ts'
