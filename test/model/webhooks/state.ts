@@ -82,7 +82,7 @@ export interface DeadDelivery {
   readonly failure: RegExp
 }
 
-export interface ModelSecret {
+interface ModelSecret {
   readonly text: string
   readonly untilMs: number
 }
