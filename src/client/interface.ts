@@ -538,6 +538,8 @@ export type Status = {
   readonly backups?: BackupState
   readonly build: string
   readonly certificate_ends_at?: Date
+  /** The size of the disk that the vault is on. */
+  readonly disk_bytes?: number
   readonly failing: readonly FailingCheck[]
   /** What `coffer doctor` can find while a server serves. */
   readonly findings: readonly Finding[]

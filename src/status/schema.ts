@@ -101,6 +101,7 @@ export const statusSchema = Type.Object(
     ),
     levels: Type.Optional(Type.Object(levels, { title: 'Levels' })),
     log_budget_bytes: Type.Optional(count('What the audit log may take, if that is bounded.')),
+    disk_bytes: Type.Optional(count('The size of the disk that the vault is on.')),
     rows_given: Type.Optional(count('Rows ever inserted, also those that are gone.')),
     keys: Type.Optional(keysSchema),
     backups: Type.Optional(backupsSchema),

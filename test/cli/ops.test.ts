@@ -105,7 +105,7 @@ describe('the listener for health and metrics', () => {
     for (const line of ['coffer_store_rows', 'coffer_store_tail_rows']) {
       expect(valueOf(after, line)).toBe((valueOf(before, line) ?? NaN) + 1)
     }
-    const positive = ['coffer_store_file_bytes', 'coffer_disk_free_bytes']
+    const positive = ['coffer_store_file_bytes', 'coffer_disk_free_bytes', 'coffer_disk_bytes']
     const own = ['process_resident_memory_bytes', 'process_open_fds', 'process_cpu_seconds_total']
     for (const line of [...positive, ...own]) expect(valueOf(after, line)).toBeGreaterThan(0)
     expect(valueOf(after, 'coffer_clock_behind_seconds')).toBeGreaterThanOrEqual(0)

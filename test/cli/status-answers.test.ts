@@ -82,6 +82,7 @@ describe('one process', () => {
     for (const name of ['file_bytes', 'disk_free_bytes', 'log_bytes'] as const) {
       expect([name, told.levels?.[name]]).toEqual([name, expect.any(Number)])
     }
+    expect(told.disk_bytes).toBeGreaterThanOrEqual(told.levels?.disk_free_bytes ?? Infinity)
     expect(told.findings).toContainEqual({
       level: 'warning',
       about: '--mask-guard',

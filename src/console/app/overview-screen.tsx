@@ -146,6 +146,12 @@ const KeysAndBackups = ({ of }: { readonly of: Status }) => (
 const refusalText = ({ kind, count }: NonNullable<Status['refusals']>[number]): string =>
   `${kind} ${printCount(count)}`
 
+function diskText({ disk_bytes: size, levels }: Status): string | undefined {
+  const free = levels?.disk_free_bytes
+  if (size === undefined || free === undefined) return undefined
+  return `${printBytes(free)} of ${printBytes(size)} left`
+}
+
 const Server = ({ of }: { readonly of: Status }) => (
   <section aria-labelledby="server">
     <h2 id="server">
@@ -159,6 +165,7 @@ const Server = ({ of }: { readonly of: Status }) => (
         ['Serving for', printSpan(of.serving_seconds)],
         ['Store', of.store === 'folder' ? 'a folder' : 'a database'],
         ['Workers', of.workers],
+        ['Disk', diskText(of)],
         ['Rows stored so far', of.rows_given !== undefined && printCount(of.rows_given)],
         ['Refused since its start', of.refusals?.slice(0, 4).map(refusalText).join(', ')],
       ]}

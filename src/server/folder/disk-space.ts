@@ -2,7 +2,7 @@
  * Disk space: checked before a large write, and reported if it runs out.
  * @module
  */
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
@@ -27,6 +27,12 @@ export const isOutOfRoom = (error: unknown): boolean =>
   (('code' in error && outOfRoom.includes(error.code)) || isOutOfRoom(error.cause))
 
 const mebibyte = 1024 ** 2
+
+/** Returns the size of the disk of a path, in bytes. */
+export function diskBytesAt(path: string): number {
+  const { blocks, bsize } = statfsSync(path)
+  return blocks * bsize
+}
 
 function freeBytesOf({ folder }: DiskNeed): number {
   let found = folder

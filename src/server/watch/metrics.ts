@@ -38,6 +38,8 @@ export interface Gauges {
   /** Present if the store is in a database. */
   readonly database: () => DatabaseFigures | undefined
   readonly freeBytes: () => number | undefined
+  /** Size of that disk, also of what others have on it. */
+  readonly diskBytes: () => number | undefined
   /** Number of data keys, and age of the current one; absent if unknown. */
   readonly keys: () => { readonly count: number; readonly ageMs: number } | undefined
   /** Delay of destruction behind the clock. */
@@ -154,6 +156,7 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
     secondsOf(await gauges.sweepLagMs()),
   )
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes, 'min')
+  add('coffer_disk_bytes', 'how large its disk is', gauges.diskBytes, 'min')
   add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys()?.count)
   add('coffer_data_key_age_seconds', 'age of the current data key', () =>
     secondsOf(gauges.keys()?.ageMs),

@@ -102,6 +102,7 @@ function statusOf(parts: ReportParts, started: Moment, now: Reading, failing: Fa
     ...given('refusals', refusalsIn(now)),
     levels: levelsIn(now),
     ...given('log_budget_bytes', now.valueOf('coffer_audit_log_budget_bytes')),
+    ...given('disk_bytes', now.valueOf('coffer_disk_bytes')),
     ...given('rows_given', now.valueOf('coffer_store_rows')),
     ...given('keys', keysIn(now, parts)),
     ...given('backups', backupsIn(now, parts)),

@@ -7,6 +7,7 @@ import type { AnswerEvent, Deps } from '../../deps.ts'
 import { build, version } from '../../lib/version.ts'
 import type { ShownSetting } from '../../status/schema.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
+import { diskBytesAt } from '../folder/disk-space.ts'
 import type { OperatedStore } from '../../store/operated.ts'
 import { sweepLagMs } from '../../vault/expiry.ts'
 import { elapsedMs, wallMs } from '../process/system.ts'
@@ -23,6 +24,7 @@ function gaugesOf(path: string, deps: Deps, store: OperatedStore): Gauges {
     sweepLagMs: () => sweepLagMs({ store, settled: deps.settled }),
     database: none,
     freeBytes: freeBytesAt(path),
+    diskBytes: () => diskBytesAt(path),
     keys: none,
     clockBehindMs: none,
     clockAheadMs: none,

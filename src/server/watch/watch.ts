@@ -11,6 +11,7 @@ import { present } from '../../lib/errors.ts'
 import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { foldLagMax } from '../../store/core/limits.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
+import { diskBytesAt } from '../folder/disk-space.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
 import { singleFlight } from '../../lib/serial.ts'
 import type { StoreFigures } from '../../store/operated.ts'
@@ -153,6 +154,7 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
     fileBytes: ofOpen(fileBytes),
     ...askedOf(current),
     freeBytes: ofOpen(({ opened }) => freeBytesOf(opened)),
+    diskBytes: ofOpen(({ opened }) => diskBytesAt(opened.storeFolder)),
     logBudgetBytes: ofOpen(logBudgetOf),
     deliveries: () => current()?.deliveries(),
     keys: ofOpen(keysOf),

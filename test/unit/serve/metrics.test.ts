@@ -27,6 +27,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     requestsInFlight: none,
     fileBytes: none,
     freeBytes: none,
+    diskBytes: none,
     clockBehindMs: none,
     clockAheadMs: none,
     store: () => ({ commits: 0, writes: 0, usedBytes: 0, logBytes: 0, nextOrdinal: 1, waiting: 0 }),

@@ -16,6 +16,7 @@ const gauges: Gauges = {
   requestsInFlight: () => 3,
   fileBytes: none,
   freeBytes: () => 1_000,
+  diskBytes: () => 4_000,
   clockBehindMs: none,
   clockAheadMs: none,
   store: none,
