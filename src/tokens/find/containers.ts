@@ -39,17 +39,22 @@ interface Place {
   /** Tokens in the container itself. */
   readonly own: Bounds
   readonly covering: Criteria['covering']
+  /** Narrows some tokens to those that the caller may read. */
+  readonly visibleIn: (part: Bounds) => Bounds
 }
 
 function placeOf(reader: Reader, { tenantId, grants }: Caller, container: string): Place {
   const criteria = tokenCriteria(reader.keys, tenantId)
+  const { every, covering } = criteria
   const visible = visibleTokens(criteria, grants, 'token:read')
-  const parts = [visible, criteria.covering(container)].filter(part => part !== criteria.every)
+  const visibleIn = (part: Bounds): Bounds =>
+    visible === every ? part : part === every ? visible : allOf([visible, part])
   return {
     container,
-    within: parts.length === 0 ? criteria.every : allOf(parts),
+    within: visibleIn(covering(container)),
     own: criteria.container(container),
-    covering: criteria.covering,
+    covering,
+    visibleIn,
   }
 }
 
@@ -100,7 +105,7 @@ export async function listContainers(
   const count = async (bounds: Bounds): Promise<number> => {
     await reader.turns.next(caller.credential.ordinal)
     const window = { offset: 0, limit: 0, nowMs }
-    return (await readTokenPage(reader, caller, allOf([bounds, place.within]), window)).total
+    return (await readTokenPage(reader, caller, place.visibleIn(bounds), window)).total
   }
   const below: { container: string; tokens: number }[] = []
   for (const name of names.toSorted()) {
