@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import type { Pipeline } from '../http/pipeline.ts'
 import { pathOf } from '../http/request.ts'
 import { hidden, page } from '../http/routes.ts'
+import { schemeVariables } from '../lib/look.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
@@ -43,7 +44,7 @@ export function elementRoutes(pipeline: Pipeline) {
     .get('/elements/card.js', part('text/javascript', frameScript), hidden())
     .get(
       '/elements/card.css',
-      part('text/css', () => style),
+      part('text/css', () => schemeVariables + style),
       hidden(),
     )
     .get('/elements/origin', part('application/json', originAllowed, readable), hidden())

@@ -59,3 +59,8 @@ const declare = (colours: Colours): string =>
 export const lookVariables = `:root { color-scheme: light dark; ${declare(light)} }
 @media (prefers-color-scheme: dark) { :root { ${declare(dark)} } }
 `
+
+/** Gives them light, and dark where the page says so of itself, as a frame does for its shop. */
+export const schemeVariables = `html { ${declare(light)} }
+html[data-scheme='dark'] { ${declare(dark)} }
+`

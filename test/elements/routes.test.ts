@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import { coffer } from '../../src/coffer.ts'
 import { framingOrigins, pageFor } from '../../src/elements/page.ts'
 import { frameScript } from '../../src/elements/script.ts'
+import { schemeVariables } from '../../src/lib/look.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { startCoffer, type Running } from '../support/coffer-process.ts'
 import { canary } from '../support/refusal.ts'
@@ -205,7 +206,7 @@ describe('a process', () => {
       `text/javascript${utf8}`,
       await frameScript(),
     ])
-    const style = await Bun.file('src/elements/card.css').text()
+    const style = schemeVariables + (await Bun.file('src/elements/card.css').text())
     expect(await get('/elements/card.css')).toEqual([200, `text/css${utf8}`, style])
     expect(await get('/elements/origin')).toEqual([
       200,
