@@ -12,6 +12,7 @@ const faultReasons = {
   malformed: 'this text is no checkpoint',
   other_log: 'this checkpoint is of another log',
   unsigned: 'no key of this log has signed this checkpoint',
+  not_witnessed: 'that witness has not signed this checkpoint',
   wrong_signature: 'a signature on this checkpoint is wrong: it was changed after it was signed',
   announced_later: 'this checkpoint is signed by a key that the log announces only later',
   retired: 'this checkpoint is signed by a key that had ended by then',

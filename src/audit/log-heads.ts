@@ -38,8 +38,8 @@ export interface LogHead extends Checkpoint {
 export function followKeys(
   trusted: KeyOfDay,
   announced: readonly AnnouncedKey[],
-): readonly KeyOfDay[] | LogFault {
-  const keys = [trusted]
+): readonly [KeyOfDay, ...KeyOfDay[]] | LogFault {
+  const keys: [KeyOfDay, ...KeyOfDay[]] = [trusted]
   let last = trusted
   for (const each of announced) {
     const { sequence } = each
@@ -72,6 +72,24 @@ function openHead(text: string, note: NoteNumber, keys: readonly KeyOfDay[]): Lo
   return faultOf(isLater ? 'announced_later' : 'retired', { note })
 }
 
+/**
+ * Opens a checkpoint by the statement of a witness, who checked that the log had signed it. What
+ * else stands under it is of anybody who sent it there, so no other signature is looked at.
+ */
+function openWitnessed(
+  text: string,
+  witness: NoteKey,
+  { key: { name } }: KeyOfDay,
+): LogHead | LogFault {
+  const note = 'pinned'
+  const opened = openNote(text, [witness])
+  if (opened.fault === 'no_known_key') return faultOf('not_witnessed', { note })
+  if (opened.fault !== undefined) return faultOf(opened.fault, { note })
+  const head = readCheckpoint(opened.text)
+  if (head === undefined) return faultOf('malformed', { note })
+  return head.origin === name ? { ...head, note, signers: [] } : faultOf('other_log', { note })
+}
+
 /** Every two heads of one size must have one root. */
 function findFork(heads: readonly LogHead[]): LogFault | undefined {
   let agreed = 0
@@ -101,6 +119,13 @@ function findHandover(heads: readonly LogHead[], keys: readonly KeyOfDay[]): Log
   return undefined
 }
 
+/** Checkpoint that the reader had kept elsewhere. */
+export interface PinnedNote {
+  readonly note: string
+  /** Witness whose statement is enough; absent where a key of the log must have signed. */
+  readonly witness?: NoteKey | undefined
+}
+
 interface Heads {
   /** In the order of their sizes. */
   readonly heads: readonly LogHead[]
@@ -115,11 +140,11 @@ interface Heads {
  */
 export function readHeads(
   texts: readonly string[],
-  pinned: string | undefined,
-  keys: readonly KeyOfDay[],
+  pinned: PinnedNote | undefined,
+  keys: readonly [KeyOfDay, ...KeyOfDay[]],
 ): Heads | LogFault {
   const heads: LogHead[] = []
-  const mayBeOlder = (keys[0]?.sequence ?? -1) >= 0
+  const mayBeOlder = keys[0].sequence >= 0
   for (const [note, text] of texts.entries()) {
     const head = openHead(text, note, keys)
     if (isFault(head)) {
@@ -133,7 +158,9 @@ export function readHeads(
   const handover = findHandover(heads, keys)
   if (handover !== undefined) return handover
   if (pinned !== undefined) {
-    const head = openHead(pinned, 'pinned', keys)
+    const { note, witness } = pinned
+    const head =
+      witness === undefined ? openHead(note, 'pinned', keys) : openWitnessed(note, witness, keys[0])
     if (isFault(head)) return head
     heads.push(head)
     heads.sort((a, b) => a.size - b.size)

@@ -14,6 +14,7 @@ import {
   type AnnouncedKey,
   type KeyOfDay,
   type LogHead,
+  type PinnedNote,
 } from './log-heads.ts'
 import { growTree, hashBytes, rootOf, type Frontier, type GrowingTree } from './merkle-tree.ts'
 import type { TreeHead } from './proofs.ts'
@@ -34,8 +35,7 @@ export interface LogToVerify {
   readonly trusted: KeyOfDay
   /** Keys after it, each by the one before. */
   readonly announced: readonly AnnouncedKey[]
-  /** Checkpoint that the reader had kept elsewhere. */
-  readonly pinned: string | undefined
+  readonly pinned: PinnedNote | undefined
   /** State at the prune point; the empty one if nothing was pruned. */
   readonly pruned: Frontier
 }

@@ -3,7 +3,8 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
+import { parseVerifierKey, type NoteKey } from '../audit/note-keys.ts'
 import type { LogFault } from '../audit/log-findings.ts'
 import { bundlesFrom } from '../audit/read-log.ts'
 import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
@@ -23,7 +24,17 @@ interface VerifyOptions extends FolderOptions {
   readonly file?: string
   readonly key?: string
   readonly pinned?: string
+  readonly witness?: NoteKey
   readonly json?: boolean
+}
+
+function readWitnessKey(text: string): NoteKey {
+  const key = parseVerifierKey(text)
+  if (typeof key === 'string') throw new InvalidArgumentError(key)
+  if (key.kind === 'witness') return key
+  throw new InvalidArgumentError(
+    'expected the key of a witness, as coffer audit witness printed it',
+  )
 }
 
 function readPinned(file: string): string {
@@ -47,12 +58,15 @@ async function findPinned(place: string, origin: string): Promise<string> {
 async function verify(
   log: PublicLog,
   bundles: AsyncIterable<LeafBundle>,
-  { key, pinned }: VerifyOptions,
+  { key, pinned, witness }: VerifyOptions,
 ): Promise<LogVerdict> {
   try {
     const chain = chainFrom(log, key)
-    const note = pinned && (await findPinned(pinned, chain.trusted.key.name))
-    const verdict = await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: note })
+    const kept =
+      pinned === undefined
+        ? undefined
+        : { note: await findPinned(pinned, chain.trusted.key.name), witness }
+    const verdict = await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: kept })
     if (verdict.fault !== undefined || verdict.agreed > 0) return verdict
     throw new CommandFailure('no checkpoint of this key covers any entry: nothing is proved')
   } catch (error) {
@@ -78,6 +92,9 @@ export function printFault({ sequence, below, note, reason }: LogFault): string 
 
 async function auditVerify(options: VerifyOptions): Promise<void> {
   const { file } = options
+  if (options.witness !== undefined && options.pinned === undefined) {
+    throw usage('--witness says who signed a checkpoint: expected --pinned as well')
+  }
   const verdict =
     file === undefined
       ? await withPublicLog(options, async store => {
@@ -100,6 +117,11 @@ export function addAuditVerify(audit: Command): void {
     .option(
       '--pinned <place>',
       'a checkpoint kept elsewhere, or s3://bucket/prefix: shows what was cut off',
+    )
+    .option(
+      '--witness <vkey>',
+      'the witness whose note --pinned is: its signature counts, and no other',
+      readWitnessKey,
     )
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => auditVerify(options))

@@ -9,7 +9,7 @@ import { newestCheckpoint } from '../../src/audit/prove.ts'
 import { bundlesFrom } from '../../src/audit/read-log.ts'
 import { pruneLog } from '../../src/audit/retention.ts'
 import type { SigningPlace } from '../../src/audit/signing-keys.ts'
-import { verifyLog } from '../../src/audit/verify-log.ts'
+import { verifyLog, type LogToVerify } from '../../src/audit/verify-log.ts'
 import { entriesOf } from '../support/audit-log.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
@@ -30,7 +30,7 @@ async function fill({ deps, clock }: TestVault, entries: number): Promise<void> 
   await Promise.all(Array.from({ length: entries }, () => deps.audit.record(entry)))
 }
 
-async function verdictOf({ deps }: TestVault, pinned?: string) {
+async function verdictOf({ deps }: TestVault, pinned?: LogToVerify['pinned']) {
   const { store } = deps
   const log = await readPublicLog(store)
   const bundles = bundlesFrom(store, log.pruned.size)
@@ -55,7 +55,7 @@ describe('retention', () => {
     expect(await prune()).toBe(0)
     expect((await deps.store.logRange()).from).toBe(700)
     await checkpoints.next()
-    const verdict = await verdictOf(vault, pinned)
+    const verdict = await verdictOf(vault, { note: pinned })
     expect(verdict.fault).toBeUndefined()
     const entries = await entriesOf(vault)
     expect(entries[0]?.sequence).toBe(700)

@@ -21,6 +21,9 @@ let words: readonly string[]
 let log: string
 let witness: Running
 let told: Told
+/** The note that the witness cosigned first, and a copy of the folder of then. */
+let first: string
+let asFirst: string
 
 const toldBy = (running: Running): Told => JSON.parse(running.ready) as Told
 
@@ -88,6 +91,9 @@ beforeAll(async () => {
   const vault = await serve()
   await untilCounted(vault, 'cosigned')
   await vault.end('SIGTERM')
+  first = await cosigned()
+  asFirst = join(root, 'as-first')
+  cpSync(data, asFirst, { recursive: true })
 }, 300_000)
 
 afterAll(async () => {
@@ -134,6 +140,35 @@ describe('a witness', () => {
     expect(await grown.end('SIGTERM')).toBe(0)
     expect(await grown.stderr).not.toContain('audit_not_cosigned')
     expect(await cosigned()).toBe(await Bun.file(pinned).text())
+  }, 300_000)
+
+  // proves S99
+  test('vouches by its own signature, whatever a stranger put under its note', async () => {
+    const folder = ['--folder', join(root, 'second'), '--name', 'second.example']
+    const second = await startWitness('0', ...folder)
+    const { address, key } = toldBy(second)
+    // The key of the day, which no witness knows, has signed first.
+    const [, day = '', encoded = ''] = /^\u2014 (\S+) (\S+)$/m.exec(first) ?? []
+    const bytes = Buffer.from(encoded, 'base64').fill(1, 4)
+    const lied = `${first}\u2014 ${day} ${bytes.toString('base64')}\n`
+    const tls = { rejectUnauthorized: false }
+    const body = `old 0\n\n${lied}`
+    const sent = await fetch(`${address}/add-checkpoint`, { method: 'POST', body, tls })
+    expect(sent.status).toBe(200)
+    const pinned = join(root, 'lied.note')
+    writeFileSync(pinned, lied + (await sent.text()))
+    expect(await second.end('SIGTERM')).toBe(0)
+    const run = (...more: readonly string[]) =>
+      runCoffer(['audit', 'verify', '--data', asFirst, ...more])
+    const verify = (...more: readonly string[]) => run('--pinned', pinned, ...more)
+    expect((await verify()).stderr).toContain('a signature on this checkpoint is wrong')
+    expect((await verify('--witness', key)).exitCode).toBe(0)
+    const other = key.replace(/^[^+]*/, 'third.example')
+    expect((await verify('--witness', other)).stderr).toContain('expected the 8 hex digits')
+    expect((await verify('--witness', log)).stderr).toContain('expected the key of a witness')
+    expect((await run('--witness', key)).stderr).toContain('expected --pinned as well')
+    writeFileSync(pinned, first)
+    expect((await verify('--witness', key)).stderr).toContain('that witness has not signed this')
   }, 300_000)
 
   test('answers nothing but its two questions, and nobody it does not know', async () => {

@@ -55,7 +55,7 @@ describe('entries that were tampered with', () => {
     expect(unknownOf(unpinned)).toEqual([['cut_off', leafIn(56)]])
     const pinned = await verifyChanged(honest, history => {
       cut(history)
-      return { pinned: honest.noteAt(size, 2) }
+      return { pinned: { note: honest.noteAt(size, 2) } }
     })
     expect(pinned.fault).toMatchObject({
       fault: 'cut_off',
@@ -244,8 +244,8 @@ describe('checkpoints that were tampered with', () => {
       'that was changed',
       head(honest, sizeAt, 0).replace(`\n${sizeAt}\n`, '\n1\n'),
     ],
-  ])('%s: a pinned checkpoint %s', async (fault, _, pinned) => {
-    const verdict = await verifyChanged(honest, () => ({ pinned }))
+  ])('%s: a pinned checkpoint %s', async (fault, _, note) => {
+    const verdict = await verifyChanged(honest, () => ({ pinned: { note } }))
     expect(verdict.fault).toMatchObject({ fault, note: 'pinned' })
   })
 })

@@ -3,6 +3,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { emptyFrontier, rootOf } from '../../../src/audit/merkle-tree.ts'
+import { makeNoteSigner } from '../../../src/audit/note-keys.ts'
+import { cosignatureLine } from '../../../src/audit/signed-note.ts'
 import { verifyLog, type LogToVerify } from '../../../src/audit/verify-log.ts'
 import {
   daySigner,
@@ -28,12 +30,53 @@ describe('a log as it was written', () => {
 
   test.each([0, 1, 40, size])('holds with the pinned checkpoint of %d entries', async at => {
     const day = honest.announced.filter(({ sequence }) => sequence < at).length
-    const verdict = await verifyLog(toVerify(honest, { pinned: honest.noteAt(at, day) }))
+    const verdict = await verifyLog(toVerify(honest, { pinned: { note: honest.noteAt(at, day) } }))
     expect([verdict.fault, verdict.agreed, verdict.unknown]).toEqual([
       undefined,
       sizes.length + 1,
       [],
     ])
+  })
+
+  const witness = makeNoteSigner('witness.example', 'witness', new Uint8Array(32).fill(7))
+  const cosigned = (note: string, by = witness): string =>
+    note + cosignatureLine(note.slice(0, note.indexOf('\n\n') + 1), by, 1_790_000_000)
+  const falseLine = (): string => {
+    const { name, id } = daySigner(0).key
+    const bytes = Buffer.concat([Buffer.from(id, 'hex'), Buffer.alloc(64, 1)])
+    return `\u2014 ${name} ${bytes.toString('base64')}\n`
+  }
+
+  test('holds by a witness, whatever else anybody has put under its note', async () => {
+    const own = honest.noteAt(1, 0)
+    const bare = own.slice(0, own.indexOf('\n\n') + 2)
+    for (const note of [own, own + falseLine(), bare + falseLine(), honest.noteAt(1, 9)]) {
+      const pinned = { note: cosigned(note), witness: witness.key }
+      const verdict = await verifyLog(toVerify(honest, { pinned }))
+      expect([verdict.fault, verdict.agreed, verdict.unknown]).toEqual([
+        undefined,
+        sizes.length + 1,
+        [],
+      ])
+    }
+  })
+
+  test('does not hold by a note of another witness, log or history, or one changed', async () => {
+    const own = honest.noteAt(1, 0)
+    const other = makeNoteSigner('witness.example', 'witness', new Uint8Array(32).fill(8))
+    for (const [fault, note] of [
+      ['not_witnessed', own],
+      ['not_witnessed', cosigned(own, other)],
+      ['wrong_signature', cosigned(own).replace('\n1\n', '\n2\n')],
+      ['other_log', cosigned(own.replace('coffer/', 'coffee/'))],
+      ['root_differs', cosigned(own.replace('\n1\n', '\n2\n'))],
+      ['cut_off', cosigned(own.replace('\n1\n', `\n${size + 1}\n`))],
+      ['malformed', cosigned('a text\nof no log\n\n')],
+      ['malformed', 'x'],
+    ] as const) {
+      const verdict = await verifyLog(toVerify(honest, { pinned: { note, witness: witness.key } }))
+      expect(verdict.fault).toMatchObject({ fault, note: 'pinned' })
+    }
   })
 
   test('may have entries behind its last checkpoint, which is told', async () => {
@@ -112,7 +155,9 @@ describe('a pruned log', () => {
 
   test('cannot be compared with a pinned checkpoint of before, which is told', async () => {
     const pruned = prunedBy(20)
-    const verdict = await verifyLog(toVerify(honest, { ...pruned, pinned: honest.noteAt(10, 0) }))
+    const verdict = await verifyLog(
+      toVerify(honest, { ...pruned, pinned: { note: honest.noteAt(10, 0) } }),
+    )
     expect(unknownOf(verdict)).toEqual([
       ['pruned', pruned.pruned?.size ?? 0],
       ['pinned_pruned', 10],
