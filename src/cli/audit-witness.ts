@@ -12,6 +12,7 @@ import { untilSignalled } from '../server/process/server.ts'
 import { say, sayJson, wallMs } from '../server/process/system.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
 import { openWitnessFolder } from '../server/witness/witness-folder.ts'
+import { makeToldLines } from '../server/witness/told-lines.ts'
 import { startWitness } from '../server/witness/witness-server.ts'
 
 interface WitnessOptions {
@@ -47,14 +48,14 @@ async function witness(options: WitnessOptions): Promise<void> {
   const tls = cert === undefined || key === undefined ? undefined : readTls({ cert, key })
   const folder = openWitnessFolder(options.folder, options.name)
   const stopped = untilSignalled(endingSignals)
-  const tell = (status: number, origin: string): void =>
-    say(`${new Date(wallMs()).toISOString()} ${status} ${origin}`)
-  const server = await startWitness({ folder, logs, wallMs, tell }, { host, port }, tls)
+  const told = makeToldLines(line => say(`${new Date(wallMs()).toISOString()} ${line}`))
+  const server = await startWitness({ folder, logs, wallMs, tell: told.tell }, { host, port }, tls)
   const vkey = printVerifierKey(folder.signer.key)
   if (options.json === true) sayJson({ address: server.address, key: vkey })
   else say(`A witness at ${server.address}, whose key is`, vkey)
   await stopped
   await server.stop()
+  told.end()
 }
 
 export function addAuditWitness(audit: Command): void {

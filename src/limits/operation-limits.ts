@@ -314,6 +314,8 @@ export const witnessProofHashesMax = 63
 export const witnessRequestBytesMax = 60 * 1_024
 /** decision: a request and what it waits for. */
 export const witnessIdleSeconds = 10
+/** decision: time in which equal answers of a witness about one log share a line. */
+export const witnessTellMs = 10_000
 /** decision: as often as copies of checkpoints; a witness of others is not to be burdened. */
 export const witnessEveryMs = 60_000
 

@@ -171,6 +171,28 @@ describe('a witness', () => {
     expect((await verify('--witness', key)).stderr).toContain('that witness has not signed this')
   }, 300_000)
 
+  test('says few lines, however often it is sent what is public', async () => {
+    const folder = ['--folder', join(root, 'flooded'), '--name', 'flooded.example']
+    const flooded = await startWitness('0', ...folder)
+    const tls = { rejectUnauthorized: false }
+    const post = async (body: string): Promise<number> =>
+      (await fetch(`${toldBy(flooded).address}/add-checkpoint`, { method: 'POST', body, tls }))
+        .status
+    for (let sent = 0; sent < 100; sent += 1) {
+      expect(await post(`old 0\n\n${first}`)).toBe(sent === 0 ? 200 : 409)
+      expect(await post(`old ${sizeIn(first)}\n\n${first}`)).toBe(200)
+    }
+    expect(await flooded.end('SIGTERM')).toBe(0)
+    const lines = (await flooded.stdout).trim().split('\n')
+    expect(lines.length).toBeLessThan(100)
+    const countOf = (status: number) =>
+      lines
+        .filter(line => line.includes(` ${status} coffer/`))
+        .map(line => Number(/ and (\d+) more$/.exec(line)?.[1] ?? 1))
+        .reduce((sum, count) => sum + count, 0)
+    expect([countOf(200), countOf(409)]).toEqual([101, 99])
+  }, 300_000)
+
   test('answers nothing but its two questions, and nobody it does not know', async () => {
     expect((await ask('/')).status).toBe(404)
     expect((await ask(`/${'0'.repeat(64)}/checkpoint`)).status).toBe(404)
