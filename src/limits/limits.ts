@@ -120,6 +120,8 @@ export const feedWaitSecondsMax = 20
 /** decision: entries that one page looks through, and events from which on it ends. */
 export const feedEntriesMax = 10_000
 export const feedEventsMax = 1_000
+/** decision: characters of ids from which on a page ends. */
+export const feedIdCharsMax = 128 * 1_024
 /** decision: pages that wait for events, in a process and of one credential. */
 export const feedWaitsMax = 128
 export const feedWaitsPerCredentialMax = 4
@@ -129,6 +131,8 @@ export const feedStreamsPerCredentialMax = 4
 /** decision: after that time a stream ends, and its reader asks again; as it does at an end. */
 export const feedStreamMsMax = 5 * 60_000
 export const feedRetryMs = 1_000
+/** decision: a text of a stream, of which a reader who takes nothing holds one, ends from here on. */
+export const feedPieceChars = 32 * 1_024
 /** decision: a stream without events says so; less than `idleSecondsMax`. */
 export const feedCommentMs = 5_000
 /** Numbers of entries have 48 bits. */

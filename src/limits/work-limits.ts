@@ -223,6 +223,8 @@ export const deadDeliveriesMs = 30 * 24 * 3_600_000
 export const failingWebhookMs = 5 * 24 * 3_600_000
 /** decision: bundles of the log that are read at once for events. */
 export const eventBundlesMax = 32
+/** decision: bytes of bundles that one reader of events holds, unless a single one is longer. */
+export const eventBundlesBytes = 128 * 1_024
 /** decision: events from which on a reading for webhooks ends, with a whole bundle. */
 export const eventsReadMax = 1_000
 /** Bytes of the hash of an entry in the ids of its events. */

@@ -1,7 +1,7 @@
 /**
  * The feed as server-sent events: pages that follow each other on one connection.
  *
- * Its reader is judged anew before each page, and at each look while it waits. A stream ends after
+ * Its reader is judged anew before each text, and at each look while it waits. A stream ends after
  * a while, so that its connection can move to another process, and with the vault.
  * Source: HTML, "Server-sent events".
  * @module
@@ -11,6 +11,7 @@ import { invalid } from '../lib/errors.ts'
 import type { TextStream } from '../lib/text-stream.ts'
 import {
   feedCommentMs,
+  feedPieceChars,
   feedRetryMs,
   feedStreamMsMax,
   feedStreamsMax,
@@ -32,8 +33,18 @@ function printEvent(event: VaultEvent, following: VaultEvent | undefined): strin
   return `${id}event: ${type}\ndata: ${printFeedEvent(event)}\n\n`
 }
 
-const printEvents = ({ events }: FeedPage): string =>
-  events.map((event, at) => printEvent(event, events[at + 1])).join('')
+/** Prints a page in texts of a bounded length, each only when it is asked for. */
+function* printPage(request: FeedRequest, page: FeedPage): Generator<string, void> {
+  const { events } = page
+  let text = printMissed(request, page)
+  for (const [at, event] of events.entries()) {
+    text += printEvent(event, events[at + 1])
+    if (text.length < feedPieceChars) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
 
 /** Tells a reader who waits that all is well, and how far the vault has looked. */
 const printComment = (next: number): string =>
@@ -61,12 +72,17 @@ async function* printAll(
     const asked = { ...request, from }
     const page = await readPage(deps, call, asked)
     from = page.next
-    // Its key may have been revoked while the page was read.
-    await call.assertStillPermitted()
-    const text = printMissed(asked, page) + printEvents(page)
-    if (text !== '' || isQuiet()) {
+    for (const text of printPage(asked, page)) {
+      // Its key may have been revoked while the page was read, or the text before was taken.
+      await call.assertStillPermitted()
+      if (call.isEnding()) return
       toldMs = deps.elapsedMs()
-      yield text === '' ? printComment(from) : text
+      yield text
+    }
+    if (isQuiet()) {
+      await call.assertStillPermitted()
+      toldMs = deps.elapsedMs()
+      yield printComment(from)
     }
     for (let head = page.events.length > 0 ? Infinity : from; head <= from && mayGoOn();) {
       if (isQuiet()) break

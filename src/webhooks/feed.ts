@@ -10,6 +10,7 @@ import { invalid } from '../lib/errors.ts'
 import {
   feedEntriesMax,
   feedEventsMax,
+  feedIdCharsMax,
   feedWaitsMax,
   feedWaitsPerCredentialMax,
 } from '../limits/limits.ts'
@@ -44,15 +45,24 @@ export interface FeedCall {
   readonly assertStillPermitted: () => Promise<void>
 }
 
-/** Adds whole entries while there is room. @returns the sequence of the next one to look at */
-function takeIn(page: VaultEvent[], events: Iterable<VaultEvent>, next: number): number {
-  for (const event of events) {
-    if (page.length >= feedEventsMax && event.sequence !== page.at(-1)?.sequence) {
-      return event.sequence
-    }
-    page.push(event)
+/** Takes whole entries while there is room. */
+function makeTaking() {
+  const events: VaultEvent[] = []
+  let idChars = 0
+  const isFull = (): boolean => events.length >= feedEventsMax || idChars >= feedIdCharsMax
+  return {
+    events,
+    isFull,
+    /** @returns the sequence of the next one to look at */
+    take(more: Iterable<VaultEvent>, next: number): number {
+      for (const event of more) {
+        if (isFull() && event.sequence !== events.at(-1)?.sequence) return event.sequence
+        events.push(event)
+        idChars += event.id.length
+      }
+      return next
+    },
   }
-  return next
 }
 
 /** Reads what is there, whole entries up to a bound. */
@@ -64,14 +74,14 @@ export async function readPage(
   const range = await deps.store.logRange()
   const isAsked = ({ type, entry }: VaultEvent): boolean =>
     entry.tenantId === tenantId && types?.has(type) !== false
-  const events: VaultEvent[] = []
+  const { events, isFull, take } = makeTaking()
   let next = Math.max(from, range.from)
   const end = Math.min(range.next, next + feedEntriesMax)
   if (next >= end) return { events, next, oldest: range.from }
   const pause = turnsByTime(deps, credential.ordinal)
   for await (const batch of eventBatches(deps, next, pause)) {
-    next = takeIn(events, batch.events.filter(isAsked), batch.next)
-    if (next >= end || events.length >= feedEventsMax) break
+    next = take(batch.events.filter(isAsked), batch.next)
+    if (next >= end || isFull()) break
   }
   return { events, next, oldest: range.from }
 }

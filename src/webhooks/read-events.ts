@@ -11,6 +11,7 @@ import { hexOf } from '../lib/bytes.ts'
 import { attempt } from '../lib/errors.ts'
 import { turnsByTime } from '../lib/work.ts'
 import {
+  eventBundlesBytes,
   eventBundlesMax,
   eventMarkBytes,
   eventsReadMax,
@@ -45,15 +46,27 @@ function eventsIn({ keys, log }: Reads, bundle: StoredBundle, from: number): Vau
   })
 }
 
+/**
+ * Returns how many bundles to read next: as many as fit by those before them, since each reader of
+ * many holds its own while it waits for its turn.
+ */
+function countAfter(bundles: readonly StoredBundle[]): number {
+  const bytes = bundles.reduce((sum, { sealed }) => sum + sealed.length, 0)
+  const fitting = Math.floor((eventBundlesBytes * bundles.length) / bytes)
+  return Math.max(1, Math.min(eventBundlesMax, 2 * bundles.length, fitting))
+}
+
 /** Reads from an entry on, a bundle at a time. */
 export async function* eventBatches(
   reads: Reads,
   from: number,
   pause: Pause,
 ): AsyncGenerator<EventBatch> {
+  let count = 1
   for (let next = from; ;) {
-    const bundles = await reads.store.bundles({ from: next }, eventBundlesMax)
+    const bundles = await reads.store.bundles({ from: next }, count)
     if (bundles.length === 0) return
+    count = countAfter(bundles)
     for (const bundle of bundles) {
       await pause()
       const events = eventsIn(reads, bundle, from)

@@ -4,10 +4,13 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
+  feedPieceChars,
   feedStreamMsMax,
   feedStreamsMax,
   feedStreamsPerCredentialMax,
+  tokenIdCharsMax,
 } from '../../src/limits/limits.ts'
+import { eventBundlesBytes } from '../../src/limits/work-limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { readEvents, type EventReader } from '../support/event-stream.ts'
 import { addTenant } from '../support/tenants.ts'
@@ -159,6 +162,71 @@ describe('a stream', () => {
     await body?.read()
     expect(reads).toBeGreaterThan(before)
     await body?.cancel()
+  })
+
+  test('holds few bundles of the log at a time while they are long', async () => {
+    const { store } = vault.deps
+    let most = 0
+    const bundles: typeof store.bundles = async (...range) => {
+      const found = await store.bundles(...range)
+      most = Math.max(
+        most,
+        found.reduce((sum, { sealed }) => sum + sealed.length, 0),
+      )
+      return found
+    }
+    const watched = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = name === 'bundles' ? bundles : Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    for (let entry = 0; entry < 12; entry += 1) {
+      const body = Array.from({ length: 100 }, (_, at) => ({
+        id: `${entry}-${at}-`.padEnd(tokenIdCharsMax, 'x'),
+        type: 'token',
+        data: 1,
+      }))
+      expect((await vault.ask('POST', '/tokenize', { key: vault.key, body })).status).toBe(200)
+      await vault.deps.audit.flush()
+    }
+    app = buildApp({ ...vault.deps, store: watched })
+    const stream = await open()
+    await until(() => stream.events.length === 1_200)
+    expect(most).toBeGreaterThan(40_000)
+    expect(most).toBeLessThan(2 * eventBundlesBytes)
+    stream.close()
+  })
+
+  // proves C18.15
+  test('is held in short texts, and tells nothing more once its key is revoked', async () => {
+    const { key, id } = await reader()
+    const name = (at: number): string => `${at}-`.padEnd(tokenIdCharsMax, '\u20ac')
+    for (let at = 0; at < 300; at += 100) {
+      const body = Array.from({ length: 100 }, (_, i) => ({
+        id: name(at + i),
+        type: 'token',
+        data: 1,
+      }))
+      expect((await vault.ask('POST', '/tokenize', { key: vault.key, body })).status).toBe(200)
+    }
+    const whole = (await ask(created, { key })).body?.getReader()
+    let [texts, events] = [0, 0]
+    while (events < 300) {
+      const text = new TextDecoder().decode((await whole?.read())?.value)
+      // One event more than the bound may begin below it.
+      expect(text.length).toBeLessThan(feedPieceChars + 2_000)
+      texts += 1
+      events += text.split('event: ').length - 1
+    }
+    expect(texts).toBeGreaterThan(3)
+    await whole?.cancel()
+
+    const cut = (await ask(created, { key })).body?.getReader()
+    await cut?.read()
+    await cut?.read()
+    expect((await vault.manage('DELETE', `/applications/${id}`)).status).toBe(204)
+    expect((await cut?.read())?.done).toBe(true)
   })
 
   // proves C18.15
