@@ -11,7 +11,7 @@
 import { closeSync } from 'node:fs'
 import type { Config, TcpAddress, TlsFiles } from '../settings/config.ts'
 import type { Facts } from '../vault/operator/operator-operation.ts'
-import type { Log, Reports } from '../deps.ts'
+import type { Log } from '../deps.ts'
 import { factsOfBackups } from '../server/backup/schedule.ts'
 import { openClockFile } from '../server/process/clock-file.ts'
 import type { ControlOperation } from '../server/listen/control.ts'
@@ -38,7 +38,11 @@ import { elapsedMs, endAfterFailure, logToStderrBy } from '../server/process/sys
 import { logNotReloaded, readTls } from '../server/listen/tls-files.ts'
 import { makeUnsealer } from '../server/keys/unsealer.ts'
 import { endingSignals } from '../server/process/vault-process.ts'
-import { startWorker, type WorkerProcess } from '../server/process/worker-process.ts'
+import {
+  startWorker,
+  type WorkerParts,
+  type WorkerProcess,
+} from '../server/process/worker-process.ts'
 import { reportTogether, type LeaderReport } from '../server/process/leader-reports.ts'
 import { leadWorkers, type WorkerLeader, type WorkerKey } from '../server/process/worker-sealing.ts'
 import { sweeper, type WorkerOrder } from '../server/process/worker.ts'
@@ -91,17 +95,17 @@ function makeStarter(
   { lockFile: lock, clock }: SealedFolder,
   order: OrderOfAll,
   { file: listener }: ListeningSocket,
-  reports: () => Reports | undefined,
+  parts: Pick<WorkerParts, 'reports' | 'log'>,
 ) {
-  const parts = { files: { lock, listener }, reports }
+  const given = { files: { lock, listener }, ...parts }
   const before = readMark(clock)
   const begun = new Set<number>()
   return (index: number, workerKey: WorkerKey | undefined): WorkerProcess => {
     const mark = begun.has(index) ? {} : before
     begun.add(index)
-    if (workerKey === undefined) return startWorker(index, { ...order, key: 'none' }, parts)
-    if (workerKey === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, parts)
-    return startWorker(index, { ...order, key: 'handed' }, parts, workerKey.keyringKey)
+    if (workerKey === undefined) return startWorker(index, { ...order, key: 'none' }, given)
+    if (workerKey === 'own') return startWorker(index, { ...order, ...mark, key: 'own' }, given)
+    return startWorker(index, { ...order, key: 'handed' }, given, workerKey.keyringKey)
   }
 }
 
@@ -186,7 +190,7 @@ export async function serveTogether(
   const { sealing, start, operation } = leadFor(
     folder,
     options,
-    makeStarter(folder, order, socket, () => told?.reports),
+    makeStarter(folder, order, socket, { reports: () => told?.reports, log }),
     log,
   )
   const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }

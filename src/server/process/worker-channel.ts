@@ -17,7 +17,7 @@ import {
 import { CommandFailure } from './failure.ts'
 import type { Failing, ProcessReport } from '../watch/process-report.ts'
 import type { Numbers } from '../watch/metric-kinds.ts'
-import type { Reports } from '../../deps.ts'
+import type { Log, Reports } from '../../deps.ts'
 import {
   answerReport,
   type AskedReports,
@@ -181,6 +181,7 @@ interface LineHandlers {
   readonly heard: () => void
   /** Source: `makeAskedReports`. */
   readonly reports: () => Reports | undefined
+  readonly log: Log
 }
 
 async function hear(
@@ -216,7 +217,7 @@ export function makeAsker(
 
   const listens = (): void => ready.resolve(true)
   hear(stdout, hearing, listens, told => {
-    if ('wants' in told) void answerReport(hearing.reports(), told, send)
+    if ('wants' in told) void answerReport(hearing, told, send)
     else waiting.get(told.id)?.(told)
   })
     .catch(() => {})

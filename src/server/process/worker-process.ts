@@ -7,7 +7,7 @@ import { closeSync, writeSync } from 'node:fs'
 import { handedFiles, makeAsker, type AskWorker, type Operate } from './worker-channel.ts'
 import { ownProgram, elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
-import type { Reports } from '../../deps.ts'
+import type { Log, Reports } from '../../deps.ts'
 
 /** Exit code or signal with which a process ended. */
 export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string }
@@ -39,6 +39,7 @@ export interface WorkerParts {
   readonly files: WorkerFiles
   /** Answers of `/status`; absent until they are made. */
   readonly reports: () => Reports | undefined
+  readonly log: Log
 }
 
 /**
@@ -50,7 +51,7 @@ export interface WorkerParts {
 export function startWorker(
   index: number,
   order: WorkerOrder,
-  { files: { lock, listener }, reports }: WorkerParts,
+  { files: { lock, listener }, reports, log }: WorkerParts,
   key?: Uint8Array,
 ): WorkerProcess {
   let heardMs = elapsedMs()
@@ -81,6 +82,7 @@ export function startWorker(
       heardMs = elapsedMs()
     },
     reports,
+    log,
   })
   const ended = child.exited.then((exitCode): WorkerEnd => {
     hasEnded = true

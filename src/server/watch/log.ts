@@ -43,6 +43,7 @@ const errors = new Set([
   'erasure_log_failed',
   'failed',
   'newest_rows_damaged',
+  'report_failed',
   'request_failed',
   'reseal_failed',
   'store_failed',

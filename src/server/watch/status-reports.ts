@@ -4,7 +4,6 @@
  * @module
  */
 import type { Reports } from '../../deps.ts'
-import { ApiError } from '../../lib/errors.ts'
 import { singleFlight } from '../../lib/serial.ts'
 import { build, version } from '../../lib/version.ts'
 import { certificateEndsSoonMs, historyEveryMs } from '../../limits/operation-limits.ts'
@@ -12,6 +11,7 @@ import { printInstantUtc } from '../../rules/instants.ts'
 import type { Finding, ShownSetting, Status } from '../../status/schema.ts'
 import { describeFailing } from './check-texts.ts'
 import { makeHistory, type History } from './status-history.ts'
+import { isUnavailable, stateUnknown } from './state-unknown.ts'
 import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts'
 import { answersIn, levelsIn, readingOf, type Moment, type Reading } from './reading.ts'
 
@@ -131,10 +131,10 @@ export function startReports(parts: ReportParts): RunningReports {
   const started = moment()
   const history: History = makeHistory(emptyReading(started))
   const read = singleFlight(async () => readingOf(await report.numbers(), moment()))
-  // A store that cannot be read is no fault of the program.
+  // A store that cannot be read is no fault of the program; what else fails is one.
   const orUnavailable = <T>(told: Promise<T>): Promise<T> =>
-    told.catch(() => {
-      throw new ApiError('unavailable', 'the state of the vault is not known now: ask again')
+    told.catch((error: unknown) => {
+      throw isUnavailable(error) ? stateUnknown() : error
     })
   const timer = setInterval(() => {
     // The next sample also tells of the time of one that failed.

@@ -3,23 +3,32 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { startReports, type ReportParts } from '../../../src/server/watch/status-reports.ts'
+import { ApiError } from '../../../src/lib/errors.ts'
+import { answerReport, makeAskedReports } from '../../../src/server/process/report-channel.ts'
+import {
+  startReports,
+  type ReportParts,
+  type RunningReports,
+} from '../../../src/server/watch/status-reports.ts'
 import type { Failing } from '../../../src/server/watch/process-report.ts'
 
 /** Unix milliseconds, and those of a monotonic clock. */
 const clocks = { wall: 1_893_456_000_000, elapsed: 7_000 }
 
-async function statusOf(failing: Failing, pass = (): void => {}): Promise<object> {
-  const parts: ReportParts = {
+function partsOf(report: ReportParts['report']): ReportParts {
+  return {
     store: 'folder',
     keySource: 'file',
     findings: () => [],
     settings: [],
-    report: { failing: () => failing, numbers: async () => [] },
+    report,
     wallMs: () => clocks.wall,
     elapsedMs: () => clocks.elapsed,
   }
-  const reports = startReports(parts)
+}
+
+async function statusOf(failing: Failing, pass = (): void => {}): Promise<object> {
+  const reports = startReports(partsOf({ failing: () => failing, numbers: async () => [] }))
   pass()
   const told = await reports.status()
   reports.stop()
@@ -42,4 +51,60 @@ test('a failing check is a warning where requests may come all the same', async 
       { level: 'fault', check: 'disk' },
     ],
   })
+})
+
+const failedBy = (error: Error): RunningReports =>
+  startReports(partsOf({ failing: () => [], numbers: () => Promise.reject(error) }))
+
+const lost = new ApiError('unavailable', 'the store cannot be read')
+const fault = new TypeError('a value of a caller')
+
+test('a store that cannot be read is unavailable, and a fault of the program stays one', async () => {
+  const told = (thrown: unknown): unknown => (thrown instanceof ApiError ? thrown.kind : thrown)
+  for (const [error, known] of [
+    [lost, 'unavailable'],
+    [fault, fault],
+  ] as const) {
+    const reports = failedBy(error)
+    expect([await reports.status().catch(told), await reports.history().catch(told)]).toEqual([
+      known,
+      known,
+    ])
+    reports.stop()
+  }
+})
+
+test('a fault of the program is logged by the process that leads, and told to its worker', async () => {
+  for (const [error, isFault, lines] of [
+    [lost, undefined, []],
+    [fault, true, ['report_failed']],
+  ] as const) {
+    const reports = failedBy(error)
+    const [logged, sent]: [string[], string[]] = [[], []]
+    const log = (event: string, facts?: object): void => {
+      logged.push(event)
+      expect(JSON.stringify(facts)).toContain('TypeError')
+      expect(JSON.stringify(facts)).not.toContain('a value of a caller')
+    }
+    const parts = { reports: () => reports, log }
+    await answerReport(parts, { id: 7, wants: 'status' }, line => sent.push(line))
+    const answer = { id: 7, report: null, ...(isFault === undefined ? {} : { isFault }) }
+    expect(sent.map(line => JSON.parse(line))).toEqual([answer])
+    expect(logged).toEqual([...lines])
+    reports.stop()
+  }
+})
+
+test('a worker answers a fault as one, and what is not known as unavailable', async () => {
+  const written: string[] = []
+  const { write } = process.stdout
+  const asked = makeAskedReports()
+  process.stdout.write = (line: string | Uint8Array): boolean => written.push(String(line)) > 0
+  const asking = [asked.status(), asked.history()]
+  process.stdout.write = write
+  const [first, second] = written.map(line => JSON.parse(line) as { readonly id: number })
+  asked.hear({ id: first?.id ?? 0, report: null, isFault: true })
+  asked.hear({ id: second?.id ?? 0, report: null })
+  const kinds = asking.map(each => each.catch((thrown: unknown) => (thrown as ApiError).kind))
+  expect(await Promise.all(kinds as Promise<unknown>[])).toEqual(['internal', 'unavailable'])
 })
