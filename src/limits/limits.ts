@@ -131,7 +131,7 @@ export const feedStreamsPerCredentialMax = 4
 /** decision: after that time a stream ends, and its reader asks again; as it does at an end. */
 export const feedStreamMsMax = 5 * 60_000
 export const feedRetryMs = 1_000
-/** decision: a text of a stream, of which a reader who takes nothing holds one, ends from here on. */
+/** decision: a text of a stream ends from here on; a reader who takes nothing holds one. */
 export const feedPieceChars = 32 * 1_024
 /** decision: a stream without events says so; less than `idleSecondsMax`. */
 export const feedCommentMs = 5_000

@@ -11,6 +11,13 @@ import type { WebhookRecord } from './webhook-record.ts'
 
 type Shown = DeadDelivery | WaitingDelivery
 
+/**
+ * Returns what failed, as callers are told: no word tells them whether the name that they gave
+ * resolves here, or they could learn the names of an internal network one by one.
+ */
+const shownFailure = (failure: string | undefined): string | undefined =>
+  failure === 'unresolved' || failure === 'address_refused' ? 'no_public_address' : failure
+
 async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string> {
   const { sequence, place, attempts, failure } = shown
   const event = (await eventsAt(sequence))[place]
@@ -22,7 +29,7 @@ async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string
     type: event?.type,
     status: isDead ? 'dead' : 'waiting',
     attempts,
-    failure,
+    failure: shownFailure(failure),
     next_attempt_at: !isDead && isTried ? printInstantUtc(shown.nextMs) : undefined,
     given_up_at: isDead ? printInstantUtc(shown.atMs) : undefined,
   })

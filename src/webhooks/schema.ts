@@ -139,7 +139,11 @@ const deliverySchema = Type.Object(
     status: oneOf(['waiting', 'dead'], 'DeliveryStatus'),
     attempts: Type.Integer(),
     failure: Type.Optional(
-      Type.String({ description: 'Status of the last answer, or what failed before one.' }),
+      Type.String({
+        description:
+          'Status of the last answer, or what failed before one: `no_public_address` for a name ' +
+          'without address, and for an address that nobody allows.',
+      }),
     ),
     next_attempt_at: Type.Optional(instant),
     given_up_at: Type.Optional(instant),

@@ -3,7 +3,9 @@
  * @module
  */
 import { afterEach, describe, expect, test } from 'bun:test'
+import { makeMayReach } from '../../src/egress/public-address.ts'
 import { deliveriesPerWebhookMax } from '../../src/limits/work-limits.ts'
+import { makeTestSend } from '../support/receivers.ts'
 import { addTenant } from '../support/tenants.ts'
 import {
   accept,
@@ -360,8 +362,28 @@ describe('a receiver', () => {
     const { id } = await vault.hook(receiver.url, ['token.created'])
     await vault.makeTokens('t-1')
     await vault.deliverUntil(
-      async () => (await deliveriesOf(vault, id))[0]?.failure === 'address_refused',
+      async () => (await deliveriesOf(vault, id))[0]?.failure === 'no_public_address',
     )
     expect(receiver.messages).toEqual([])
+  })
+
+  // proves C18.9
+  test('tells nobody whether a name has an address here', async () => {
+    const known: Readonly<Record<string, readonly string[]>> = { 'internal.example': ['10.0.0.1'] }
+    const resolve = async (name: string): Promise<readonly string[]> => known[name] ?? []
+    const vault = await openHookVault(
+      (seed += 1),
+      makeTestSend({ resolve, mayReach: makeMayReach([]) }),
+    )
+    const failures = async (host: string): Promise<unknown> => {
+      const { id } = await vault.hook(`https://${host}/`, ['token.created'])
+      await vault.makeTokens(host)
+      await vault.deliverUntil(
+        async () => (await deliveriesOf(vault, id))[0]?.failure !== undefined,
+      )
+      return (await deliveriesOf(vault, id))[0]?.failure
+    }
+    expect(await failures('internal.example')).toBe('no_public_address')
+    expect(await failures('absent.example')).toBe('no_public_address')
   })
 })

@@ -59,7 +59,7 @@ const failedBy = (error: Error): RunningReports =>
 const lost = new ApiError('unavailable', 'the store cannot be read')
 const fault = new TypeError('a value of a caller')
 
-test('a store that cannot be read is unavailable, and a fault of the program stays one', async () => {
+test('a store that cannot be read is unavailable, a fault of the program stays one', async () => {
   const told = (thrown: unknown): unknown => (thrown instanceof ApiError ? thrown.kind : thrown)
   for (const [error, known] of [
     [lost, 'unavailable'],
@@ -74,7 +74,7 @@ test('a store that cannot be read is unavailable, and a fault of the program sta
   }
 })
 
-test('a fault of the program is logged by the process that leads, and told to its worker', async () => {
+test('a fault of the program is logged where it is, and told to the worker that asked', async () => {
   for (const [error, isFault, lines] of [
     [lost, undefined, []],
     [fault, true, ['report_failed']],
