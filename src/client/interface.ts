@@ -768,13 +768,16 @@ export type Webhook = {
   readonly secret?: string
   readonly status: WebhookStatus
   readonly tenant_id: string
-  /** Its query is shown to who may update it. */
+  /** Its path and query are shown to who may update it. */
   readonly url: string
 }
 export type WebhookDelivery = {
   readonly attempts: number
   readonly event_id: string
-  /** Status of the last answer, or what failed before one. */
+  /**
+   * Status of the last answer, or what failed before one: `no_public_address` for a name without
+   * address, and for an address that nobody allows.
+   */
   readonly failure?: string
   readonly given_up_at?: Date
   readonly next_attempt_at?: Date

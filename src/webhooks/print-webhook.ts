@@ -5,6 +5,9 @@
 import { printInstantUtc } from '../rules/instants.ts'
 import type { WebhookRecord } from './webhook-record.ts'
 
+/** Path and query may hold a secret of the receiver: many services know their callers by those. */
+const withoutPath = (url: string): string => url.replace(/^(https:\/\/[^/?]*).*$/i, '$1/')
+
 /** Returns its JSON text. @param secret only right after it was made */
 export const printWebhook = (record: WebhookRecord, isUrlWhole: boolean, secret?: string): string =>
   JSON.stringify({
@@ -13,7 +16,7 @@ export const printWebhook = (record: WebhookRecord, isUrlWhole: boolean, secret?
     status: record.status,
     disabled_by: record.disabledBy,
     name: record.name,
-    url: isUrlWhole ? record.url : record.url.replace(/\?.*$/, ''),
+    url: isUrlWhole ? record.url : withoutPath(record.url),
     notify_email: record.notifyEmail,
     events: record.events,
     secret,

@@ -54,7 +54,7 @@ export const webhookSchema = Type.Object(
     status,
     disabled_by: Type.Optional(oneOf(['gone', 'failing'], 'WebhookDisabledBy')),
     name: settable.name,
-    url: Type.String({ description: 'Its query is shown to who may update it.' }),
+    url: Type.String({ description: 'Its path and query are shown to who may update it.' }),
     notify_email: Type.Optional(Type.String()),
     events: settable.events,
     secret: Type.Optional(

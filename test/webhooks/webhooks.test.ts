@@ -134,7 +134,7 @@ describe('a webhook', () => {
     const reader = await vault.application({ type: 'management', permissions: ['webhook:read'] })
     const path = `/webhooks/${String(id)}`
     const read = await vault.ask('GET', path, { key: reader })
-    expect([read.status, read.body['url']]).toEqual([200, 'https://hooks.example/coffer'])
+    expect([read.status, read.body['url']]).toEqual([200, 'https://hooks.example/'])
     expect((await vault.ask('GET', '/webhooks', { key: reader })).text).not.toContain('planted')
     for (const [method, at, body] of [
       ['POST', '/webhooks', hook],
