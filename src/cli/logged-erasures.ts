@@ -21,6 +21,8 @@ import { printFault } from './audit-verify.ts'
 export interface LogOfErasures {
   readonly file: string
   readonly log: PublicLog
+  /** True if deletions that no checkpoint covers are repeated as well. */
+  readonly isUnsignedTaken: boolean
 }
 
 /** Entries behind the log of a backup, once they are known to continue it. */
@@ -36,10 +38,10 @@ const refused = (file: string, why: string) =>
   new CommandFailure(`--erase-from-log: ${file} ${why}: nothing was restored`)
 
 /** @throws CommandFailure if the file is no whole export */
-export const openLogOfErasures = async (file: string): Promise<LogOfErasures> => ({
-  file,
-  log: await openExport(file),
-})
+export const openLogOfErasures = async (
+  file: string,
+  isUnsignedTaken: boolean,
+): Promise<LogOfErasures> => ({ file, log: await openExport(file), isUnsignedTaken })
 
 async function* leavesFrom(store: OperatedStore, from: number): AsyncGenerator<Uint8Array> {
   for await (const { first, leaves } of bundlesFrom(store, from)) {
@@ -91,6 +93,17 @@ async function assertVerified(
   }
 }
 
+/** Anybody who had the file may have put an entry behind those that are signed. */
+async function assertSignedErasures(file: string, from: number): Promise<void> {
+  for await (const _ of erasuresBehind({ file, from })) {
+    throw refused(
+      file,
+      `has deletions from entry ${from} on, which no checkpoint covers: export it again once the ` +
+        'vault has run, or take them by --accept-unsigned',
+    )
+  }
+}
+
 /**
  * Checks that an export goes on where the log of a restored vault ends, and is what was signed.
  * @throws CommandFailure otherwise
@@ -101,6 +114,9 @@ export async function assertContinues(
 ): Promise<Continuation> {
   const unsignedFrom = await assertVerified(store, exported)
   const from = await assertGoesOn(store, exported)
+  if (unsignedFrom !== undefined && !exported.isUnsignedTaken) {
+    await assertSignedErasures(exported.file, Math.max(from, unsignedFrom))
+  }
   return { file: exported.file, from, unsignedFrom }
 }
 

@@ -52,6 +52,7 @@ type RestoreOptions = FolderOptions &
     readonly erase?: readonly string[]
     /** An export of the audit log, with deletions after the backup. */
     readonly eraseFromLog?: string
+    readonly acceptUnsigned?: boolean
   }
 
 /** A backup says nothing of kinds of rows that came to be after the coffer that made it. */
@@ -281,13 +282,17 @@ async function restoreWith(
  */
 async function restore(named: string | undefined, options: RestoreOptions): Promise<void> {
   const file = await fileOf(named, options)
-  const { erase: files = [], eraseFromLog, verifyOnly } = options
+  const { erase: files = [], eraseFromLog, acceptUnsigned = false, verifyOnly } = options
   if (verifyOnly === true && (files.length > 0 || eraseFromLog !== undefined)) {
     throw usage('--verify-only: nothing is made, and no token is erased')
   }
   const isRevoking = wantsRevoked(options)
   const newest = options.latest === undefined ? undefined : file
-  const log = eraseFromLog === undefined ? undefined : await openLogOfErasures(eraseFromLog)
+  if (acceptUnsigned && eraseFromLog === undefined) {
+    throw usage('--accept-unsigned is of a log: expected --erase-from-log as well')
+  }
+  const log =
+    eraseFromLog === undefined ? undefined : await openLogOfErasures(eraseFromLog, acceptUnsigned)
   const lists = { files, count: await countErasures(files), log }
   const wanted = { lists, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
@@ -311,6 +316,10 @@ export function addRestore(program: Command): void {
     .option(
       '--erase-from-log <file>',
       'erase the tokens that ended since, by a newer coffer audit export of that vault',
+    )
+    .option(
+      '--accept-unsigned',
+      'erase also what the end of that log tells, which no checkpoint covers yet',
     )
     .option('--json', 'print one line of JSON')
     .action((file: string | undefined, options: RestoreOptions) => restore(file, options))

@@ -122,7 +122,10 @@ describe('restore --erase-from-log', () => {
     await beside(vault, folder, [], ask => remove(ask, 'before'))
     const next = await exportLog(vault, folder, 'next')
     const again = join(temporaryFolder(), 'restored')
-    const { stdout } = await restore(again, next, '--json')
+    const unsigned = await restore(again, next, '--json')
+    expect([unsigned.exitCode, unsigned.stdout]).toEqual([1, ''])
+    expect(unsigned.stderr).toContain('which no checkpoint covers')
+    const { stdout } = await restore(again, next, '--accept-unsigned', '--json')
     // Entries that are signed under another name than that of the backup are told.
     const { erased } = JSON.parse(stdout) as { erased: Record<string, number> }
     expect(erased).toEqual({ tokens: 1, not_there: 0, unsigned_from: expect.any(Number) })
@@ -156,6 +159,18 @@ describe('restore --erase-from-log refuses, and makes nothing of', () => {
         return exportLog(other, other.data, 'other')
       },
       /is of another vault: it does not name the key of the backup: nothing was restored/,
+    ],
+    [
+      'a log with a deletion behind its last checkpoint, which anybody could add',
+      () =>
+        changed(lines => {
+          const deletion = lines.find(isDelete) ?? ''
+          const ends = lines.findIndex(line => line.startsWith('{"checkpoints"'))
+          const added = deletion.replace(/"sequence":\d+/, `"sequence":${ends - 1}`)
+          const other = added.replaceAll(/logged-\w+/g, idOf('stays'))
+          return [...lines.slice(0, ends), other, ...lines.slice(ends)]
+        }),
+      /has deletions from entry \d+ on, which no checkpoint covers: export it again .* nothing was/,
     ],
     ['a log that ends before the backup', () => older, /ends before the backup, which has \d+/],
     [
