@@ -50,7 +50,7 @@ export async function replayOperation(
   if (operation.replay === undefined) throw notKept()
   x.query = readQuery(operation, x.request)
   const reply = await operation.replay(callOf(admission, x, caller), done, body)
-  x.answerLease?.reserve(reply.json?.length ?? 0)
+  x.answerLease?.reserve(Buffer.byteLength(reply.json ?? ''))
   return { ...reply, isReplay: true }
 }
 

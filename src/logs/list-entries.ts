@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../lib/errors.ts'
 import { listAnswerCharsMax } from '../limits/limits.ts'
 import { logEntriesOpenedMax } from '../limits/work-limits.ts'
-import type { Budgeted } from '../records/budgeted.ts'
+import { makeTextCount, type Budgeted } from '../records/budgeted.ts'
 import { sealCursor, unsealCursor } from '../records/cursor.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { paceOf, type LogCall } from './log-pace.ts'
@@ -50,14 +50,13 @@ const printLogged = ({ sequence, entry }: PlacedEntry): string =>
   })
 
 /** Prints entries until they are too much for one answer, at least one of them. */
-function printer({ budget }: Budgeted): { readonly items: string[]; readonly take: TakeEntry } {
+function printer(budgeted: Budgeted): { readonly items: string[]; readonly take: TakeEntry } {
   const items: string[] = []
-  let chars = 0
+  const counted = makeTextCount(budgeted)
   const take: TakeEntry = logged => {
     const text = printLogged(logged)
-    chars += text.length
-    if (chars > listAnswerCharsMax && items.length > 0) return false
-    budget?.reserve(chars)
+    if (counted.add(text) > listAnswerCharsMax && items.length > 0) return false
+    counted.reserve()
     items.push(text)
     return true
   }

@@ -75,6 +75,29 @@ export function noteSearched({ shown }: Budgeted, fields: readonly string[]): vo
   if (shown !== undefined) shown.searched = fields
 }
 
+/** Reserves memory for an answer. @throws ApiError `overloaded` if it does not fit the budget */
+export const reserveText = ({ budget }: Budgeted, text: string): void =>
+  budget?.reserve(Buffer.byteLength(text))
+
+/**
+ * Counts the texts of an answer: characters for its bound, and bytes for its memory, of which a
+ * character may take three.
+ */
+export function makeTextCount({ budget }: Budgeted) {
+  let chars = 0
+  let bytes = 0
+  return {
+    /** @returns the characters of all texts so far */
+    add(text: string): number {
+      chars += text.length
+      bytes += Buffer.byteLength(text)
+      return chars
+    },
+    /** @throws ApiError `overloaded` if they do not all fit the budget */
+    reserve: (): void => budget?.reserve(bytes),
+  }
+}
+
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
 /** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */

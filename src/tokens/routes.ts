@@ -14,7 +14,7 @@ import {
 } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { on } from '../http/routes.ts'
-import { noteShown, type Budgeted } from '../records/budgeted.ts'
+import { noteShown, reserveText, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/create-answer.ts'
 import { createToken } from './write/create.ts'
@@ -79,7 +79,7 @@ function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLa
     const extras = isExplained ? { ...standing, access: why() } : standing
     const transform = shownTransform(token.transform, asked)
     const json = viewStored(tenantId, token, transform, extras)
-    caller.budget?.reserve(json.length)
+    reserveText(caller, json)
     noteShown(caller, id, transform)
     return { status: 200, json }
   })

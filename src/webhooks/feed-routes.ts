@@ -12,6 +12,7 @@ import { on } from '../http/routes.ts'
 import { invalid } from '../lib/errors.ts'
 import { closed, oneOf } from '../lib/schemas.ts'
 import { feedWaitSecondsMax, sequenceMax } from '../limits/limits.ts'
+import { reserveText } from '../records/budgeted.ts'
 import { printFeedEvent } from './event-body.ts'
 import { eventTypes, type EventType } from './event-types.ts'
 import { makeFeed, type FeedPage } from './feed.ts'
@@ -122,7 +123,7 @@ async function read({ readPage, begin }: Feed, call: OperationCall): Promise<Rep
   const request = { from: after === undefined ? 0 : after + 1, types: typesIn(query) }
   if (streamed !== undefined) return { status: 200, stream: await begin(call, request) }
   const json = printLines(await readPage(call, { ...request, waitMs }))
-  caller.budget?.reserve(json.length)
+  reserveText(caller, json)
   return { status: 200, json, isLines: true }
 }
 

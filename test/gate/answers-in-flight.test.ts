@@ -73,6 +73,26 @@ describe('a long answer that nobody reads', () => {
     expect(JSON.parse(text).data).toHaveLength(tokens)
   })
 
+  // proves E10.20
+  test('counts as long as it is in bytes', async () => {
+    for (let count = 0; count < tokens; count += 1) {
+      // Of three bytes each: as many bytes as the other tokens have, and a third of the characters.
+      const data = '\u20ac'.repeat(dataChars / 3)
+      const body = { type: 'token', id: `wide-${count}`, containers: ['/wide/'], data }
+      expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
+    }
+    const uses = Array.from({ length: tokens }, (_, at) => `{{ wide-${at} }}`)
+    const body = { query: 'container:/wide/', size: tokens }
+    const wide = await send('POST', '/tokens/search', { key, body })
+    expect(wide.status).toBe(200)
+    await refuse('POST', '/tokens/search', body)
+    await refuse('POST', '/detokenize', uses as unknown as object)
+    expect((await wide.text()).length).toBeLessThan((tokens * dataChars) / 2)
+    for (let count = 0; count < tokens; count += 1) {
+      await vault.ask('DELETE', `/tokens/wide-${count}`, { key })
+    }
+  })
+
   // proves E10.20, S64
   test('leaves others all they need', async () => {
     await besideUnread(async () => {

@@ -13,7 +13,7 @@ import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../lib/errors.ts'
 import { listAnswerCharsMax } from '../../limits/limits.ts'
-import { noteRule, noteShown, type Budgeted } from '../../records/budgeted.ts'
+import { makeTextCount, noteRule, noteShown, type Budgeted } from '../../records/budgeted.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -70,9 +70,9 @@ async function show(
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = makeWork(deps, caller, Infinity)
-  const { tenantId, grants, budget } = caller
+  const { tenantId, grants } = caller
   const texts: string[] = []
-  let chars = 0
+  const counted = makeTextCount(caller)
   for (const listed of tokens) {
     const decided = decideTransform(grants, permission, listed.record)
     invariant(decided !== undefined, 'a listed token is covered by the grants')
@@ -86,9 +86,8 @@ async function show(
       standingExtras(grants, token.record, deps.now),
       meter,
     )
-    chars += text.length
-    if (chars > listAnswerCharsMax && texts.length > 0) break
-    budget?.reserve(chars)
+    if (counted.add(text) > listAnswerCharsMax && texts.length > 0) break
+    counted.reserve()
     texts.push(text)
     noteRule(caller, decidedBy(grants, permission, listed.record))
     noteShown(caller, listed.record.id, transform)

@@ -13,7 +13,7 @@ import { parseStoredJson } from '../../lib/json/parse-json.ts'
 import { listLeaves, printFrame, type Leaf } from '../../lib/json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../lib/maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits/limits.ts'
-import { noteShown, type Budgeted } from '../../records/budgeted.ts'
+import { makeTextCount, noteShown, type Budgeted } from '../../records/budgeted.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
@@ -170,17 +170,16 @@ export async function detokenize(
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
   const work = makeWork(deps, caller)
-  let chars = 0
+  const counted = makeTextCount(caller)
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)
     for (const use of uses) {
       const text = collecting(faults, () => usedText(use, usable, work)) ?? ''
       texts[use.index] = text
-      chars += text.length
-      if (chars > bulkAnswerCharsMax) {
+      if (counted.add(text) > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
-      caller.budget?.reserve(chars)
+      counted.reserve()
       await work.pause()
     }
   }

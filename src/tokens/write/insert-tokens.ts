@@ -12,7 +12,7 @@ import type { Caller } from '../../rules/caller.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
 import { bulkAnswerCharsMax } from '../../limits/limits.ts'
 import { untilWritten, writeAs, type Effect } from '../../records/write-rows.ts'
-import type { Budgeted } from '../../records/budgeted.ts'
+import { makeTextCount, type Budgeted } from '../../records/budgeted.ts'
 import type { Change } from '../../store/contract.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { addToBatch, makeBatch, type Batch } from './batch.ts'
@@ -51,7 +51,7 @@ async function decideAll(
 ): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
   const batch = makeBatch(deps, caller)
   const outcomes: Outcome[] = []
-  let chars = 0
+  const counted = makeTextCount(caller)
   for (const token of tokens) {
     const turn = outcomes.length > 0 ? token.work.pause() : undefined
     if (turn !== undefined) await turn
@@ -66,11 +66,11 @@ async function decideAll(
       token.refused = outcome
       if (isWhole) break
     }
-    chars += outcome instanceof ApiError ? 0 : outcome.json.length
+    const chars = counted.add(outcome instanceof ApiError ? '' : outcome.json)
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.budget?.reserve(chars)
+    counted.reserve()
   }
   return { batch, outcomes }
 }

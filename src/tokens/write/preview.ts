@@ -7,7 +7,7 @@
  * @module
  */
 import type { Deps } from '../../deps.ts'
-import type { Budgeted } from '../../records/budgeted.ts'
+import { reserveText, type Budgeted } from '../../records/budgeted.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { makeWork } from '../../lib/work.ts'
 import type { CreateTokenBody } from '../schema.ts'
@@ -50,6 +50,6 @@ export async function previewToken(
   await work.pause()
   const drawId = drawIdOf(deps, tenantId, body, draft, composed, work)
   const json = printPreview(composed, typeof body.id === 'string' ? drawId(0)?.id : undefined)
-  caller.budget?.reserve(json.length)
+  reserveText(caller, json)
   return json
 }

@@ -18,7 +18,7 @@ import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../lib/e
 import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits/limits.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { makeWork, type PacedWork } from '../../lib/work.ts'
-import { noteShown, type Budgeted } from '../../records/budgeted.ts'
+import { makeTextCount, noteShown, type Budgeted } from '../../records/budgeted.ts'
 import type { Effect } from '../../records/write-rows.ts'
 import type { CreateAnswer, Outcome } from './create-answer.ts'
 import { insertTokens, type InsertOptions } from './insert-tokens.ts'
@@ -245,16 +245,16 @@ async function recreateAll(
 ): Promise<readonly Fate<CreateAnswer>[]> {
   const outcomes: Fate<CreateAnswer>[] = []
   const work = makeWork(deps, caller)
-  let chars = 0
+  const counted = makeTextCount(caller)
   for (const [index, leaf] of leaves.entries()) {
     const past = { effect: effect[index] ?? null, ordinal }
     const outcome = await recreateLeaf(deps, caller, leaf, past, work)
     outcomes.push(outcome)
-    chars += outcome instanceof ApiError ? 0 : (outcome?.json.length ?? 0)
+    const chars = counted.add(outcome instanceof ApiError ? '' : (outcome?.json ?? ''))
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    caller.budget?.reserve(chars)
+    counted.reserve()
     await work.pause()
   }
   return noteAllShown(caller, outcomes)

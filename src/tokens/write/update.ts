@@ -17,7 +17,7 @@ import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
-import { type Budgeted, noteShown } from '../../records/budgeted.ts'
+import { noteShown, reserveText, type Budgeted } from '../../records/budgeted.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
 import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
@@ -178,7 +178,7 @@ async function tryUpdate(
   // Before the write: where there is no room for the answer, nothing is changed.
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
-  caller.budget?.reserve(answer.length)
+  reserveText(caller, answer)
   if (await writeAs(deps.store, caller, all, { effect: () => record.id })) {
     noteShown(caller, record.id, extras.hidesContents === true ? 'redact' : shown)
     return answer
