@@ -76,7 +76,7 @@ describe('a long answer that nobody reads', () => {
   // proves E10.20
   test('counts as long as it is in bytes', async () => {
     for (let count = 0; count < tokens; count += 1) {
-      // Of three bytes each: as many bytes as the other tokens have, and a third of the characters.
+      // Each letter has three bytes, so that all of them are as long as the other tokens.
       const data = '\u20ac'.repeat(dataChars / 3)
       const body = { type: 'token', id: `wide-${count}`, containers: ['/wide/'], data }
       expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)

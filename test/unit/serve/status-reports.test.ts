@@ -74,7 +74,7 @@ test('a store that cannot be read is unavailable, a fault of the program stays o
   }
 })
 
-test('a fault of the program is logged where it is, and told to the worker that asked', async () => {
+test('a fault of the program is logged where it is, and told to the worker', async () => {
   for (const [error, isFault, lines] of [
     [lost, undefined, []],
     [fault, true, ['report_failed']],
