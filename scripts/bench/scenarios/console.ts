@@ -69,7 +69,7 @@ const managed: readonly Screen[] = [
     name: 'an application and its rules',
     // The newest is the first.
     click: 'tbody tr:first-child button',
-    title: 'Application',
+    title: 'Support desk',
     parts: [
       `[aria-labelledby=rules-title] tbody tr:nth-child(${ruleCount})`,
       '[aria-labelledby=keys-title] tbody tr',
