@@ -66,6 +66,10 @@ const recentText = ({ recent }: Tables, sendsAllRecent: boolean): string =>
     : `SELECT ${kinds.recent}, i, 0::bigint, ${packedOrdinals}
 FROM terms JOIN ${recent} ON position(term IN terms) > 0 GROUP BY i`
 
+/**
+ * OFFSET keeps the look-up of a chunk by its whole key: joined, the database may expect many chunks
+ * of which it holds few, and read the whole index of all of them for each term instead.
+ */
 const indexText = (tables: Tables, sendsAllRecent: boolean): string => `
 WITH terms AS MATERIALIZED (
   SELECT i, ${nthOf('$1', 'i', termBytes)} AS term
@@ -78,7 +82,9 @@ SELECT ${kinds.chunk} AS kind, i, c.chunk::bigint, c.places
 FROM (SELECT (last_value / ${chunkOrdinals})::int AS last FROM ${tables.ordinals}) o
 CROSS JOIN generate_series(0, o.last) n
 CROSS JOIN terms
-JOIN ${tables.chunks} c ON c.chunk = n AND c.term = terms.term
+CROSS JOIN LATERAL (
+  SELECT chunk, places FROM ${tables.chunks} WHERE chunk = n AND term = terms.term OFFSET 0
+) c
 UNION ALL
 ${recentText(tables, sendsAllRecent)}
 UNION ALL

@@ -1,13 +1,16 @@
 /**
- * Statements read only the rows that they were asked for, in tables without statistics yet.
+ * Statements read only the rows that they were asked for, in tables without statistics yet, and in
+ * large ones that the database knows.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openPool } from '../../../src/store/postgres/pool.ts'
+import { openPool, type Parameter, type Pool } from '../../../src/store/postgres/pool.ts'
+import { readPage } from '../../../src/store/postgres/query-page.ts'
+import { tablesIn } from '../../../src/store/postgres/schema.ts'
 import { temporaryFolder } from '../../support/folders.ts'
-import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
-import { inserted, uniqueOf } from '../rows.ts'
-import { openAt, tablesAt } from './subject.ts'
+import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { inserted, termOf, uniqueOf } from '../rows.ts'
+import { makeTablesIn, openAt, tablesAt } from './subject.ts'
 
 const rows = 300
 
@@ -34,5 +37,51 @@ describe.skipIf(!isPostgresThere)('a new store that grows', () => {
     expect(uniques + ofRows).toBeGreaterThanOrEqual(rows)
     expect(uniques).toBeLessThan(4 * rows)
     expect(ofRows).toBeLessThan(4 * rows)
+  }, 300_000)
+})
+
+type Sent = readonly [text: string, parameters: readonly Parameter[]]
+
+/** A pool that notes what is sent by those who hold a connection of it. */
+function noting(pool: Pool, sent: Sent[]): Pool {
+  return {
+    ...pool,
+    hold: (msMax, work) =>
+      pool.hold(msMax, ({ send }) =>
+        work({
+          send(text, parameters = []) {
+            sent.push([text, parameters])
+            return send(text, parameters)
+          },
+        }),
+      ),
+  }
+}
+
+const msMax = 300_000
+
+describe.skipIf(!isPostgresThere)('a page of a store with many terms', () => {
+  test('looks up the chunks of its terms by their keys', async () => {
+    const address = (await sharedPostgres()).address(nextSchema())
+    const tables = tablesIn(address.schema)
+    const pool = await makeTablesIn(address)
+    await pool.query(`INSERT INTO ${tables.chunks}
+SELECT i % 2, substring(sha256(i::text::bytea) FOR 16), '\\x01' FROM generate_series(1, 50000) i`)
+    await pool.query(`SELECT setval('${tables.ordinals}', 70000)`)
+    await pool.query(`ANALYZE ${tables.chunks}`)
+    const sent: Sent[] = []
+    const query = { any: Array.from({ length: 30 }, (_, at) => ({ term: termOf(at) })) }
+    const window = { offset: 0, limit: 1, nowMs: 0 }
+    await readPage(noting(pool, sent), tables, query, window, msMax)
+    const [text, parameters] = sent.find(([, given]) => given.length > 1) ?? ['', []]
+    const explained = await pool.query(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      parameters,
+      msMax,
+    )
+    await pool.close()
+    const blocks = Number(/"Shared Hit Blocks": (\d+)/.exec(JSON.stringify(explained, null, 1))?.[1])
+    // Three or four for each chunk of each term; its index has hundreds.
+    expect(blocks).toBeLessThan(500)
   }, 300_000)
 })
