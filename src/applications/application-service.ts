@@ -16,6 +16,8 @@ import {
   type Permission,
 } from '../rules/permissions.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
+import { turnsByTime } from '../lib/work.ts'
+import { reserveRows, type Budgeted } from '../records/budgeted.ts'
 import { isExpired } from '../records/deadline.ts'
 import { inRowTurn } from '../records/row-turns.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
@@ -198,12 +200,17 @@ export interface ApplicationQuery {
 const anyOf = (queries: readonly Query[]): Query[] =>
   queries.length === 0 ? [] : [{ any: queries }]
 
-/** Newest first; `total` counts every match. */
-export async function listApplications(
+/**
+ * Newest first; `total` counts every match. An application may have 100 long rules: so they are
+ * opened one after the other, in turns.
+ * @param show  called with each
+ */
+export async function listApplications<T>(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Budgeted,
   filter: ApplicationQuery,
-): Promise<{ readonly total: number; readonly records: readonly ApplicationRecord[] }> {
+  show: (record: ApplicationRecord) => T,
+): Promise<{ readonly total: number; readonly items: readonly T[] }> {
   const { keys } = deps
   const { tenantId } = caller
   const query: Query = {
@@ -215,7 +222,14 @@ export async function listApplications(
   }
   const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
   const { rows, total } = await deps.store.page(query, window)
-  return { total, records: rows.map(row => unsealApplication(keys, row).record) }
+  reserveRows(caller, rows)
+  const pause = turnsByTime(deps, caller.credential.ordinal)
+  const items: T[] = []
+  for (const row of rows) {
+    await pause()
+    items.push(show(unsealApplication(keys, row).record))
+  }
+  return { total, items }
 }
 
 export const canCreateApplications = (record: ApplicationRecord): boolean =>

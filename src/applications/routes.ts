@@ -76,13 +76,19 @@ export function idsOf(query: QueryParameters): readonly string[] {
 
 async function list(deps: Deps, { caller, query }: OperationCall): Promise<Reply> {
   const request = readPageRequest(query)
-  const { total, records } = await listApplications(deps, caller, {
+  const filter = {
     ids: idsOf(query),
     types: query.get('type') ?? [],
     offset: (request.page - 1) * request.size,
     limit: request.size,
+  }
+  let chars = 0
+  const { total, items } = await listApplications(deps, caller, filter, record => {
+    const text = printApplication(record)
+    chars += text.length
+    caller.budget?.reserve(chars)
+    return text
   })
-  const items = records.map(record => printApplication(record))
   return { status: 200, json: printPage(request, total, items) }
 }
 

@@ -94,6 +94,7 @@ export async function findPage(
   take: TakeEntry,
 ): Promise<FoundPage> {
   const search = searchOf(reader)
+  await search.pause()
   const end = offset + limit
   let total = 0
   for await (const piece of piecesOf(search, filter, Infinity)) {
@@ -129,6 +130,7 @@ export async function findBelow(
   take: TakeEntry,
 ): Promise<number | undefined> {
   const search = searchOf(reader)
+  await search.pause()
   let taken = 0
   for await (const piece of piecesOf(search, filter, before)) {
     let left = piece.count === 0 ? [] : piece.sequences()

@@ -26,6 +26,8 @@ export interface OperationCall<P = Params> {
   readonly isAbandoned: () => boolean
   /** True once nobody waits for the answer, or the process takes no more requests. */
   readonly isEnding: () => boolean
+  /** Waits for something that is not the store, where others have its turn meanwhile. */
+  readonly waitAside: <T>(wait: () => Promise<T>) => Promise<T>
   /** Resolves if its credential still may; rejects with the refusal that it gets now. */
   readonly assertStillPermitted: () => Promise<void>
   /** Present if it asks for an answer that goes on, with the id of the last event it has. */

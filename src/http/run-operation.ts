@@ -31,6 +31,7 @@ function callOf(
     countItems: count => countItems(admission, x, caller, count),
     isAbandoned: () => x.request.signal.aborted,
     isEnding: () => x.request.signal.aborted || x.isServerEnding(),
+    waitAside: wait => (x.storeTurn === undefined ? wait() : x.storeTurn.aside(wait)),
     async assertStillPermitted() {
       if (operation !== undefined) await callerNow(admission, operation, x)
     },

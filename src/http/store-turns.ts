@@ -66,10 +66,17 @@ export function makeStoreGate(max: GateMax): StoreGate {
 
   const hasRoom = (): boolean => begun < max.perTurn && inside < max.inside
 
+  /** True for a credential with few inside, which the room that others have taken does not stop. */
+  const hasOwnRoom = (ordinal: number): boolean =>
+    (counts.get(ordinal) ?? 0) < max.few && inside < max.inside + max.spare
+
+  function nextIn(): readonly [ordinal: number, enter: () => void] | undefined {
+    for (const head of waiting.heads()) if (hasRoom() || hasOwnRoom(head[0])) return head
+    return undefined
+  }
+
   function letIn(): void {
-    while (hasRoom()) {
-      const [next] = waiting.heads()
-      if (next === undefined) return
+    for (let next = nextIn(); next !== undefined; next = nextIn()) {
       const [ordinal, enter] = next
       waiting.take(ordinal)
       waits -= 1
@@ -80,8 +87,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
 
   function mayBegin(ordinal: number): boolean {
     if (waiting.has(ordinal)) return false
-    if ((counts.get(ordinal) ?? 0) < max.few) return inside < max.inside + max.spare
-    return waits === 0 && hasRoom()
+    return hasOwnRoom(ordinal) || (waits === 0 && hasRoom())
   }
 
   return {
@@ -106,6 +112,11 @@ export interface StoreTurn {
    * @throws ApiError `overloaded` after as long as it would wait for a store that is away
    */
   readonly take: () => Promise<void> | undefined
+  /**
+   * Waits for something that is not the store without it, and for another one then.
+   * @throws ApiError as `take` does
+   */
+  readonly aside: <T>(wait: () => Promise<T>) => Promise<T>
   /** Gives it back; may be called again. */
   readonly release: () => void
 }
@@ -140,10 +151,17 @@ function turnAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
     isTaken = false
     gate.leave(ordinal)
   }
+  function take(): Promise<void> | undefined {
+    const entering = gate.enter(ordinal)
+    return entering === undefined ? void begin() : within(entering.then(begin), msMax)
+  }
   return {
-    take() {
-      const entering = gate.enter(ordinal)
-      return entering === undefined ? void begin() : within(entering.then(begin), msMax)
+    take,
+    async aside(wait) {
+      leave()
+      const value = await wait()
+      await take()
+      return value
     },
     release() {
       isReleased = true
@@ -158,7 +176,7 @@ const defaultWaits = { readMs: databaseReadMsMax, writeMs: databaseWriteMsMax }
 export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
   const pages = makeStoreGate({
     inside: storePagesMax,
-    spare: storePagesMax,
+    spare: storeSpareMax,
     few: storeFewPages,
     perTurn: Infinity,
   })

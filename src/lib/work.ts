@@ -13,6 +13,7 @@ import {
   turnStepsMax,
 } from '../limits/work-limits.ts'
 import { makeFairQueue } from './fair-queue.ts'
+import type { MaybeLater } from './waiting.ts'
 
 /*
  * Turns of long work: one piece at a time holds the event loop, however many works there are, and
@@ -101,12 +102,15 @@ interface Paced {
   readonly turns: Scheduler
 }
 
-/** The same, for work that takes a turn of long work after each piece: nobody waits for its end. */
+/**
+ * The same, for work that takes a turn of long work before its first piece and after each: nobody
+ * waits for its end, and hundreds of such works would each do their first piece at once.
+ */
 export function turnsByTime(
   { elapsedMs, turns }: Paced,
   ordinal: number,
 ): () => Promise<void> | undefined {
-  let sinceMs = elapsedMs()
+  let sinceMs = -Infinity
   const next = async (): Promise<void> => {
     await turns.next(ordinal)
     sinceMs = elapsedMs()
@@ -162,5 +166,18 @@ export function makeWork(
       turnAt = meter.stepsSpent
       return turns.next(ordinal)
     },
+  }
+}
+
+/**
+ * Runs a piece of such work. Where it is refused, and was long, it takes a turn as well: otherwise
+ * hundreds of requests that are refused for their work would each do it at once.
+ */
+export async function refusedInTurn<T>({ pause }: PacedWork, run: () => MaybeLater<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (thrown) {
+    await pause()
+    throw thrown
   }
 }

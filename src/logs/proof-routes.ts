@@ -83,9 +83,11 @@ const sequenceIn = (text: string): number =>
 
 async function tellProof(deps: Deps, call: OperationCall<{ readonly id: string }>): Promise<Reply> {
   const sequence = sequenceIn(call.params.id)
+  const pause = paceOf(deps, call)
+  await pause()
   const logged = Number.isFinite(sequence) ? await findLogged(deps, sequence) : undefined
   if (logged?.entry.tenantId !== call.caller.tenantId) throw absent()
-  const { checkpoint, proof } = await proveLogged(deps.store, logged, paceOf(deps, call))
+  const { checkpoint, proof } = await proveLogged(deps.store, logged, pause)
   const told = {
     sequence,
     entry: logged.line,
@@ -102,6 +104,7 @@ const checkpoint = (deps: Deps) =>
     name: 'getLogCheckpoint',
     method: 'GET',
     path: '/logs/checkpoint',
+    readsPages: true,
     summary: 'Get the newest signed checkpoint of the audit log',
     permission: 'log:read',
     success: { status: 200, schema: checkpointSchema, examples: checkpointExamples },
@@ -114,6 +117,7 @@ const proof = (deps: Deps) =>
     name: 'getLogProof',
     method: 'GET',
     path: '/logs/:id/proof',
+    readsPages: true,
     summary: 'Get the proof that an entry is in the audit log',
     permission: 'log:read',
     success: { status: 200, schema: proofSchema, examples: proofExamples },

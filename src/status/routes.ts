@@ -31,7 +31,12 @@ const tell =
     return { status: 200, json: JSON.stringify(await read()) }
   }
 
-const common = { method: 'GET', permission: 'status:read', failures: [401, 403] } as const
+const common = {
+  method: 'GET',
+  permission: 'status:read',
+  readsPages: true,
+  failures: [401, 403],
+} as const
 
 const getStatus = (deps: StatusDeps) =>
   operation({

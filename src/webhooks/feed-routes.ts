@@ -134,6 +134,7 @@ function listEvents(deps: Deps) {
     name: 'listEvents',
     method: 'GET',
     path: '/events',
+    readsPages: true,
     summary: 'Read events in their order, and wait for the next',
     permission: 'log:read',
     query: feedQuery,

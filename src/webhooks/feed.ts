@@ -42,6 +42,7 @@ export interface FeedPage {
 export interface FeedCall {
   readonly caller: Caller
   readonly isEnding: () => boolean
+  readonly waitAside: <T>(wait: () => Promise<T>) => Promise<T>
   readonly assertStillPermitted: () => Promise<void>
 }
 
@@ -98,7 +99,7 @@ async function readUntil(
     const isOver = deps.elapsedMs() >= endMs || call.isEnding()
     if (page.events.length > 0 || isOver || page.next - from >= feedEntriesMax) return page
     from = page.next
-    await look()
+    await call.waitAside(look)
     await call.assertStillPermitted()
   }
 }

@@ -22,7 +22,7 @@ import { eventsOf, type VaultEvent } from './event-types.ts'
 
 type Reads = Pick<Deps, 'store' | 'keys' | 'log' | 'elapsedMs' | 'turns'>
 
-/** Awaited before each bundle, so that others get their turn. */
+/** Awaited before bundles are read and each is opened, so that others get their turn. */
 type Pause = () => Promise<void> | undefined
 
 /** Events of some entries that follow each other. */
@@ -64,6 +64,7 @@ export async function* eventBatches(
 ): AsyncGenerator<EventBatch> {
   let count = 1
   for (let next = from; ;) {
+    await pause()
     const bundles = await reads.store.bundles({ from: next }, count)
     if (bundles.length === 0) return
     count = countAfter(bundles)

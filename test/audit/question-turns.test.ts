@@ -6,6 +6,7 @@ import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import type { Deps } from '../../src/deps.ts'
 import { leafBundlesRead } from '../../src/limits/work-limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
+import { until } from '../support/until.ts'
 import { openTestVault, requestOf } from '../support/vault.ts'
 
 const bundles = 20
@@ -18,13 +19,14 @@ async function openSlow() {
     const entry = { atMs: 0, tenantId, operation: 'getToken', entityIds: [], result: 200 }
     await vault.deps.store.write([vault.deps.audit.changeOf(entry)])
   }
-  const seen = { turns: 0, bundlesAtOnce: 0 }
+  const seen = { turns: 0, bundlesAtOnce: 0, reads: 0 }
   let ms = 0
   const deps: Deps = {
     ...vault.deps,
     store: {
       ...vault.deps.store,
       bundles(range, limit) {
+        seen.reads += 1
         seen.bundlesAtOnce = Math.max(seen.bundlesAtOnce, limit)
         return vault.deps.store.bundles(range, limit)
       },
@@ -73,3 +75,24 @@ test('a proof reads few bundles at once, and takes turns', async () => {
   expect(seen.bundlesAtOnce).toBeLessThanOrEqual(leafBundlesRead)
   expect(seen.turns).toBeGreaterThan(0)
 })
+
+// proves E10.25, E10.26
+test.each(['/logs?page=1', '/logs?start=', '/logs/3/proof', '/events'])(
+  '%s opens nothing before its first turn',
+  async path => {
+    const slow = await openSlow()
+    const { seen } = slow
+    const turn = Promise.withResolvers<void>()
+    const next = async (): Promise<void> => {
+      seen.turns += 1
+      await turn.promise
+    }
+    const turns = { ...slow.deps.turns, next }
+    const asked = ask({ ...slow, deps: { ...slow.deps, turns } }, path)
+    await until(() => seen.turns + seen.reads > 0)
+    expect(seen.reads).toBe(0)
+    turn.resolve()
+    await asked
+    expect(seen.reads).toBeGreaterThan(0)
+  },
+)

@@ -62,10 +62,21 @@ test.each([
     return [status, taken]
   }
   const costly = index.replace('| size', `| slice: 0, ${30 + expected}`)
+  const words = Array.from({ length: 7 }, () => "split: ' ' | join: ' '").join(' | ')
   const item = { type: 'token', data: 'a'.repeat(400) }
   expect(await create(item)).toEqual([201, isWaiting ? 1 : 0])
   expect(await create({ ...item, id: costly, fingerprint_expression: costly })).toEqual([
     201,
     expected,
+  ])
+  // An id alone, and one that is refused for its work: one piece each.
+  expect(await create({ ...item, id: index.replace('| size', `| slice: 0, 5${expected}`) })).toEqual([
+    201,
+    isWaiting ? 2 : 1,
+  ])
+  const refused = { type: 'token', data: 'a '.repeat(6_000), mask: null }
+  expect(await create({ ...refused, fingerprint_expression: `{{ data | ${words} }}` })).toEqual([
+    400,
+    isWaiting ? 2 : 1,
   ])
 })

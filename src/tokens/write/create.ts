@@ -7,7 +7,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
-import { makeWork } from '../../lib/work.ts'
+import { makeWork, refusedInTurn } from '../../lib/work.ts'
 import type { Effect } from '../../records/write-rows.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import type { CreateTokenBody } from '../schema.ts'
@@ -31,8 +31,7 @@ export async function createToken(
   const work = makeWork(deps, caller)
   const firstTurn = work.pause()
   if (firstTurn !== undefined) await firstTurn
-  const composing = pendingTokenOf(deps, caller.tenantId, body, work)
-  const token = composing instanceof Promise ? await composing : composing
+  const token = await refusedInTurn(work, () => pendingTokenOf(deps, caller.tenantId, body, work))
   const nextTurn = work.pause()
   if (nextTurn !== undefined) await nextTurn
   const [outcome] = await insertTokens(deps, caller, [token], { isWhole: true, effectOf })

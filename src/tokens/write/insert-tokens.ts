@@ -53,12 +53,13 @@ async function decideAll(
   const outcomes: Outcome[] = []
   const counted = makeTextCount(caller)
   for (const token of tokens) {
-    const turn = outcomes.length > 0 ? token.work.pause() : undefined
-    if (turn !== undefined) await turn
     const deciding = token.refused ?? decide(deps, caller, token, batch)
     const decision = deciding instanceof Promise ? await deciding : deciding
     const outcome = decision instanceof ApiError ? decision : applyDecision(batch, token, decision)
     outcomes.push(outcome)
+    // Also after the last one: its id may have taken more work than all else of it.
+    const turn = token.work.pause()
+    if (turn !== undefined) await turn
     if (outcome instanceof ApiError) {
       // A whole that fails has tried all of its ids, and creates none.
       const tried = isWhole ? tokens.length : 1

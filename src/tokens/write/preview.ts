@@ -9,7 +9,7 @@
 import type { Deps } from '../../deps.ts'
 import { reserveText, type Budgeted } from '../../records/budgeted.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { makeWork } from '../../lib/work.ts'
+import { makeWork, refusedInTurn } from '../../lib/work.ts'
 import type { CreateTokenBody } from '../schema.ts'
 import { composeToken, type Composed } from './compose.ts'
 import { draftOf, drawIdOf } from './pending-token.ts'
@@ -45,11 +45,13 @@ export async function previewToken(
   const { tenantId } = caller
   const work = makeWork(deps, caller)
   await work.pause()
-  const draft = draftOf(deps, body)
-  const composed = await composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
-  await work.pause()
-  const drawId = drawIdOf(deps, tenantId, body, draft, composed, work)
-  const json = printPreview(composed, typeof body.id === 'string' ? drawId(0)?.id : undefined)
+  const json = await refusedInTurn(work, async () => {
+    const draft = draftOf(deps, body)
+    const composed = await composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
+    await work.pause()
+    const drawId = drawIdOf(deps, tenantId, body, draft, composed, work)
+    return printPreview(composed, typeof body.id === 'string' ? drawId(0)?.id : undefined)
+  })
   reserveText(caller, json)
   return json
 }

@@ -34,7 +34,7 @@ import { forgetCodeKeys } from '../code-key.ts'
 import { sealToken, type TokenRecord } from '../token-record.ts'
 import { tokenUnique } from '../token-id.ts'
 import { isFingerprintHidden, viewWritten, type Extras } from '../read/view.ts'
-import { makeWork } from '../../lib/work.ts'
+import { makeWork, refusedInTurn } from '../../lib/work.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
@@ -153,7 +153,7 @@ async function tryUpdate(
   const merged = await mergeData(standing, body.data, pause, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
-  const composed = await composeToken(scope, deps.settings, draft, work)
+  const composed = await refusedInTurn(work, () => composeToken(scope, deps.settings, draft, work))
   const { contents, written } = composed
   assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)

@@ -21,7 +21,7 @@ import { mayHold, permissions } from '../../rules/permissions.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { assertHolds } from './operator-proof.ts'
 import { operation, type Administered, type Facts, type Operations } from './operator-operation.ts'
-import { actingBy, nobodysTurn } from './operator.ts'
+import { actingBy } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
 
@@ -79,9 +79,9 @@ async function findNamed(
 ): Promise<ApplicationRecord | undefined> {
   for (let offset = 0; ; offset += pageSizeMax) {
     const filter = { ids: [], types: [], offset, limit: pageSizeMax }
-    const { records } = await listApplications(deps, caller, filter)
-    const found = records.find(record => record.name === name)
-    if (found !== undefined || records.length < pageSizeMax) return found
+    const { items } = await listApplications(deps, caller, filter, record => record)
+    const found = items.find(record => record.name === name)
+    if (found !== undefined || items.length < pageSizeMax) return found
   }
 }
 
@@ -108,13 +108,12 @@ export const applicationOperations = ({ deps }: Administered): Operations => ({
   ),
   'app-list': operation('application:read', Type.Object({ tenant }), ({ tenant: asked }, _, by) =>
     actingBy(deps, by, asked, async caller => {
-      const all: ApplicationRecord[] = []
+      const all: Facts[] = []
       for (;;) {
         const filter = { ids: [], types: [], offset: all.length, limit: pageSizeMax }
-        const { records } = await listApplications(deps, caller, filter)
-        all.push(...records)
-        if (records.length < pageSizeMax) return { applications: all.map(show) }
-        await deps.turns.next(nobodysTurn)
+        const { items } = await listApplications(deps, caller, filter, show)
+        all.push(...items)
+        if (items.length < pageSizeMax) return { applications: all }
       }
     }),
   ),
