@@ -202,7 +202,7 @@ const anyOf = (queries: readonly Query[]): Query[] =>
 
 /**
  * Newest first; `total` counts every match. An application may have 100 long rules: so they are
- * opened one after the other, in turns.
+ * read, and opened one after the other, in turns.
  * @param show  called with each
  */
 export async function listApplications<T>(
@@ -221,9 +221,10 @@ export async function listApplications<T>(
     ],
   }
   const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
+  const pause = turnsByTime(deps, caller.credential.ordinal)
+  await pause()
   const { rows, total } = await deps.store.page(query, window)
   reserveRows(caller, rows)
-  const pause = turnsByTime(deps, caller.credential.ordinal)
   const items: T[] = []
   for (const row of rows) {
     await pause()

@@ -4,7 +4,7 @@
  */
 import type { ErrorKind } from '../lib/errors.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { RowsTested, Shown } from '../records/budgeted.ts'
+import type { InPageTurn, RowsTested, Shown } from '../records/budgeted.ts'
 import type { AnswerLease, BodyLease } from './budgets.ts'
 import type { Connections } from './keep-alive.ts'
 import type { Operation } from './operation.ts'
@@ -77,6 +77,8 @@ export interface Exchange {
   /** Memory for its answer, and for what is opened to make it. */
   answerLease: AnswerLease | undefined
   storeTurn: StoreTurn | undefined
+  /** Absent where the request itself has a turn for pages, or no store is waited for. */
+  inPageTurn: InPageTurn | undefined
   /** Its idempotency key, under which no other request runs meanwhile. */
   keyLease: Lease | undefined
 }

@@ -31,7 +31,7 @@ import { toApiError } from './problem.ts'
 import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } from './request.ts'
 import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
-import type { StoreTurns } from './store-turns.ts'
+import { readInTurn, type StoreTurns } from './store-turns.ts'
 import { readStatedReason } from './stated-reason.ts'
 import { startStream } from './stream-body.ts'
 import { givenTraceId } from './trace-id.ts'
@@ -105,6 +105,7 @@ export function beginExchange(
     bodyLease: undefined,
     answerLease: undefined,
     storeTurn: undefined,
+    inPageTurn: undefined,
     keyLease: undefined,
   })
 }
@@ -150,7 +151,12 @@ function takeLeases(pipeline: Pipeline, operation: Operation, x: Exchange, calle
   const { ordinal } = caller.credential
   if (operation.body !== undefined) x.bodyLease = pipeline.bodyBudget(ordinal)
   x.answerLease = pipeline.answerBudget(ordinal)
-  x.storeTurn = pipeline.storeTurns?.(ordinal, operation)
+  const { storeTurns } = pipeline
+  x.storeTurn = storeTurns?.(ordinal, operation)
+  if (storeTurns === undefined || operation.readsPages === true) return
+  const { method, permission } = operation
+  const reading = { method, permission, readsPages: true } as const
+  x.inPageTurn = read => readInTurn(storeTurns(ordinal, reading), read)
 }
 
 /** Returns the rule of a body; `undefined` if none is asked for, or an optional one is left out. */

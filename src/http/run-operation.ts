@@ -21,11 +21,11 @@ function callOf(
   caller: Caller,
   keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
-  const { answerLease: budget, shown, rowsTested } = x
+  const { answerLease: budget, shown, rowsTested, inPageTurn } = x
   const { operation } = x
   const audit = operation && auditOfWrite(admission, operation, x)
   return {
-    caller: { ...caller, budget, shown, rowsTested, keepEffect, audit },
+    caller: { ...caller, budget, shown, rowsTested, inPageTurn, keepEffect, audit },
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),

@@ -170,6 +170,16 @@ function turnAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
   }
 }
 
+/** Reads in a turn of its own. @throws ApiError as `StoreTurn.take` */
+export async function readInTurn<T>(turn: StoreTurn, read: () => Promise<T>): Promise<T> {
+  try {
+    await turn.take()
+    return await read()
+  } finally {
+    turn.release()
+  }
+}
+
 const defaultWaits = { readMs: databaseReadMsMax, writeMs: databaseWriteMsMax }
 
 /** Pages have few connections, and each is long. What waits here waits no longer than the store. */

@@ -41,11 +41,15 @@ export interface RowsTested {
   count: number
 }
 
+export type InPageTurn = <T>(read: () => Promise<T>) => Promise<T>
+
 /** Members of a caller for one request; absent if nothing bounds or counts the read. */
 export interface Budgeted {
   readonly rowsTested?: RowsTested | undefined
   readonly budget?: Budget | undefined
   readonly shown?: Shown | undefined
+  /** Reads pages in a turn for them; absent where the request has one, or none is needed. */
+  readonly inPageTurn?: InPageTurn | undefined
 }
 
 /** Notes what decided of a token, before it is known what is shown of it. */

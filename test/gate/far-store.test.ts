@@ -5,7 +5,8 @@
 import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { storePagesMax } from '../../src/limits/limits.ts'
-import { openTestVault, requestOf } from '../support/vault.ts'
+import { until } from '../support/until.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 test('each request gives its turn back, whether it was answered or refused', async () => {
   const vault = await openTestVault(83)
@@ -18,3 +19,64 @@ test('each request gives its turn back, whether it was answered or refused', asy
     expect(await statusOf('/tokens?size=0')).toBe(400)
   }
 })
+
+/** The application over a far store whose reads of one kind wait until they are let go. */
+function heldStore(vault: TestVault, kind: 'page' | 'bundles') {
+  const { store } = vault.deps
+  const reads = { begun: 0 }
+  const go = Promise.withResolvers<void>()
+  const held =
+    <A extends readonly unknown[], T>(read: (...given: A) => T | Promise<T>) =>
+    async (...given: A): Promise<T> => {
+      reads.begun += 1
+      await go.promise
+      return read(...given)
+    }
+  const slow = { ...store, [kind]: held<never[], unknown>(store[kind] as () => unknown) }
+  const app = buildApp({ ...vault.deps, store: slow, isStoreFar: true })
+  return { app, reads, go: go.resolve }
+}
+
+const many = 3 * storePagesMax
+const turn = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+// proves E10.27
+test.each<[string, 'page' | 'bundles', string, string]>([
+  ['deduplicating creates', 'page', 'POST', '/tokens'],
+  ['pages of the log', 'bundles', 'GET', '/logs'],
+  ['proofs', 'bundles', 'GET', '/logs/0/proof'],
+  ['pages of events', 'bundles', 'GET', '/events'],
+])(
+  '%s of one credential read few pages at once, and others theirs',
+  async (...row) => {
+    const [, kind, method, path] = row
+    const vault = await openTestVault(84)
+    const permissions = ['token:create', 'token:read']
+    const key = await vault.application({ type: 'private', permissions })
+    const body = { type: 'token', data: 'x', deduplicate_token: true }
+    for (const data of ['x', 'y'])
+      await vault.ask('POST', '/tokens', { key, body: { ...body, data } })
+    await vault.deps.audit.flush()
+    const { app, reads, go } = heldStore(vault, kind)
+    const send = async (by: string) => {
+      const ask = method === 'GET' ? { key: by } : { key: by, body }
+      return (await app.handle(requestOf(method, path, ask))).status
+    }
+    const greedy = method === 'GET' ? vault.managementKey : key
+    const floods = Array.from({ length: many }, () => send(greedy))
+    await until(() => reads.begun >= storePagesMax)
+    for (let turns = 0; turns < 100; turns += 1) await turn()
+    expect(reads.begun).toBe(storePagesMax)
+    const other = await vault.application(
+      method === 'GET'
+        ? { type: 'management', permissions: ['log:read'] }
+        : { type: 'private', permissions },
+    )
+    const asked = send(other)
+    await until(() => reads.begun > storePagesMax)
+    go()
+    const statuses = new Set(await Promise.all([asked, ...floods]))
+    expect(statuses.has(503)).toBe(false)
+  },
+  60_000,
+)

@@ -70,7 +70,8 @@ export function findEqual(
   const equal = criteria.fingerprint(fingerprint)
   const others = exceptId === undefined ? equal : without(equal, criteria.id(exceptId))
   const wanted = within === criteria.every ? others : allOf([others, within])
-  return readOldestToken(deps, caller, wanted, deps.now())
+  const read = () => readOldestToken(deps, caller, wanted, deps.now())
+  return caller.inPageTurn === undefined ? read() : caller.inPageTurn(read)
 }
 
 /** Condition on another row when a token takes a seat or passes its holder by. */

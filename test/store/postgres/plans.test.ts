@@ -61,6 +61,7 @@ function noting(pool: Pool, sent: Sent[]): Pool {
 const msMax = 300_000
 
 describe.skipIf(!isPostgresThere)('a page of a store with many terms', () => {
+  // proves E10.29
   test('looks up the chunks of its terms by their keys', async () => {
     const address = (await sharedPostgres()).address(nextSchema())
     const tables = tablesIn(address.schema)
