@@ -37,5 +37,6 @@ test('others have their turn between two pages of sessions, and of applications'
   expect(turns).toBe(1)
   const apps = await list['app-list']?.run({}, () => {}, theOperator)
   expect(apps?.['applications']).toHaveLength(pageSizeMax + 3)
-  expect(turns).toBe(2)
+  // One for each page of them, and more where they are long.
+  expect(turns).toBeGreaterThanOrEqual(3)
 })

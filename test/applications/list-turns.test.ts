@@ -10,7 +10,8 @@ const applications = 5
 // proves E10.28
 test('applications are opened one after the other, each in a turn', async () => {
   const vault = await openTestVault(731)
-  for (let at = 1; at < applications; at += 1) await vault.application({ type: 'private', permissions: ['token:read'] })
+  for (let at = 1; at < applications; at += 1)
+    await vault.application({ type: 'private', permissions: ['token:read'] })
   let taken = 0
   let ms = 0
   const next = async (): Promise<void> => void (taken += 1)

@@ -70,10 +70,9 @@ test.each([
     expected,
   ])
   // An id alone, and one that is refused for its work: one piece each.
-  expect(await create({ ...item, id: index.replace('| size', `| slice: 0, 5${expected}`) })).toEqual([
-    201,
-    isWaiting ? 2 : 1,
-  ])
+  expect(
+    await create({ ...item, id: index.replace('| size', `| slice: 0, 5${expected}`) }),
+  ).toEqual([201, isWaiting ? 2 : 1])
   const refused = { type: 'token', data: 'a '.repeat(6_000), mask: null }
   expect(await create({ ...refused, fingerprint_expression: `{{ data | ${words} }}` })).toEqual([
     400,

@@ -81,7 +81,9 @@ SELECT i % 2, substring(sha256(i::text::bytea) FOR 16), '\\x01' FROM generate_se
       msMax,
     )
     await pool.close()
-    const blocks = Number(/"Shared Hit Blocks": (\d+)/.exec(JSON.stringify(explained, null, 1))?.[1])
+    const blocks = Number(
+      /"Shared Hit Blocks": (\d+)/.exec(JSON.stringify(explained, null, 1))?.[1],
+    )
     // Three or four for each chunk of each term; its index has hundreds.
     expect(blocks).toBeLessThan(500)
   }, 300_000)
