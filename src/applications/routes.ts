@@ -13,7 +13,7 @@ import { printPage, readPageRequest } from '../http/paging.ts'
 import type { QueryParameters } from '../http/request.ts'
 import { on } from '../http/routes.ts'
 import { idFilterMax } from '../limits/limits.ts'
-import { noteAbout } from '../records/budgeted.ts'
+import { makeTextCount, noteAbout } from '../records/budgeted.ts'
 import {
   applicationExamples,
   applicationListExamples,
@@ -82,11 +82,11 @@ async function list(deps: Deps, { caller, query }: OperationCall): Promise<Reply
     offset: (request.page - 1) * request.size,
     limit: request.size,
   }
-  let chars = 0
+  const texts = makeTextCount(caller)
   const { total, items } = await listApplications(deps, caller, filter, record => {
     const text = printApplication(record)
-    chars += text.length
-    caller.budget?.reserve(chars)
+    texts.add(text)
+    texts.reserve()
     return text
   })
   return { status: 200, json: printPage(request, total, items) }
