@@ -87,6 +87,7 @@ const simulateDepsOf = (deps: Deps): SimulateDeps => ({
 const statusDepsOf = (deps: Deps): StatusDeps => ({
   reports: deps.reports ?? hostReports(deps, { version, build }),
   isFirstTenant: id => isFirstTenant(deps, id),
+  nextTurn: deps.turns.next,
 })
 
 export function makePipeline(deps: Deps): Pipeline {

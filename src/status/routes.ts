@@ -19,15 +19,19 @@ export interface StatusDeps {
   readonly reports: Reports
   /** True of the tenant that was made with the vault. */
   readonly isFirstTenant: (tenantId: string) => Promise<boolean>
+  /** Resolves once long work for the credential at that ordinal may begin. */
+  readonly nextTurn: (ordinal: number) => Promise<void>
 }
 
 const notFirst = 'expected a credential of the first tenant: this tells of the whole installation'
 
 /** @throws ApiError `forbidden` to other tenants, `unavailable` */
 const tell =
-  ({ isFirstTenant }: StatusDeps, read: () => Promise<object>) =>
+  ({ isFirstTenant, nextTurn }: StatusDeps, read: () => Promise<object>) =>
   async ({ caller }: OperationCall): Promise<Reply> => {
     if (!(await isFirstTenant(caller.tenantId))) throw new ApiError('forbidden', notFirst)
+    // Milliseconds of work, which hundreds of them would do at once.
+    await nextTurn(caller.credential.ordinal)
     return { status: 200, json: JSON.stringify(await read()) }
   }
 

@@ -4,10 +4,11 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { defaultSettings } from '../../src/settings/settings.ts'
 import { expectProblem } from '../support/problem.ts'
 import { addTenant } from '../support/tenants.ts'
-import { openTestVault, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 const paths = ['/status', '/status/history', '/status/settings']
 
@@ -24,6 +25,14 @@ describe.each(paths)('GET %s', path => {
     const renamed = { key: vault.managementKey, body: { name: 'Renamed' } }
     expect((await vault.ask('PUT', '/tenants/self', renamed)).status).toBe(200)
     expect((await vault.ask('GET', path, { key })).status).toBe(200)
+  })
+
+  test('is told in a turn of long work', async () => {
+    let taken = 0
+    const next = async (): Promise<void> => void (taken += 1)
+    const app = buildApp({ ...vault.deps, turns: { ...vault.deps.turns, next } })
+    const { status } = await app.handle(requestOf('GET', path, { key: vault.managementKey }))
+    expect([status, taken]).toEqual([200, 1])
   })
 
   // proves C19.4, S104
