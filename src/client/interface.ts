@@ -637,6 +637,7 @@ export type TokenOperationName =
   | 'deleteToken'
   | 'listTokens'
   | 'listTokensByCursor'
+  | 'listContainers'
   | 'searchTokens'
   | 'searchTokensByCursor'
   | 'tokenize'

@@ -192,6 +192,7 @@ const requests: Readonly<
   updateToken: id => ['PATCH', `/tokens/${id}`, {}],
   listTokens: id => ['GET', `/tokens?id=${id}`],
   listTokensByCursor: id => ['GET', `/v2/tokens?id=${id}`],
+  listContainers: () => ['GET', '/containers'],
   searchTokens: id => ['POST', '/tokens/search', { query: `id:${id}` }],
   searchTokensByCursor: id => ['POST', '/v2/tokens/search', { query: `id:${id}` }],
   detokenize: id => ['POST', '/detokenize', { at: `{{ ${id} }}` }],

@@ -25,6 +25,7 @@ export const tokenOperations = {
   deleteToken: { permission: 'token:delete', shown: 204, hidden: 404 },
   listTokens: { permission: 'token:read', ...list },
   listTokensByCursor: { permission: 'token:read', ...list },
+  listContainers: { permission: 'token:read', ...list },
   searchTokens: { permission: 'token:search', ...list },
   searchTokensByCursor: { permission: 'token:search', ...list },
   tokenize: { ...create, shown: 200 },
