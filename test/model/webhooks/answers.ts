@@ -63,12 +63,7 @@ function readSettable(body: Json | undefined): Settable | undefined {
   return { name, url, events: events as readonly EventType[], notifyEmail: email ?? undefined }
 }
 
-const showWebhook = (
-  model: Model,
-  webhook: ModelWebhook,
-  isWhole: boolean,
-  secret?: string,
-) => ({
+const showWebhook = (model: Model, webhook: ModelWebhook, isWhole: boolean, secret?: string) => ({
   id: webhook.id,
   tenant_id: model.tenantId,
   status: webhook.status,
