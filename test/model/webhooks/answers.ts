@@ -69,7 +69,7 @@ const showWebhook = (model: Model, webhook: ModelWebhook, isWhole: boolean, secr
   status: webhook.status,
   disabled_by: webhook.disabledBy,
   name: webhook.name,
-  url: isWhole ? webhook.url : webhook.url.split('?')[0],
+  url: isWhole ? webhook.url : new URL('/', webhook.url).href,
   notify_email: webhook.notifyEmail,
   events: webhook.events,
   secret,
