@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { packages } from '../../scripts/pack/packages.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -88,4 +89,15 @@ test('the list of tasks leads to every page, and to nothing that is not there', 
   expect(linked.filter(path => !existsSync(join(docs, path)))).toEqual([])
   const pages = readdirSync(docs).filter(name => name.endsWith('.md') && name !== 'README.md')
   expect(pages.filter(name => !linked.includes(name))).toEqual([])
+})
+
+test.each([
+  ['@coffer/client', 'docs/client.md'],
+  ['@coffer/elements', 'docs/elements.md'],
+])('tells the size of %s that its package is held to, as its page does', (name, page) => {
+  const limit = packages.find(each => each.name === name)?.bytesMax ?? 0
+  const told = `under ${limit / 1_000} KB`
+  const row = readme.split('\n').find(line => line.includes(`\`${name}\``))
+  expect(row).toContain(told)
+  expect(readFileSync(resolve(import.meta.dir, '../..', page), 'utf8')).toContain(told)
 })
