@@ -4,8 +4,8 @@
  * @module
  */
 import { bundleEntriesWanted, bundleTextBytesMax } from '../../limits/work-limits.ts'
-import type { LogBundle, LogEntry } from '../contract.ts'
-import type { LogDraft } from './decide-change.ts'
+import type { LogEntry } from '../contract.ts'
+import type { LogDraft, SealedLog } from './decide-change.ts'
 import { checkBundle } from './row.ts'
 
 /** Returns the end of the entries from `start` on that share a bundle. */
@@ -22,19 +22,19 @@ function endOfBundle(entries: readonly LogEntry[], start: number): number {
 }
 
 /**
- * Returns the bundles that a group appends, in their order; each call seals the entries anew.
+ * Seals the entries of a group behind the bundles that it brings; each call seals them anew.
  * @throws ApiError as `LogEntry.seal` does
  */
-export function bundlesOf({ bundles, entries }: LogDraft): readonly LogBundle[] {
-  const all = [...bundles]
+export function sealLog({ entries, ...log }: LogDraft): SealedLog {
+  const bundles = [...log.bundles]
   for (let at = 0; at < entries.length;) {
     const end = endOfBundle(entries, at)
     const bundle = entries[at]?.seal(entries.slice(at, end))
     if (bundle !== undefined) {
       checkBundle(bundle)
-      all.push(bundle)
+      bundles.push(bundle)
     }
     at = end
   }
-  return all
+  return { ...log, bundles }
 }

@@ -13,7 +13,7 @@ import {
   type SetResult,
 } from '../../core/decide-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
-import { bundlesOf } from '../../core/seal-entries.ts'
+import { sealLog } from '../../core/seal-entries.ts'
 import {
   type ChunkCounts,
   chunkEntry,
@@ -189,8 +189,8 @@ interface Decided {
 
 function putsOf(draft: StoreDraft, sums: SumKeeper): Pick<Decided, 'puts' | 'inserted' | 'state'> {
   const moves = moveVersions(draft)
-  const bundles = bundlesOf(draft.log)
-  const sum = sums.putOf(summedChange(draft, bundles))
+  const log = sealLog(draft.log)
+  const sum = sums.putOf(summedChange(draft, log.bundles))
   const { state, nextOrdinal, generation } = draft
   return {
     puts: [
@@ -199,7 +199,7 @@ function putsOf(draft: StoreDraft, sums: SumKeeper): Pick<Decided, 'puts' | 'ins
       ...chunkPuts(draft.terms),
       ...chunkPuts(draft.deadlines),
       ...movePuts(draft, moves),
-      ...logPuts(draft.environment, { ...draft.log, bundles }),
+      ...logPuts(draft.environment, log),
       ...(sum === undefined ? [] : [sum]),
     ],
     inserted: insertedRows(draft),

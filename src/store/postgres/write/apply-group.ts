@@ -9,7 +9,7 @@ import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../core/decide-change.ts'
 import { keyOf } from '../../core/row.ts'
-import { bundlesOf } from '../../core/seal-entries.ts'
+import { sealLog } from '../../core/seal-entries.ts'
 import { nthOf, packDigests, packValues } from '../packed-parameters.ts'
 import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
@@ -162,7 +162,7 @@ export async function putGroup(
   commitId: CommitId,
 ): Promise<readonly number[]> {
   const { send } = session
-  const log = { ...draft.log, bundles: bundlesOf(draft.log) }
+  const log = sealLog(draft.log)
   const puts = putsOf(draft, locked)
   const changes = termChanges(draft, locked)
   // Chunks are locked and read before they are put.

@@ -14,7 +14,7 @@ import {
   type StoredState,
 } from '../../core/decide-change.ts'
 import type { LogBundle } from '../../contract.ts'
-import { bundlesOf } from '../../core/seal-entries.ts'
+import { sealLog } from '../../core/seal-entries.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
@@ -74,7 +74,7 @@ export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undef
   const draft = makeGroupDraft(from, clearWith(required), () => {})
   const decided = sets.map(set => applySet(draft, set, faultOf))
   const inserted = insertedIn(draft)
-  const bundles = bundlesOf(draft.log)
+  const { bundles } = sealLog(draft.log)
   if (inserted.length === 0 && bundles.length === 0) return undefined
   return { decided, inserted, bundles, required }
 }
