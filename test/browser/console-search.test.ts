@@ -7,12 +7,12 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import {
   expectClean,
+  looks,
   openConsole,
   press,
   sideways,
   unlock,
   waitForText,
-  type ConsoleLook,
 } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
@@ -38,11 +38,6 @@ beforeAll(async () => {
     await vault.backend.tokens.create({ ...token, containers: [container] })
   }
 })
-
-const looks: readonly ConsoleLook[] = [
-  { scheme: 'light', width: 1200 },
-  { scheme: 'dark', width: 375 },
-]
 
 describe.each(looks)('the containers, $scheme and $width wide', look => {
   test('open step by step by the keyboard, and list their tokens', async () => {
