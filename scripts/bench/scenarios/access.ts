@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs'
 import { copyDataSet, freshFolder } from '../data-sets.ts'
 import { askJson, type LoadRequest } from '../load.ts'
+import { oneAtATime } from '../one-at-a-time.ts'
 import { readTokens, type ListAnswer } from '../requests.ts'
 import {
   alternate,
@@ -87,7 +88,7 @@ async function measure(bench: Bench): Promise<Outcome> {
       }),
     )
     const run = (requests: readonly LoadRequest[]) => () =>
-      runOn(bench, server, { requests, connections: 1, seconds })
+      runOn({ loads: oneAtATime }, server, { requests, connections: 1, seconds })
     return alternate(bench, {
       'masked GET': run(readTokens(keys.mask, cardIds)),
       explain: run(explaining),
