@@ -188,6 +188,11 @@ export const idleConnectionSeconds = 8
 /** decision: interval at which the head of the log is looked at. */
 export const deliverEveryMs = 100
 /**
+ * decision: time for which one webhook reads in the log before all look at its head again: one that
+ * is far behind, as after a replay, would keep what is new from the others until it is not.
+ */
+export const catchUpMsMax = 200
+/**
  * decision: deliveries under way, of one webhook and of all. With four, a receiver that answers in
  * 10 ms got 400 a second, and was seconds behind; three tenants cannot take all turns.
  */

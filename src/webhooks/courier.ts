@@ -13,6 +13,7 @@ import { utf8 } from '../lib/bytes.ts'
 import { present } from '../lib/errors.ts'
 import { nextFlight } from '../lib/serial.ts'
 import {
+  catchUpMsMax,
   deliveriesPerWebhookMax,
   readAheadMax,
   waitingDeliveriesMax,
@@ -101,7 +102,9 @@ async function fill(round: Round): Promise<void> {
     round.cursor = round.range.from
     round.unread = undefined
   }
-  while (round.cursor < round.range.next && !isFull(round) && !round.isEnded) {
+  const untilMs = deps.elapsedMs() + catchUpMsMax
+  const hasTime = (): boolean => !round.isEnded && deps.elapsedMs() < untilMs
+  while (round.cursor < round.range.next && !isFull(round) && hasTime()) {
     if (round.unread === undefined) {
       const batch = await read(round.cursor, round.range.next)
       if (batch.next <= round.cursor) return

@@ -11,6 +11,7 @@ import { hexOf } from '../lib/bytes.ts'
 import { attempt } from '../lib/errors.ts'
 import { turnsByTime } from '../lib/work.ts'
 import {
+  catchUpMsMax,
   eventBundlesBytes,
   eventBundlesMax,
   eventMarkBytes,
@@ -77,8 +78,9 @@ export async function* eventBatches(
   }
 }
 
-/** Reads whole bundles until there is enough to send. */
+/** Reads whole bundles until there is enough to send, or the time of one webhook is over. */
 async function readEvents(reads: Reads, from: number, pause: Pause): Promise<EventBatch> {
+  const untilMs = reads.elapsedMs() + catchUpMsMax
   const events: VaultEvent[] = []
   let next = from
   let bundles = 0
@@ -86,7 +88,8 @@ async function readEvents(reads: Reads, from: number, pause: Pause): Promise<Eve
     events.push(...batch.events)
     ;({ next } = batch)
     bundles += 1
-    if (events.length >= eventsReadMax || bundles >= eventBundlesMax) break
+    const isEnough = events.length >= eventsReadMax || bundles >= eventBundlesMax
+    if (isEnough || reads.elapsedMs() >= untilMs) break
   }
   return { events, next }
 }

@@ -6,6 +6,7 @@ import { deliveriesKey } from '../../src/audit/derived-keys.ts'
 import type { Deps } from '../../src/deps.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 import { feedEventsMax } from '../../src/limits/limits.ts'
+import { catchUpMsMax } from '../../src/limits/work-limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { makeDeliverer } from '../../src/webhooks/deliver.ts'
 import { readDeliveries } from '../../src/webhooks/deliveries.ts'
@@ -64,6 +65,38 @@ test('a webhook that catches up lets others run between bundles', async () => {
   })
   expect(opened).toBeGreaterThan(0)
   expect(opened).toBeLessThan(entries / 2)
+})
+
+// proves C18.16
+test('a webhook that catches up keeps nothing new from another', async () => {
+  const { id } = await vault.hook('https://hooks.example/', ['token.created'])
+  await vault.manage('POST', `/webhooks/${hookId}/replay`, { from: 0 })
+  let opened = 0
+  const keys = {
+    ...deps.keys,
+    get auditKey() {
+      opened += 1
+      return deps.keys.auditKey
+    },
+  }
+  const elapsedMs = () => opened * catchUpMsMax
+  const told: string[] = []
+  const deliverer = makeDeliverer(
+    { ...deps, keys, elapsedMs },
+    async ({ headers }) => {
+      told.push(String(headers['webhook-id']))
+      return { status: 204, retryAfterSeconds: undefined, body: new Uint8Array() }
+    },
+    () => true,
+  )
+  const first = deliverer.tick()
+  await vault.makeTokens('new')
+  await vault.deps.audit.flush()
+  await first
+  while (told.length === 0) await deliverer.tick()
+  expect(told[0]).toStartWith(id)
+  expect(deliverer.figures().lagEntries).toBeGreaterThan(0)
+  await deliverer.end()
 })
 
 test('a page of the feed ends with the bundle that fills it', async () => {
