@@ -101,7 +101,7 @@ export function makeFeedStream(deps: Deps, look: LookAtLog) {
     if (request.from > next) {
       throw invalid('last_event_id', 'expected the id of an event of this vault')
     }
-    const giveBack = takeSeat(call.caller.credential.ordinal)
+    const giveBack = takeSeat(call.caller)
     let isEnded = false
     const isEnding = (): boolean => isEnded || call.isEnding()
     const texts = printAll(deps, look, { ...call, isEnding }, request)

@@ -122,7 +122,7 @@ export function makeFeed(deps: Deps, look: LookAtLog) {
   ): Promise<FeedPage> => {
     await assertTold(deps, request)
     if (request.waitMs === 0) return readUntil(deps, look, call, request)
-    const giveBack = takeSeat(call.caller.credential.ordinal)
+    const giveBack = takeSeat(call.caller)
     try {
       const page = await readUntil(deps, look, call, request)
       // Its key may have been revoked while the page was read.

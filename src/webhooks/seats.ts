@@ -1,36 +1,56 @@
 /**
  * Seats of those who wait for events: few of one credential, and a bounded number in all.
+ *
+ * decision: as many of each tenant as one credential has are never refused for what other tenants
+ * hold. Tenants are the operator's to make, so that the number in all stays bounded.
  * @module
  */
+import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests } from '../lib/errors.ts'
 
 /**
- * Takes a seat for the credential at an ordinal.
+ * Takes a seat for a credential.
  * @returns a function that gives it back; it may be called again
  * @throws ApiError `too_many_requests`, `overloaded`
  */
-type TakeSeat = (ordinal: number) => () => void
+type TakeSeat = (caller: Pick<Caller, 'tenantId' | 'credential'>) => () => void
+
+function makeCounts<T>() {
+  const counts = new Map<T, number>()
+  const of = (owner: T): number => counts.get(owner) ?? 0
+  return {
+    of,
+    change(owner: T, by: 1 | -1): void {
+      const count = of(owner) + by
+      if (count > 0) counts.set(owner, count)
+      else counts.delete(owner)
+    },
+  }
+}
 
 /** @param what has them, as the refusals name it */
 export function makeSeats(max: { readonly own: number; readonly all: number }, what: string) {
-  const taken = new Map<number, number>()
+  const byCredential = makeCounts<number>()
+  const byTenant = makeCounts<string>()
   let all = 0
-  const take: TakeSeat = ordinal => {
-    const own = taken.get(ordinal) ?? 0
-    if (own >= max.own) {
+  const take: TakeSeat = ({ tenantId, credential: { ordinal } }) => {
+    if (byCredential.of(ordinal) >= max.own) {
       throw tooManyRequests(`This credential has ${max.own} ${what}: end one, or wait.`, 1)
     }
-    if (all >= max.all) throw new ApiError('overloaded', `All ${max.all} ${what} are taken.`)
-    taken.set(ordinal, own + 1)
-    all += 1
+    if (all >= max.all && byTenant.of(tenantId) >= max.own) {
+      throw new ApiError('overloaded', `All ${max.all} ${what} are taken.`)
+    }
+    const change = (by: 1 | -1): void => {
+      byCredential.change(ordinal, by)
+      byTenant.change(tenantId, by)
+      all += by
+    }
+    change(1)
     let isGiven = false
     return () => {
       if (isGiven) return
       isGiven = true
-      all -= 1
-      const left = (taken.get(ordinal) ?? 1) - 1
-      if (left > 0) taken.set(ordinal, left)
-      else taken.delete(ordinal)
+      change(-1)
     }
   }
   return take
