@@ -9,7 +9,8 @@ import { guessersMax, guessWindowMs } from '../../limits/limits.ts'
  *
  * A request larger than a whole budget passes if the window is unused; the window then lasts as
  * many minutes as the guesses would have taken. A window is never dropped before it is over: when
- * there are too many, newcomers share one, so that nobody gets a fresh budget by bringing others.
+ * there are too many, newcomers of a tenant share one, so that nobody gets a fresh budget by
+ * bringing others, and no tenant spends that of another.
  */
 
 /** Never a caller's text: the ordinal of a credential, or the id of an application. */
@@ -25,6 +26,7 @@ interface GuessWindow {
 /** One guesser that is charged, with its budget for a window. */
 export interface GuessShare {
   readonly guesser: Guesser
+  readonly tenantId: string
   readonly budget: number
 }
 
@@ -58,7 +60,7 @@ export interface GuessWindows {
   readonly maySomebodyBeSpent: () => boolean
 }
 
-const sharedByMany: Guesser = 'many'
+const sharedBy = (tenantId: string): Guesser => `many of ${tenantId}`
 
 const endMs = ({ startMs, count }: GuessWindow, budget: number): number =>
   startMs + Math.max(1, Math.ceil(count / budget)) * guessWindowMs
@@ -102,14 +104,15 @@ export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
     }
   }
 
-  function windowOf({ guesser, budget }: GuessShare): GuessWindow {
+  function windowOf({ guesser, tenantId, budget }: GuessShare): GuessWindow {
     const nowMs = elapsedMs()
     const known = windows.get(guesser)
     if (known !== undefined && endMs(known, budget) > nowMs) return known
     if (known === undefined && windows.size >= guessersMax) {
       forgetOver(nowMs)
-      if (windows.size >= guessersMax && guesser !== sharedByMany) {
-        return windowOf({ guesser: sharedByMany, budget })
+      const shared = sharedBy(tenantId)
+      if (windows.size >= guessersMax && guesser !== shared) {
+        return windowOf({ guesser: shared, tenantId, budget })
       }
     }
     const window = { startMs: nowMs, count: 0, isTold: false, budget }

@@ -46,10 +46,10 @@ function sharesOf(
   { type, credential, tenantId, applicationId }: Caller,
   budget: number,
 ): GuessShare[] {
-  const own = { guesser: credential.ordinal, budget }
+  const own = { guesser: credential.ordinal, tenantId, budget }
   if (type !== 'session') return [own]
   const guesser = `sessions of ${tenantId} ${applicationId}`
-  return [own, { guesser, budget: sessionGuessBudgets * budget }]
+  return [own, { guesser, tenantId, budget: sessionGuessBudgets * budget }]
 }
 
 // decision: the id of an application is no secret, and a caller who guesses must be found.

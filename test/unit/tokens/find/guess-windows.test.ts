@@ -13,8 +13,9 @@ const minute = guessWindowMs
 function openCounted(budget = 10) {
   const clock = fakeClock()
   const windows = makeGuessWindows(clock.now)
-  const take = (count: number, guesser = 1) => windows.take([{ guesser, budget }], count)
-  const isFree = (count: number, guesser = 1) => take(count, guesser).waitSeconds === 0
+  const take = (count: number, guesser = 1, tenantId = 'first') =>
+    windows.take([{ guesser, tenantId, budget }], count)
+  const isFree = (...asked: Parameters<typeof take>) => take(...asked).waitSeconds === 0
   return { clock, windows, take, isFree }
 }
 
@@ -60,15 +61,15 @@ describe('a budget of guesses', () => {
 
   test('takes what was learned already, and waits for it', () => {
     const { windows, take } = openCounted()
-    windows.add([{ guesser: 1, budget: 10 }], 25)
+    windows.add([{ guesser: 1, tenantId: 'first', budget: 10 }], 25)
     expect(take(1).waitSeconds).toBe(180)
   })
 
   test('takes from all shares or from none', () => {
     const { windows } = openCounted()
     const shares = (guesser: number) => [
-      { guesser, budget: 10 },
-      { guesser: 'all', budget: 15 },
+      { guesser, tenantId: 'first', budget: 10 },
+      { guesser: 'all', tenantId: 'first', budget: 15 },
     ]
     expect(windows.take(shares(1), 10).waitSeconds).toBe(0)
     expect(windows.take(shares(2), 6).waitSeconds).toBe(60)
@@ -86,6 +87,14 @@ describe('a budget of guesses', () => {
     expect([isFree(1, -1), isFree(1, -2)]).toEqual([false, false])
     clock.advance(minute)
     expect([isFree(10, -1), isFree(10, -2), isFree(10)]).toEqual([true, true, true])
+  })
+
+  // proves S43
+  test('of newcomers is not spent by those of another tenant, however many', () => {
+    const { isFree } = openCounted()
+    for (let other = 0; other < guessersMax; other += 1) isFree(1, other)
+    expect([isFree(10, -1), isFree(1, -2)]).toEqual([true, false])
+    expect([isFree(10, -3, 'second'), isFree(1, -4, 'second')]).toEqual([true, false])
   })
 
   test('lets no more pass in any time than its minutes allow', () => {
