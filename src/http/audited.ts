@@ -12,6 +12,7 @@ import { keptId } from '../audit/entry.ts'
 import type { ApiError } from '../lib/errors.ts'
 import type { WriteAudit } from '../records/write-rows.ts'
 import type { Transform } from '../rules/access.ts'
+import { loggable } from '../rules/loggable.ts'
 import type { Admission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { loggedName, type Operation, type Reply } from './operation.ts'
@@ -86,7 +87,7 @@ function entryOf(
     reason,
     statedReason: x.statedReason,
     searched: x.shown.searched,
-    traceId: x.traceId,
+    traceId: x.isTraceMade ? x.traceId : loggable(x.traceId),
     from: x.clientAddress,
   }
 }

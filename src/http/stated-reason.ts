@@ -17,6 +17,9 @@ const printableAscii = /^[ -~]*$/
 /** Controls, ends of lines, and what turns the direction of the text around it. */
 const unseen = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}]/u
 
+/** Nothing of it is seen: blanks, and characters that are drawn as nothing. */
+const blank = /^[\p{White_Space}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u
+
 const expected =
   `expected 1 to ${statedReasonCharsMax} characters without controls, ` +
   'those that are not ASCII and % percent-encoded as UTF-8'
@@ -46,9 +49,8 @@ export function readStatedReason(
   if (sent === undefined) return undefined
   if (sent === null) throw invalid(shownName, 'expected one reason: the headers for it differ')
   const reason = decode(sent)
-  if (!hasCharacters(reason, 1, statedReasonCharsMax) || unseen.test(reason)) {
-    throw invalid(shownName, expected)
-  }
+  const isShort = hasCharacters(reason, 1, statedReasonCharsMax)
+  if (!isShort || unseen.test(reason) || blank.test(reason)) throw invalid(shownName, expected)
   if (holdsSecret(reason)) throw invalid(shownName, 'expected no card number and no API key')
   return reason
 }

@@ -237,6 +237,18 @@ describe('a request of an operation', () => {
     expect(line.key_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
+  // proves E24.6, S90
+  test('a trace id that holds a key or a card number is in no entry', async () => {
+    for (const secret of [maker, '4242-4242-4242-4242']) {
+      const headers = { 'SVC-TRACE-ID': `for:${secret}` }
+      const { headers: sent } = await vault.ask('GET', '/permissions', { key: maker, headers })
+      expect(sent.get('svc-trace-id')).toBe(`for:${secret}`)
+      const [last] = (await entriesOf(vault)).slice(-1)
+      expect(last?.line).not.toContain(secret)
+      expect(last?.entry).toMatchObject({ operation: 'listPermissions', traceId: 'hidden' })
+    }
+  })
+
   test('a login that fails has one entry, without an actor', async () => {
     const { lines } = await entriesBy('GET', '/tokens/card-1', { key: 'key_of_nobody' })
     expect(lines).toEqual([

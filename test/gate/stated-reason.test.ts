@@ -63,6 +63,7 @@ describe('a stated reason', () => {
   test.each([
     ['empty', ''],
     ['blank', '%20'],
+    ['of characters without an image', '%E2%80%8B%E3%85%A4%E2%A0%80'],
     ['too long', 'x'.repeat(statedReasonCharsMax + 1)],
     ['a percent sign alone', '100% sure'],
     ['no UTF-8', '%ff'],
