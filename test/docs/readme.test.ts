@@ -51,7 +51,7 @@ function run(blocks: readonly string[]): readonly string[] {
 
 test('the example of the README stores, masks, reveals and refuses as it shows', () => {
   const cardNumber = '4242424242424242'
-  expect(examples.length).toBe(5)
+  expect(examples.length).toBe(6)
   const answers = run(examples.map(([commands]) => commands))
   for (const [at, [, shown]] of examples.entries()) {
     const answer = answers[at] ?? ''
