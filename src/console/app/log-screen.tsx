@@ -8,16 +8,15 @@ import type { LogEntry, LogList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { followMs, rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
+import { LoggedOperation, LoggedResult } from './log-entry.tsx'
 import { filterLog, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
 import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
 import { Table } from './table.tsx'
-import { StatedReason, Text } from './value.tsx'
+import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
-
-const resultKind = (result: number): string => (result < 400 ? 'good' : 'bad')
 
 const Filtering = ({ by, id }: { readonly by: 'entity_id' | 'actor_id'; readonly id: string }) => (
   <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
@@ -47,17 +46,10 @@ function Row({ entry }: { readonly entry: LogEntry }) {
           <Instant of={String(entry.created_at)} />
         </td>
         <th scope="row" class="whole" data-label="Operation">
-          <Text of={entry.operation} />
-          {entry.count !== undefined && ` × ${entry.count}`}
-          {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
+          <LoggedOperation entry={entry} />
         </th>
         <td data-label="Result">
-          <span class={`badge ${resultKind(entry.result)}`}>
-            {entry.result} {entry.reason}
-          </span>
-          {entry.transform !== undefined && (
-            <span class={`badge ${entry.transform}`}>{entry.transform}</span>
-          )}
+          <LoggedResult entry={entry} />
         </td>
         <td data-label="About">
           <About entry={entry} />

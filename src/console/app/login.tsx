@@ -10,13 +10,15 @@ import { holdKey, lock, lockReason, open } from './sitting.ts'
 import { ask } from './vault.ts'
 
 /** A header carries visible ASCII alone. */
-const looksLikeKey = (text: string): boolean => /^[!-~]+$/.test(text)
+export const looksLikeKey = (text: string): boolean => /^[!-~]+$/.test(text)
+
+export const expectedKey = 'Expected an API key, such as key_…, without blanks.'
 
 const sessionStart = 'key_sess_'
 
 /** @returns what went wrong, if the console stays locked */
 async function enter(key: string): Promise<string | undefined> {
-  if (!looksLikeKey(key)) return 'Expected an API key, such as key_…, without blanks.'
+  if (!looksLikeKey(key)) return expectedKey
   holdKey(key)
   const outcome = await ask<Application>({ path: '/applications/key' })
   if (outcome.refusal === undefined) {

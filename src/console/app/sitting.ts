@@ -1,5 +1,5 @@
 /**
- * One sitting: the key, in memory alone, from its login to the lock.
+ * One sitting: its keys, in memory alone, from its login to the lock.
  * @module
  */
 import { signal } from '@preact/signals'
@@ -12,6 +12,7 @@ export interface Owner {
 }
 
 let key: string | undefined
+let logKey: string | undefined
 let underWay = new AbortController()
 const forgetters = new Set<() => void>()
 
@@ -21,6 +22,9 @@ export const owner = signal<Owner | undefined>(undefined)
 export const lockReason = signal<string | undefined>(undefined)
 
 export const keyInUse = (): string | undefined => key
+
+/** Key that reads the log for one that may not: no key holds both `token:read` and `log:read`. */
+export const logKeyInUse = (): string | undefined => logKey
 
 /** Aborts when the console locks. */
 export const sittingSignal = (): AbortSignal => underWay.signal
@@ -33,6 +37,11 @@ export function holdKey(typed: string): void {
   key = typed
 }
 
+/** @param typed nothing has tried it yet; `undefined` forgets the one that is held */
+export function holdLogKey(typed: string | undefined): void {
+  logKey = typed
+}
+
 export function open(found: Owner): void {
   lockReason.value = undefined
   owner.value = found
@@ -41,6 +50,7 @@ export function open(found: Owner): void {
 /** Forgets the key and all that it has shown. */
 export function lock(reason?: string): void {
   key = undefined
+  logKey = undefined
   underWay.abort()
   underWay = new AbortController()
   lockReason.value = reason

@@ -1,40 +1,73 @@
 /**
- * The history of one token by the audit log, if the key may read that.
+ * The history of one token by the audit log, by a key that may read that.
  * @module
  */
-import type { LogList } from '../../client/interface.ts'
+import type { LogEntry, LogList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
-import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
+import { rowsMax } from './limits.ts'
+import { LoggedOperation, LoggedResult } from './log-entry.tsx'
+import { LogKey } from './log-key.tsx'
 import { Answer, Empty } from './notices.tsx'
-import { StatedReason } from './value.tsx'
-import { withQueryOf } from './vault.ts'
+import { logKeyInUse } from './sitting.ts'
+import { Table } from './table.tsx'
+import { Id } from './value.tsx'
+import { withQueryOf, type Refusal } from './vault.ts'
 
 const question = (id: string) => ({
   path: withQueryOf('/logs', { entity_type: 'token', entity_id: id, size: rowsMax, start: '' }),
 })
 
-export function TokenHistory({ id }: { readonly id: string }) {
+/** What the first key, or the second, lacks for it; `undefined` if it is no key that is missing. */
+function faultOf({ status, missing }: Refusal): string | undefined {
+  if (status === 401) return 'The vault does not take that key: it is wrong, expired or revoked.'
+  if (missing !== 'log:read') return undefined
+  return logKeyInUse() === undefined ? '' : 'That key may not read the log either.'
+}
+
+const Row = ({ entry }: { readonly entry: LogEntry }) => (
+  <tr>
+    <td data-label="When">
+      <Instant of={String(entry.created_at)} />
+    </td>
+    <th scope="row" class="whole" data-label="Operation">
+      <LoggedOperation entry={entry} />
+    </th>
+    <td data-label="Result">
+      <LoggedResult entry={entry} />
+    </td>
+    <td data-label="By">
+      {entry.actor_type} {entry.actor_id !== undefined && <Id of={entry.actor_id} />}
+    </td>
+  </tr>
+)
+
+const Entries = ({ of }: { readonly of: readonly LogEntry[] }) =>
+  of.length === 0 ? (
+    <Empty title="No entry of the audit log is about it" />
+  ) : (
+    <Table caption="Its entries of the audit log" columns={['When', 'Operation', 'Result', 'By']}>
+      {of.map(entry => (
+        <Row key={entry.id} entry={entry} />
+      ))}
+    </Table>
+  )
+
+function Told({ id }: { readonly id: string }) {
   const { asked, again } = useAnswer<LogList>(question(id))
+  const { value } = asked
+  const fault = value.state === 'refused' ? faultOf(value.refusal) : undefined
+  if (fault !== undefined) return <LogKey fault={fault} onHeld={again} />
   return (
-    <section aria-labelledby="history-title">
-      <h2 id="history-title">History</h2>
-      <Answer asked={asked.value} what="its history" again={again}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="No entry of the audit log is about it" />
-          ) : (
-            <ol class="history">
-              {data.map(entry => (
-                <li key={entry.id}>
-                  <Instant of={String(entry.created_at)} /> {entry.message}
-                  {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
-                </li>
-              ))}
-            </ol>
-          )
-        }
-      </Answer>
-    </section>
+    <Answer asked={value} what="its history" again={again}>
+      {({ data }) => <Entries of={data} />}
+    </Answer>
   )
 }
+
+export const TokenHistory = ({ id }: { readonly id: string }) => (
+  <section aria-labelledby="history-title">
+    <h2 id="history-title">History</h2>
+    <Told id={id} />
+  </section>
+)

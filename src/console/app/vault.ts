@@ -4,7 +4,7 @@
  */
 import { parseExact } from './exact-json.ts'
 import { answerMsMax } from './limits.ts'
-import { keyInUse, lock, sittingSignal } from './sitting.ts'
+import { holdLogKey, keyInUse, lock, logKeyInUse, sittingSignal } from './sitting.ts'
 
 /** An answer that is none of what was asked for. */
 export interface Refusal {
@@ -95,21 +95,30 @@ const unreachable: Refusal = {
   text: 'The vault did not answer. Look whether it runs, then try again.',
 }
 
+/** A key of its own reads the log, where one was given. */
+const keyFor = ({ path }: Question): string | undefined =>
+  (path.startsWith('/logs') ? logKeyInUse() : undefined) ?? keyInUse()
+
+/** Forgets the key that the vault does not take. */
+function dropKey(key: string): void {
+  if (keyInUse() === key) {
+    lock('The vault does not take this key: it is wrong, expired or revoked.')
+  } else if (logKeyInUse() === key) holdLogKey(undefined)
+  // The key of a later sitting is not to blame.
+}
+
 /**
- * Asks once. A key that the vault does not take locks the console.
+ * Asks once. A key that the vault does not take is forgotten; that of the sitting locks the console.
  * @param end aborts it: the answer then is that none came
  */
 export async function ask<T>(question: Question, end?: AbortSignal): Promise<Told<T>> {
-  const key = keyInUse()
+  const key = keyFor(question)
   if (key === undefined) return { refusal: { status: 401, text: 'The console is locked.' } }
   try {
     const response = await fetch(base() + question.path, initOf(question, key, end))
     const text = await response.text()
     if (response.ok) return { value: (text === '' ? undefined : parseExact(text)) as T }
-    // The key of a later sitting is not to blame.
-    if (response.status === 401 && keyInUse() === key) {
-      lock('The vault does not take this key: it is wrong, expired or revoked.')
-    }
+    if (response.status === 401) dropKey(key)
     return { refusal: refusalOf(response.status, text) }
   } catch {
     return { refusal: unreachable }

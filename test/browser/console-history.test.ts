@@ -1,0 +1,102 @@
+/**
+ * The history of a token beside its mask, by a second key that reads the log: against the compiled
+ * binary in Chromium.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { createClient } from '../../src/client/index.ts'
+import {
+  expectClean,
+  looks,
+  openConsole,
+  pageText,
+  press,
+  reveal,
+  sideways,
+  unlock,
+  waitForText,
+} from './support/console.ts'
+import { seriousIn } from './support/findings.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+let reading: string
+/** A management key without `log:read`. */
+let blind: string
+
+const masked = 'XXXXXXXXXXXX4242'
+const seen = 'createToken'
+
+beforeAll(async () => {
+  vault = await openVault()
+  const manager = createClient({ address: vault.address, key: vault.managementKey })
+  const permissions = ['token:read', 'token:search'] as const
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }] as const
+  const make = manager.applications.create
+  reading = (await make({ name: 'desk', type: 'private', rules })).key
+  blind = (await make({ name: 'blind', type: 'management', permissions: ['application:read'] })).key
+  await vault.backend.tokens.create({
+    id: 'card-17',
+    type: 'card_number',
+    data: '4242424242424242',
+  })
+})
+
+async function give(page: Page, key: string): Promise<void> {
+  await page.waitForSelector('#log-key')
+  await page.focus('#log-key')
+  await page.keyboard.type(key)
+  await page.keyboard.press('Enter')
+}
+
+async function openCard(page: Page): Promise<void> {
+  await press(page, 'card-17')
+  await waitForText(page, 'Management key for the log')
+}
+
+describe.each(looks)('a key that reads tokens, $scheme and $width wide', look => {
+  test('sees the history beside the mask with a second key, by the keyboard alone', async () => {
+    const opened = await openConsole(vault, look)
+    const { page } = opened
+    await unlock(page, reading)
+    await openCard(page)
+    expect(await pageText(page)).not.toContain(seen)
+    expect(await seriousIn(page, '#log-key')).toEqual([])
+    expect(await sideways(page)).toBe(0)
+    await give(page, vault.managementKey)
+    await waitForText(page, seen)
+    expect(await pageText(page)).toContain(masked)
+    await reveal(page, 'Case 18')
+    await waitForText(page, 'Reason: Case 18')
+    await expectClean(opened, vault, [reading, vault.managementKey])
+  })
+})
+
+test('a second key that may not read the log, is unknown or no key is told so', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, reading)
+  await openCard(page)
+  await give(page, blind)
+  await waitForText(page, 'That key may not read the log either.')
+  await give(page, `key_${'a'.repeat(22)}`)
+  await waitForText(page, 'The vault does not take that key')
+  await give(page, 'two words')
+  await waitForText(page, 'Expected an API key')
+  // The first key is as it was.
+  expect(await pageText(page)).toContain(masked)
+  expect(await pageText(page)).not.toContain(seen)
+})
+
+test('the second key is forgotten with the first', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, reading)
+  await openCard(page)
+  await give(page, vault.managementKey)
+  await waitForText(page, seen)
+  await press(page, 'Lock')
+  await unlock(page, reading)
+  await press(page, 'All tokens')
+  await openCard(page)
+  expect(await pageText(page)).not.toContain(seen)
+})
