@@ -1,5 +1,5 @@
 /**
- * What an entry of the audit log tells, for the screens that list entries.
+ * Operation and result of an entry of the audit log, for the screens that list entries.
  * @module
  */
 import type { LogEntry } from '../../client/interface.ts'

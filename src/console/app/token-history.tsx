@@ -18,7 +18,7 @@ const question = (id: string) => ({
   path: withQueryOf('/logs', { entity_type: 'token', entity_id: id, size: rowsMax, start: '' }),
 })
 
-/** What the first key, or the second, lacks for it; `undefined` if it is no key that is missing. */
+/** Returns the fault of the second key, empty without one; `undefined` if no key is at fault. */
 function faultOf({ status, missing }: Refusal): string | undefined {
   if (status === 401) return 'The vault does not take that key: it is wrong, expired or revoked.'
   if (missing !== 'log:read') return undefined

@@ -108,7 +108,7 @@ function dropKey(key: string): void {
 }
 
 /**
- * Asks once. A key that the vault does not take is forgotten; that of the sitting locks the console.
+ * Asks once. A key that the vault does not take is forgotten; the first one locks the console.
  * @param end aborts it: the answer then is that none came
  */
 export async function ask<T>(question: Question, end?: AbortSignal): Promise<Told<T>> {
