@@ -8,7 +8,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { equalBytes, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
-import { attempt, invariant, present } from '../lib/errors.ts'
+import { ApiError, attempt, invariant, present } from '../lib/errors.ts'
 import { checkpointBundlesMax, clockEntryMs } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -64,6 +64,8 @@ export interface SignedCheckpoint {
 interface State {
   signing: SigningKeys
   frontier: Frontier
+  /** The frontier as it is stored. */
+  stored: Uint8Array | undefined
   /** Hour of the last checkpoint that is kept. */
   keptHour: number | undefined
   /** Time of the last entry that was signed. */
@@ -133,6 +135,7 @@ async function load(parts: CheckpointParts): Promise<State> {
   return {
     signing,
     frontier: frontier === undefined ? emptyFrontier : decodeFrontier(frontier),
+    stored: frontier,
     keptHour: undefined,
     lastMs: now(),
     isSigned: false,
@@ -193,7 +196,8 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
   )
 }
 
-async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint> {
+/** @returns `undefined` if another process has signed since the state was read */
+async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint | undefined> {
   const { store, keys, audit, randomBytes, now, place } = parts
   await announceNext(parts, state)
   const leaves = await leavesBehind(parts, state.frontier.size)
@@ -206,16 +210,19 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
   const hour = Math.floor(now() / hourMs)
   const isKept = hour !== state.keptHour || announced !== undefined
   const value = utf8(note)
+  const stored = encodeFrontier(frontier)
   audit.hasten()
-  const outcome = await store.write([
+  const { ok } = await store.write([
+    ...(place.fence?.() ?? []),
+    { requireDerived: frontierKey, ifValue: state.stored },
     ...tiles.map(tile => ({ derived: tile.key, value: tile.value })),
-    { derived: frontierKey, value: encodeFrontier(frontier) },
+    { derived: frontierKey, value: stored },
     { derived: newestCheckpointKey, value },
     ...(isKept ? [{ derived: checkpointKey(frontier.size), value }] : []),
     ...(announced === undefined ? [] : [announcementOf(current.number + 1, announced)]),
   ])
-  invariant(outcome.ok, 'a checkpoint depends on no row')
-  Object.assign(state, { frontier, keptHour: hour, lastMs: now(), isSigned: true })
+  if (!ok) return undefined
+  Object.assign(state, { frontier, stored, keptHour: hour, lastMs: now(), isSigned: true })
   if (announced !== undefined && next !== undefined) {
     state.signing = { origin, current: next }
     state.announcing = undefined
@@ -226,10 +233,13 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
 
 export interface Checkpoints {
   /**
-   * Signs what has landed since the last one. One process of a vault calls it, one call at a time.
-   * @returns `undefined` if there was nothing to sign
+   * Signs what has landed since the last one. One process of a vault calls it, one call at a time;
+   * if two do, what one has not seen of the other is refused to it, and read anew.
+   * @returns `undefined` if there was nothing to sign, or another process signs
    */
   readonly next: () => Promise<SignedCheckpoint | undefined>
+  /** Forgets what was read: another process signs now. */
+  readonly leave: () => void
   /** Number of entries that are signed; 0 before the first call. */
   readonly signed: () => number
 }
@@ -237,19 +247,37 @@ export interface Checkpoints {
 export function makeCheckpoints(parts: CheckpointParts): Checkpoints {
   const { store, now, audit } = parts
   let state: State | undefined
+
+  async function signDue(current: State): Promise<SignedCheckpoint | undefined> {
+    const { next: entries } = await store.logRange()
+    const isNewDay = dayOf(now()) > current.signing.current.day
+    if (entries > current.frontier.size || isNewDay || !current.isSigned) {
+      const signed = await sign(parts, current)
+      if (signed === undefined) state = undefined
+      return signed
+    }
+    if (now() - current.lastMs >= clockEntryMs) {
+      current.lastMs = now()
+      // Otherwise nobody could tell silence from entries that were taken away.
+      audit.note(vaultEntry(now(), 'nothingHappened'))
+    }
+    return undefined
+  }
+
   return {
     signed: () => (state?.isSigned === true ? state.frontier.size : 0),
+    leave() {
+      state = undefined
+    },
     async next() {
-      state ??= await load(parts)
-      const { next: entries } = await store.logRange()
-      const isNewDay = dayOf(now()) > state.signing.current.day
-      if (entries > state.frontier.size || isNewDay || !state.isSigned) return sign(parts, state)
-      if (now() - state.lastMs >= clockEntryMs) {
-        state.lastMs = now()
-        // Otherwise nobody could tell silence from entries that were taken away.
-        audit.note(vaultEntry(now(), 'nothingHappened'))
+      try {
+        state ??= await load(parts)
+        return await signDue(state)
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error
+        state = undefined
+        return undefined
       }
-      return undefined
     },
   }
 }

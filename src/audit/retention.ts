@@ -2,6 +2,7 @@
  * Retention of the audit log: old bundles are removed, and every proof of what is left stands.
  * @module
  */
+import { assertStored } from '../lib/errors.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import { pruneBundlesMax } from '../limits/work-limits.ts'
 import type { Store, StoredBundle } from '../store/contract.ts'
@@ -30,7 +31,7 @@ const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: 
  * Removes bundles that are older than the days to be kept, a bounded number at a time. Their part
  * of the tree is kept, and an entry says up to where the log was pruned.
  * @param signed number of entries that a checkpoint covers: no other is removed
- * @returns number of entries removed; 0 if none is due
+ * @returns number of entries removed; 0 if none is due, or another process removes them
  */
 export async function pruneLog(parts: RetentionParts, signed: number): Promise<number> {
   const { store, keys, audit, now, keptDays, isTooLarge } = parts
@@ -46,10 +47,14 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
   const last = old.at(-1)
   if (last === undefined) return 0
   const stored = await readDerived(store, prunedFrontierKey)
-  const tree = growTree(stored === undefined ? emptyFrontier : decodeFrontier(stored))
+  const before = stored === undefined ? emptyFrontier : decodeFrontier(stored)
+  // Another process has pruned since the bundles were read, or what it keeps of them is damaged.
+  assertStored(old[0]?.first === before.size, 'the tree up to the oldest entry of the log')
+  const tree = growTree(before)
   for (const { leaves } of old) for (const leaf of leaves) tree.append(leaf)
   const below = last.first + last.leaves.length
-  await store.write([
+  const { ok } = await store.write([
+    { requireDerived: prunedFrontierKey, ifValue: stored },
     { derived: prunedFrontierKey, value: encodeFrontier(tree.frontier()) },
     audit.changeOf({
       atMs: now(),
@@ -60,5 +65,5 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
     }),
     { pruneLog: below },
   ])
-  return below - from
+  return ok ? below - from : 0
 }

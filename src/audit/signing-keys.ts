@@ -15,7 +15,7 @@ import { open, seal } from '../crypto/seal.ts'
 import { hexOf, utf8, utf8Text } from '../lib/bytes.ts'
 import { ApiError } from '../lib/errors.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
-import type { Store } from '../store/contract.ts'
+import type { Change, Store } from '../store/contract.ts'
 import { readDerived, signingKey } from './derived-keys.ts'
 import { makeNoteSigner, type NoteSigner } from './note-keys.ts'
 
@@ -42,15 +42,32 @@ export interface SigningKeys {
 /** Place in which signing keys are kept. */
 export interface SigningPlace {
   readonly read: () => MaybeLater<Uint8Array | undefined>
-  /** Overwrites what was there; resolves when that is on disk. */
+  /**
+   * Overwrites what was there; resolves when that is on disk.
+   * @throws ApiError `conflict` if another process has overwritten it since it was read
+   */
   readonly write: (bytes: Uint8Array) => MaybeLater<void>
+  /** Changes that hold only while what was read or written last is there still. */
+  readonly fence?: () => readonly Change[]
 }
 
-/** For vaults that share a store. */
-export const signingInStore = (store: Pick<Store, 'write' | 'derived'>): SigningPlace => ({
-  read: () => readDerived(store, signingKey),
-  write: async value => void (await store.write([{ derived: signingKey, value }])),
-})
+/** For vaults that share a store: one of them signs, and may not know yet that another does. */
+export function signingInStore(store: Pick<Store, 'write' | 'derived'>): SigningPlace {
+  let known: Uint8Array | undefined
+  const fence = (): readonly Change[] => [{ requireDerived: signingKey, ifValue: known }]
+  return {
+    fence,
+    async read() {
+      known = await readDerived(store, signingKey)
+      return known
+    },
+    async write(value) {
+      const { ok } = await store.write([...fence(), { derived: signingKey, value }])
+      if (!ok) throw new ApiError('conflict', 'another process signs the log')
+      known = value
+    },
+  }
+}
 
 type Sealing = Pick<Keys, 'auditKey'>
 type RandomBytes = (count: number) => Uint8Array

@@ -116,7 +116,8 @@ export interface DerivedValue {
  * every cache kept under the old generation. `log` appends a bundle, and `entry` one entry, which
  * come behind all bundles of the commit; they get their sequence as the write lands. `pruneLog`
  * removes all bundles that end below that sequence. `derived` is the key of a value that is put, or
- * removed if there is none.
+ * removed if there is none; `requireDerived` that of one which holds only if it is `ifValue` still,
+ * or absent without one.
  */
 export type Change =
   | { readonly insert: NewRow }
@@ -128,12 +129,13 @@ export type Change =
   | { readonly log: LogBundle }
   | { readonly entry: LogEntry }
   | { readonly derived: Uint8Array; readonly value: Uint8Array | undefined }
+  | { readonly requireDerived: Uint8Array; readonly ifValue: Uint8Array | undefined }
   | { readonly pruneLog: number }
 
 /**
  * `at` is the index of the refused change. `unique_taken` names the digest and the row that holds
  * it; the ordinal means nothing if this same write would have inserted that row. `version_moved`
- * means that the row was replaced or removed since it was read.
+ * means that the row was replaced or removed since it was read, or the value beside the log.
  */
 export type WriteOutcome =
   | { readonly ok: true; readonly ordinals: readonly number[] }

@@ -173,6 +173,7 @@ export function startAuditUpkeep(
     if (isSigner()) await pruneAll(deps, figures, checkpoints.signed)
   }
   const signNext = singleFlight(async () => {
+    if (!isSigner()) checkpoints.leave()
     const signed = isSigner() ? await checkpoints.next() : undefined
     if (signed !== undefined) offer?.(signed)
     if (signed === undefined || deps.elapsedMs() - toldMs < checkpointTellMs) return

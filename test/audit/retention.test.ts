@@ -3,11 +3,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { sealBundle } from '../../src/audit/bundle.ts'
 import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import { chainFrom, readPublicLog } from '../../src/audit/public-log.ts'
 import { newestCheckpoint } from '../../src/audit/prove.ts'
 import { bundlesFrom } from '../../src/audit/read-log.ts'
 import { pruneLog } from '../../src/audit/retention.ts'
+import { pruneBundlesMax } from '../../src/limits/work-limits.ts'
 import type { SigningPlace } from '../../src/audit/signing-keys.ts'
 import { verifyLog, type LogToVerify } from '../../src/audit/verify-log.ts'
 import { entriesOf } from '../support/audit-log.ts'
@@ -93,4 +95,39 @@ describe('retention', () => {
     expect(removed).toBeLessThan(10)
     await deps.store.close()
   })
+
+  test.each(['bundles', 'derived', 'write'] as const)(
+    'keeps the tree whole while another process removes entries behind its %s',
+    async name => {
+      const vault = await openTestVault(83)
+      const { deps } = vault
+      const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+      const entry = { atMs: deps.now(), operation: 'test', entityIds: [], result: 200 }
+      const bundle = () => ({ log: sealBundle(deps.keys, deps.randomBytes, [entry]) })
+      for (let step = 0; step < 4; step += 1) {
+        await deps.store.write(Array.from({ length: pruneBundlesMax }, bundle))
+        await checkpoints.next()
+      }
+      const prune = (store = deps.store) =>
+        pruneLog({ ...deps, store, keptDays: 400, isTooLarge: true }, checkpoints.signed())
+      const pruneTwice = async () => [await prune(), await prune()]
+      const other: number[] = []
+      const store = {
+        ...deps.store,
+        async [name](...words: unknown[]): Promise<unknown> {
+          if (name === 'write') other.push(...(await pruneTwice()))
+          const value: unknown = await Reflect.apply(deps.store[name], deps.store, words)
+          if (name !== 'write') other.push(...(await pruneTwice()))
+          return value
+        },
+      } as typeof deps.store
+      await prune(store).catch(() => 0)
+      expect(other).toEqual([pruneBundlesMax, pruneBundlesMax])
+      expect((await deps.store.logRange()).from).toBe(2 * pruneBundlesMax)
+      expect((await verdictOf(vault)).fault).toBeUndefined()
+      expect(await prune()).toBe(pruneBundlesMax)
+      expect((await verdictOf(vault)).fault).toBeUndefined()
+      await deps.store.close()
+    },
+  )
 })

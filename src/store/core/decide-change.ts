@@ -7,6 +7,7 @@
  * reaches an engine: it is given the stored state, and the engine puts what the draft contains.
  * @module
  */
+import { equalBytes } from '../../lib/bytes.ts'
 import { invariant, type ApiError } from '../../lib/errors.ts'
 import type { Change, Digest, LogBundle, LogEntry, NewRow, WriteOutcome } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
@@ -28,6 +29,8 @@ export interface StoredState {
   readonly rowAt: (ordinal: number) => KeyedRow | undefined
   /** The ordinal of the row that holds a unique. */
   readonly holderOf: (unique: Digest, key: string) => number | undefined
+  /** The value beside the log under a key. */
+  readonly derivedAt: (key: Uint8Array) => Uint8Array | undefined
 }
 
 export interface GroupDraft {
@@ -59,6 +62,7 @@ export interface SealedLog extends Pick<LogDraft, 'derived' | 'pruneBelow'> {
 }
 
 type DerivedChange = Extract<Change, { derived: Uint8Array }>
+type RequiredDerived = Extract<Change, { requireDerived: Uint8Array }>
 
 /** Change of a row by one set: its state before the set and after it. */
 export interface RowChange {
@@ -160,6 +164,7 @@ export type PreparedChange =
   | { readonly kind: 'log'; readonly bundle: LogBundle }
   | { readonly kind: 'entry'; readonly entry: LogEntry }
   | { readonly kind: 'derived'; readonly derived: DerivedChange }
+  | { readonly kind: 'requireDerived'; readonly required: RequiredDerived }
   | { readonly kind: 'prune'; readonly below: number }
 
 function prepareRow(row: NewRow): PreparedRow {
@@ -186,6 +191,7 @@ function prepareChange(change: Change): PreparedChange {
   if ('log' in change) return { kind: 'log', bundle: change.log }
   if ('entry' in change) return { kind: 'entry', entry: change.entry }
   if ('derived' in change) return { kind: 'derived', derived: change }
+  if ('requireDerived' in change) return { kind: 'requireDerived', required: change }
   if ('pruneLog' in change) return { kind: 'prune', below: change.pruneLog }
   return { kind: 'bump' }
 }
@@ -277,6 +283,19 @@ function removeRow(
   if (current !== undefined) changeRow(draft, ordinal, current, undefined)
 }
 
+/** True if the value beside the log, as this set sees it, is the one that it requires. */
+function isDerivedAs(
+  { log, group }: SetDraft,
+  { requireDerived: key, ifValue }: RequiredDerived,
+): boolean {
+  const name = keyOf(key)
+  const change = log.derived.get(name) ?? group.log.derived.get(name)
+  const value = change === undefined ? group.stored.derivedAt(key) : change.value
+  return value === undefined || ifValue === undefined
+    ? value === ifValue
+    : equalBytes(value, ifValue)
+}
+
 function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refused | void {
   switch (change.kind) {
     case 'insert':
@@ -301,6 +320,8 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
     case 'derived':
       draft.log.derived.set(keyOf(change.derived.derived), change.derived)
       return undefined
+    case 'requireDerived':
+      return isDerivedAs(draft, change.required) ? undefined : versionMoved(at)
     case 'prune':
       draft.log.pruneBelow = Math.max(draft.log.pruneBelow, change.below)
   }

@@ -252,8 +252,11 @@ export function checkBundle({ leaves, sealed }: LogBundle): void {
   invariant(sealed.length <= bundleBytesMax, 'the bytes of a bundle are within their bound')
 }
 
+const checkDerivedKey = (key: Uint8Array): void =>
+  invariant(isWithin(key.length, 1, derivedKeyBytesMax), 'a key beside the log is bounded')
+
 function checkDerived({ derived, value }: Extract<Change, { derived: Uint8Array }>): void {
-  invariant(isWithin(derived.length, 1, derivedKeyBytesMax), 'a key beside the log is bounded')
+  checkDerivedKey(derived)
   invariant((value?.length ?? 0) <= rowBytesMax, 'a value beside the log is bounded')
 }
 
@@ -274,6 +277,8 @@ export function checkChange(change: Change): void {
     checkBundle(change.log)
   } else if ('derived' in change) {
     checkDerived(change)
+  } else if ('requireDerived' in change) {
+    checkDerivedKey(change.requireDerived)
   } else if ('pruneLog' in change) {
     checkOrdinal(change.pruneLog)
   }

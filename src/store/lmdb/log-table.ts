@@ -108,6 +108,15 @@ function readBundles(
   return takeBundles(decoded(log.getRange({ start, reverse: true, limit })), limit)
 }
 
+/** Returns the value beside the log under a key; run within a transaction, as of it. */
+export const readDerivedValue = (
+  environment: LmdbEnvironment,
+  key: Uint8Array,
+): Uint8Array | undefined => {
+  const value = tablesOf(environment).derived.getBinary(key)
+  return value && new Uint8Array(value)
+}
+
 const readDerived = (
   { derived }: LmdbEnvironment,
   start: Uint8Array,

@@ -32,10 +32,16 @@ const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> =
  * So none of theirs is looked for. Source: PostgreSQL, "Functions" in "Type Conversion";
  * CVE-2018-1058.
  * @param abandonedMs time after which the database ends an idle transaction
+ * @param statementMs time after which it ends a statement, which nobody waits for by then. Writes
+ *   have none: it would also end their wait for standbys, as if these had answered
  */
-export const connectionSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
+export const connectionSettings = (
+  abandonedMs: number,
+  statementMs?: number,
+): Readonly<Record<string, string>> => ({
   ...sharedSettings(abandonedMs),
   search_path: 'pg_catalog',
+  ...(statementMs === undefined ? {} : { statement_timeout: String(statementMs) }),
 })
 
 const linesOf = (settings: Readonly<Record<string, string>>): readonly string[] =>

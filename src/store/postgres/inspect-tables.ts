@@ -228,6 +228,8 @@ export const inspectTables = (
 ): Promise<readonly StoreFinding[]> =>
   pool.hold(inspectMsMax, async ({ send }) => {
     await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    // The connection is one of those for pages, which are bounded.
+    await send('SET LOCAL statement_timeout = 0')
     const findings: StoreFinding[] = []
     const add = (finding: StoreFinding): void => {
       if (findings.length < findingsMax) findings.push(finding)

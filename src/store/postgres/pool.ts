@@ -44,7 +44,13 @@ export interface Pool {
 
 type PoolBounds = Pick<DatabaseTimeouts, 'connectMs' | 'abandonedMs'>
 
-function openClient(address: DatabaseAddress, connections: number, bounds: PoolBounds): SQL {
+/** Of connections that only read: time after which the database ends a statement. */
+interface ReadBounds extends PoolBounds {
+  readonly statementMs?: number
+}
+
+function openClient(address: DatabaseAddress, connections: number, bounds: ReadBounds): SQL {
+  const { abandonedMs, statementMs } = bounds
   const { hostname, port, path, database, username, password, tls, prepare } = address
   return new SQL({
     adapter: 'postgres',
@@ -59,7 +65,7 @@ function openClient(address: DatabaseAddress, connections: number, bounds: PoolB
     max: connections,
     prepare,
     // A transaction pooler refuses settings; there, the role has them.
-    ...(prepare ? { connection: connectionSettings(bounds.abandonedMs) } : {}),
+    ...(prepare ? { connection: connectionSettings(abandonedMs, statementMs) } : {}),
     connectionTimeout: bounds.connectMs / 1_000,
     idleTimeout: databaseIdleMs / 1_000,
   })
@@ -180,7 +186,7 @@ async function workOn<T>(
 export function openPool(
   address: DatabaseAddress,
   connections: number,
-  bounds: PoolBounds = defaultTimeouts,
+  bounds: ReadBounds = defaultTimeouts,
 ): Pool {
   const open = (): PooledConnections => ({ sql: openClient(address, connections, bounds), held: 0 })
   const counts = makePoolCounts(connections)

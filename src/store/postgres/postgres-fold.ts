@@ -33,7 +33,7 @@ export const foldOnce = (
   msMax = databaseTryMsMax,
 ): Promise<number> =>
   pool.hold(msMax, async session => {
-    await session.send('BEGIN')
+    await session.send('BEGIN ISOLATION LEVEL READ COMMITTED')
     const taken = await session.send(takeText(tables), [rowsMax])
     const chunks: ChunkChanges = new Map()
     for (const [ordinal, terms] of taken) {

@@ -77,11 +77,12 @@ function openPools(
   tables: Tables,
   bounds: DatabaseTimeouts,
 ) {
-  const open = (connections: number): Pool => openPool(address, connections, bounds)
+  const openReads = (connections: number): Pool =>
+    openPool(address, connections, { ...bounds, statementMs: bounds.readMs })
   const pools = {
-    lookup: open(lookupConnections),
-    page: open(pageConnections),
-    write: makeWritePool(open(writeConnections), elapsedMs, bounds.connectMs),
+    lookup: openReads(lookupConnections),
+    page: openReads(pageConnections),
+    write: makeWritePool(openPool(address, writeConnections, bounds), elapsedMs, bounds.connectMs),
   }
   const retryBounds = { elapsedMs, msMax: bounds.readMs }
   return {

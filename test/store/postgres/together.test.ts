@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import type { Change } from '../../../src/store/contract.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import type { PostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { startProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import {
+  bundleOf,
   expectFault,
   inserted,
   insertOf,
@@ -63,6 +65,31 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
       const holder = await one.find(uniqueOf(i))
       expect(won).toEqual([{ ok: true, ordinals: [holder?.ordinal ?? -1] }])
       expect(lost).toMatchObject({ reason: 'unique_taken', ordinal: holder?.ordinal ?? -1 })
+    }
+    expect(await one.integrity()).toEqual([])
+    await closeBoth(pair)
+  })
+
+  test('let one of racing changes of a value beside the log win', async () => {
+    const pair = await openPair()
+    const [one, two] = pair
+    const ordinal = await inserted(one, { uniques: [1] })
+    const at = Uint8Array.of(1)
+    const put = (store: PostgresStore, was: number, value: number, ...more: readonly Change[]) =>
+      store.write([
+        { requireDerived: at, ifValue: was === 0 ? undefined : Uint8Array.of(was) },
+        { derived: at, value: Uint8Array.of(value) },
+        ...more,
+      ])
+    for (let was = 0; was < 40; was += 2) {
+      const replace = replaceOf(ordinal, { uniques: [1], version: was / 2 + 2 })
+      const outcomes = await Promise.all([
+        put(one, was, was + 2, { log: bundleOf(1) }),
+        put(two, was, was + 2, { log: bundleOf(2) }),
+        put(two, was, was + 2, { bumpGeneration: true }),
+        written(one, replace),
+      ])
+      expect(outcomes.filter(outcome => 'ok' in outcome && outcome.ok)).toHaveLength(1)
     }
     expect(await one.integrity()).toEqual([])
     await closeBoth(pair)

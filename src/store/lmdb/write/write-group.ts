@@ -37,7 +37,7 @@ import {
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import type { CommitChange, SumKeeper } from '../kept-sum.ts'
-import { logPuts } from '../log-table.ts'
+import { logPuts, readDerivedValue } from '../log-table.ts'
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
 import { faultOfRoom } from './disk-reserve.ts'
 
@@ -104,7 +104,8 @@ function makeStoreDraft(environment: IndexedEnvironment, state: StoreState): Sto
     deadlines: makePostingDraft(deadlinesOfStore(environment)),
   }
   const holderOf = (unique: Digest) => readUnique(environment, unique)?.ordinal
-  const stored = { rowAt: makeRowReader(environment), holderOf }
+  const derivedAt = (key: Uint8Array) => readDerivedValue(environment, key)
+  const stored = { rowAt: makeRowReader(environment), holderOf, derivedAt }
   const draft = makeGroupDraft(state, stored, rowChanges => changeIndexes(indexes, rowChanges))
   return Object.assign(draft, { environment, ...indexes })
 }

@@ -173,7 +173,7 @@ export async function putGroup(
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, commitId)
-  sent.push(...putLog(session, tables, commitId.writer, log))
+  sent.push(...putLog(session, tables, commitId.writer, log, locked.derived))
   const committing = sendCommit(session, tables, commitId)
   const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group

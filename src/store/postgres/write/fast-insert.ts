@@ -61,6 +61,7 @@ const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
     return version === undefined ? undefined : requiredRow(ordinal, version)
   },
   holderOf: () => undefined,
+  derivedAt: () => undefined,
 })
 
 const insertedIn = ({ rows }: GroupDraft): PreparedRow[] =>
@@ -108,7 +109,7 @@ export async function runFastInsert(
 ): Promise<readonly number[] | undefined> {
   const { inserted, bundles } = fastInsert
   const [, cells, , progress] = await Promise.all([
-    session.send('BEGIN'),
+    session.send('BEGIN ISOLATION LEVEL READ COMMITTED'),
     sendInserts(session, tables, fastInsert, commitId),
     bundles.length === 0 ? undefined : appendBundles(session, tables, commitId.writer, bundles),
     sendCommit(session, tables, commitId),
@@ -134,7 +135,7 @@ export async function settleFastInsert(
   ordinals = CASE WHEN number < $2::bigint THEN '{}' ELSE ordinals END,
   used_at = clock_timestamp() WHERE writer = $1::bytea RETURNING ordinals`
   const [, [receipt], progress] = await Promise.all([
-    session.send('BEGIN'),
+    session.send('BEGIN ISOLATION LEVEL READ COMMITTED'),
     session.send(text, [commitId.writer, commitId.number]),
     sendCommit(session, tables, commitId),
   ])

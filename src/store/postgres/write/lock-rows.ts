@@ -10,12 +10,14 @@
 import type { Digest } from '../../contract.ts'
 import type { PreparedChange, StoredState } from '../../core/decide-change.ts'
 import { uniqueBytes } from '../../../limits/work-limits.ts'
+import { equalBytes } from '../../../lib/bytes.ts'
 import { assertStored } from '../../../lib/errors.ts'
 import { decodeRow } from '../../core/row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../core/row.ts'
 import { nthOf, packDigests } from '../packed-parameters.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
+import { readDerived, type SeenDerived } from './log-statements.ts'
 
 /** Ordinals from here on are placeholders for those that the database assigns, in order. */
 export const placeholderFrom = 2 ** 50
@@ -27,15 +29,21 @@ interface LockRequest {
   /** Rows that must exist, and do not change. */
   readonly required: readonly number[]
   readonly uniques: readonly Digest[]
+  /** Keys of values beside the log that must not change. */
+  readonly derived: readonly Uint8Array[]
 }
 
 function lockRequestOf(sets: readonly (readonly PreparedChange[])[]): LockRequest {
   const touched = new Set<number>()
   const required = new Set<number>()
   const uniques = new Map<string, Digest>()
+  const derived = new Map<string, Uint8Array>()
   for (const change of sets.flat()) {
     if (change.kind === 'require') required.add(change.ordinal)
-    else if ('ordinal' in change) touched.add(change.ordinal)
+    else if (change.kind === 'requireDerived') {
+      const { requireDerived: key } = change.required
+      derived.set(keyOf(key), key)
+    } else if ('ordinal' in change) touched.add(change.ordinal)
     if (!('row' in change) || change.kind === 'reseal') continue
     const { row, uniqueKeys } = change.row
     row.uniques.forEach((unique, i) => uniques.set(uniqueKeys[i] ?? '', unique))
@@ -44,6 +52,7 @@ function lockRequestOf(sets: readonly (readonly PreparedChange[])[]): LockReques
     touched: [...touched],
     required: [...required].filter(ordinal => !touched.has(ordinal)),
     uniques: [...uniques.values()],
+    derived: [...derived.values()],
   }
 }
 
@@ -62,6 +71,8 @@ export interface LockedRows {
   readonly recent: ReadonlySet<number>
   /** Touched rows as stored. */
   readonly rows: ReadonlyMap<number, KeyedRow>
+  /** Required values beside the log as read, which nothing locks yet (`log-statements.ts`). */
+  readonly derived: readonly SeenDerived[]
 }
 
 /** Only the version of a required row is needed. */
@@ -110,17 +121,18 @@ export async function lockRows(
   sets: readonly (readonly PreparedChange[])[],
 ): Promise<LockedRows> {
   const texts = lockTexts(tables)
-  const { touched, required, uniques } = lockRequestOf(sets)
+  const { touched, required, uniques, derived } = lockRequestOf(sets)
   const some = (ordinals: readonly number[], text: string) =>
     ordinals.length === 0 ? [] : send(text, [arrayOf(ordinals)])
   const packed = packDigests(uniques, uniqueBytes)
-  const [, receipt, locked, shared, fresh, held] = await Promise.all([
-    send('BEGIN'),
+  const [, receipt, locked, shared, fresh, held, seen] = await Promise.all([
+    send('BEGIN ISOLATION LEVEL READ COMMITTED'),
     send(texts.receipt, [writer]),
     some(touched, texts.touched),
     some(required, texts.required),
     some(touched, texts.recent),
     uniques.length === 0 ? [] : send(texts.uniques, [packed, uniques.length]),
+    derived.length === 0 ? [] : readDerived(send, tables, derived),
   ])
   const rows = readRows(locked)
   const shares = new Map(shared.map(([ordinal, version]) => [Number(ordinal), Number(version)]))
@@ -138,9 +150,11 @@ export async function lockRows(
     receipt: receiptOf(receipt),
     rows,
     recent: new Set(fresh.map(([ordinal]) => Number(ordinal))),
+    derived: seen,
     stored: {
       rowAt: ordinal => rows.get(ordinal) ?? requiredAt(ordinal),
       holderOf: (_, key) => holders.get(key),
+      derivedAt: key => seen.find(each => equalBytes(each.key, key))?.value,
     },
   }
 }

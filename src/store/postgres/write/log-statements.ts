@@ -93,17 +93,69 @@ WITH kept AS MATERIALIZED (
 )
 UPDATE ${logRange} SET from_seq = kept.seq FROM kept WHERE from_seq < kept.seq`
 
-/** @returns the statements in progress; the last ones before the COMMIT */
+/** A value beside the log as it was read, if there is one. */
+export interface SeenDerived {
+  readonly key: Uint8Array
+  readonly value: Uint8Array | undefined
+}
+
+const readDerivedText = ({ derived }: Tables): string => `SELECT k.i, d.value
+FROM unnest($2::int[], $3::int[]) WITH ORDINALITY k(at, size, i)
+JOIN ${derived} d ON d.key = substring($1::bytea FROM k.at FOR k.size)`
+
+export async function readDerived(
+  send: DatabaseSession['send'],
+  tables: Tables,
+  keys: readonly Uint8Array[],
+): Promise<readonly SeenDerived[]> {
+  const { bytes, at, sizes } = packValues(keys)
+  const cells = await send(readDerivedText(tables), [bytes, arrayOf(at), arrayOf(sizes)])
+  const values = new Map(cells.map(([i, value]) => [Number(i), value]))
+  return keys.map((key, i) => {
+    const value = values.get(i + 1)
+    return { key, value: value instanceof Uint8Array ? new Uint8Array(value) : undefined }
+  })
+}
+
+/**
+ * Fails, as for a unique that was taken meanwhile, if a value is no longer as it was read: the group
+ * then starts over. The table of the range never takes two rows.
+ */
+const confirmDerivedText = ({ derived, logRange }: Tables): string => `INSERT INTO ${logRange}
+SELECT true, 0, 0 FROM generate_series(1, 2) WHERE EXISTS (
+  SELECT FROM unnest($3::int[], $4::int[], $5::int[], $6::int[]) g(key_at, key_size, at, size)
+  LEFT JOIN ${derived} d ON d.key = substring($1::bytea FROM g.key_at FOR g.key_size)
+  WHERE d.value IS DISTINCT FROM substring($2::bytea FROM g.at FOR g.size)
+)`
+
+function confirmDerived(
+  { send }: DatabaseSession,
+  tables: Tables,
+  seen: readonly SeenDerived[],
+): Promise<unknown> {
+  const keys = packValues(seen.map(({ key }) => key))
+  const values = packValues(seen.map(({ value = new Uint8Array() }) => value))
+  const sizes = seen.map(({ value }) => value?.length ?? null)
+  const arrays = [keys.at, keys.sizes, values.at, sizes].map(arrayOf)
+  return send(confirmDerivedText(tables), [keys.bytes, values.bytes, ...arrays])
+}
+
+/**
+ * @param seen values that the group was decided by
+ * @returns the statements in progress; the last ones before the COMMIT
+ */
 export function putLog(
   session: DatabaseSession,
   tables: Tables,
   writer: Uint8Array,
   { bundles, derived, pruneBelow }: SealedLog,
+  seen: readonly SeenDerived[],
 ): readonly Promise<unknown>[] {
   const { send } = session
-  const isMore = derived.size > 0 || pruneBelow > 0
+  const isMore = derived.size > 0 || pruneBelow > 0 || seen.length > 0
   return [
     ...(isMore ? [send(`SELECT FROM ${tables.logRange} FOR UPDATE`)] : []),
+    ...(seen.length > 0 ? [confirmDerived(session, tables, seen)] : []),
     ...putDerived(session, tables, derived),
     ...(pruneBelow > 0 ? [send(pruneText(tables), [pruneBelow])] : []),
     ...(bundles.length > 0 ? [appendBundles(session, tables, writer, bundles)] : []),
