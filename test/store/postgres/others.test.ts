@@ -10,7 +10,8 @@ import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { faultOf, DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
-import { expectFault, inserted, insertOf, replaceOf, uniqueOf } from '../rows.ts'
+import { until } from '../../support/until.ts'
+import { expectFault, inserted, insertOf, replaceOf, termOf, uniqueOf } from '../rows.ts'
 import { lookerBy, openAt, tablesAt } from './subject.ts'
 
 async function poolOf(connections: number): Promise<Pool> {
@@ -161,4 +162,36 @@ describe.skipIf(!isPostgresThere)('rows that are due by their column alone', () 
     expect(await found(0)).toEqual([])
     await store.close()
   }, 300_000)
+})
+
+// .ci/run installs it.
+test.skipIf(!isPostgresThere)('reads that were given up end in the database, too', async () => {
+  const { sql } = await sharedPostgres()
+  const folder = temporaryFolder()
+  const first = await openAt(folder)
+  await inserted(first, { uniques: [1], terms: [1] })
+  const { schema, rows } = tablesAt(folder)
+  const bounds = { readMs: 500, clockMs: 3_600_000, leaseRenewMs: 3_600_000 }
+  const hasty = await openAt(folder, { bounds, foldCheckMs: 3_600_000 })
+  const holding = await sql.reserve()
+  await holding.unsafe('BEGIN')
+  await holding.unsafe(`LOCK TABLE ${rows} IN ACCESS EXCLUSIVE MODE`)
+  const reads = [
+    () => hasty.page({ term: termOf(1) }, { offset: 0, limit: 9, nowMs: 0 }),
+    () => Promise.resolve(hasty.find(uniqueOf(1))),
+    () => hasty.rowsFrom(0, 9),
+  ]
+  for (const read of reads) await expectFault(read(), 'unavailable')
+  const waiting = async () => {
+    const found = await sql.unsafe(
+      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position('${schema}.' IN query) > 0`,
+    )
+    return found.length
+  }
+  await until(async () => (await waiting()) === 0)
+  await holding.unsafe('ROLLBACK')
+  holding.release()
+  expect((await hasty.find(uniqueOf(1)))?.version).toBe(1)
+  expect(await hasty.integrity()).toEqual([])
+  await Promise.all([first.close(), hasty.close()])
 })
