@@ -250,6 +250,11 @@ export function makeCheckpoints(parts: CheckpointParts): Checkpoints {
 
   async function signDue(current: State): Promise<SignedCheckpoint | undefined> {
     const { next: entries } = await store.logRange()
+    if (entries < current.frontier.size) {
+      // The whole store was put back while this process ran.
+      state = undefined
+      return undefined
+    }
     const isNewDay = dayOf(now()) > current.signing.current.day
     if (entries > current.frontier.size || isNewDay || !current.isSigned) {
       const signed = await sign(parts, current)

@@ -9,6 +9,7 @@ import type { Store, StoredBundle } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
 import { readBundle } from './bundle.ts'
 import { prunedFrontierKey, readDerived } from './derived-keys.ts'
+import { isPruneLogged, prunedOperation } from './prune-point.ts'
 import { decodeFrontier, emptyFrontier, encodeFrontier, growTree } from './merkle-tree.ts'
 
 interface RetentionParts {
@@ -46,6 +47,8 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
   const old = kept < 0 ? bundles : bundles.slice(0, kept)
   const last = old.at(-1)
   if (last === undefined) return 0
+  // Otherwise the entry of this pruning would explain what others have cut off.
+  assertStored(await isPruneLogged(parts), 'an oldest entry up to where the vault has pruned')
   const stored = await readDerived(store, prunedFrontierKey)
   const before = stored === undefined ? emptyFrontier : decodeFrontier(stored)
   // Another process has pruned since the bundles were read, or what it keeps of them is damaged.
@@ -59,7 +62,7 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
     audit.changeOf({
       atMs: now(),
       actorType: 'vault',
-      operation: 'auditLogPruned',
+      operation: prunedOperation,
       entityIds: [String(below)],
       result: 200,
     }),

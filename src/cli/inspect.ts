@@ -6,7 +6,9 @@
  * indexes, then opens every sealed value and adds up all rows. Source: hardening D8.
  * @module
  */
+import { isPruneLogged } from '../audit/prune-point.ts'
 import type { Keys } from '../crypto/keyring.ts'
+import { ApiError } from '../lib/errors.ts'
 import { findingsShownMax } from '../limits/operation-limits.ts'
 import { noProgress, type BeginProgress } from '../lib/progress.ts'
 import type { Store } from '../store/contract.ts'
@@ -32,6 +34,9 @@ export interface Damage {
  * damaged. The present state is whole, and that of the commit before.
  */
 const lostCommit = 'last_commit_unknown'
+
+/** The oldest entries of the log were taken away, and not by the vault. */
+export const logCutOff = 'log_cut_off'
 
 export interface Report {
   /** The first `findingsShownMax`. */
@@ -71,6 +76,16 @@ async function compareSum(
   return 'compared'
 }
 
+/** Damage that `integrity` names keeps the entries from being read. */
+async function comparePrunePoint(report: Report, store: Store, keys: Keys): Promise<void> {
+  const isLogged = await isPruneLogged({ store, keys }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
+    throw error
+  })
+  if (isLogged === undefined) add(report, { kind: 'log_damaged' })
+  else if (!isLogged) add(report, { kind: logCutOff })
+}
+
 /**
  * @param folder whose store no process writes to
  * @param report collects each damage
@@ -92,6 +107,7 @@ export async function inspect(
   const { store } = await openStoreOf(folder, { onFailure: () => {}, readOnly: true })
   for (const finding of await store.integrity(progress)) add(report, finding)
   const keys = await makeKeys(store)
+  await comparePrunePoint(report, store, keys)
   const { nextOrdinal } = await store.figures()
   const onRow = progress(nextOrdinal, 'values')
   const { check, counts } = makeRecordCheck(keys, finding => add(report, finding))

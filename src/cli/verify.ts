@@ -44,6 +44,7 @@ import {
   emptyReport,
   inspect,
   isWhole,
+  logCutOff,
   type Damage,
   type Report,
   type SumState,
@@ -59,13 +60,14 @@ interface VerifyOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-/** Damages that the sum over all rows tells of; it cannot know in which rows. */
+/** Damages that name no place: the sum over all rows cannot know in which rows. */
 const meanings: Readonly<Record<string, string>> = {
   rows_differ: 'rows were put back, added or taken away, and not by this vault',
   sum_damaged: 'the sum over all rows is not one of this vault',
   sum_missing: 'the sum over all rows was taken away',
   sum_outdated: 'the sum over all rows is not of the same moment as the audit log',
-} satisfies Record<SumFinding, string>
+  [logCutOff]: 'the oldest entries of the audit log were taken away, and not by this vault',
+} satisfies Record<SumFinding | typeof logCutOff, string>
 
 /** Says that rows were not compared with a sum, and what to do. */
 const uncompared: Readonly<Partial<Record<SumState, string>>> = {

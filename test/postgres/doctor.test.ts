@@ -40,6 +40,7 @@ const well: DatabaseFacts = {
     bytea_output: 'hex',
     idle_in_transaction_session_timeout: '15000',
     search_path: 'pg_catalog',
+    row_security: 'off',
   },
   connectionsMax: 97,
   skewMs: 0,

@@ -195,3 +195,32 @@ test.skipIf(!isPostgresThere)('reads that were given up end in the database, too
   expect(await hasty.integrity()).toEqual([])
   await Promise.all([first.close(), hasty.close()])
 })
+
+// .ci/run installs it.
+test.skipIf(!isPostgresThere)('a write from which policies hide rows is refused', async () => {
+  const { sql } = await sharedPostgres()
+  const folder = temporaryFolder()
+  const owner = await openAt(folder)
+  const ordinal = await inserted(owner, { uniques: [1] })
+  const { schema, uniques } = tablesAt(folder)
+  const role = `served_${schema}`
+  for (const statement of [
+    `CREATE ROLE ${role} LOGIN`,
+    `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+    `ALTER TABLE ${uniques} ENABLE ROW LEVEL SECURITY`,
+    `CREATE POLICY looks ON ${uniques} FOR SELECT USING (true)`,
+    `CREATE POLICY adds ON ${uniques} FOR INSERT WITH CHECK (true)`,
+  ]) {
+    await sql.unsafe(statement)
+  }
+  const served = await openAt(folder, {}, 1, address => ({ ...address, username: role }))
+  const replace = replaceOf(ordinal, { uniques: [1], version: 2 })
+  await expectFault(served.write([replace]), 'unavailable')
+  expect((await owner.find(uniqueOf(1)))?.version).toBe(1)
+  await sql.unsafe(`ALTER TABLE ${uniques} DISABLE ROW LEVEL SECURITY`)
+  expect((await served.write([replace])).ok).toBe(true)
+  expect(await owner.integrity()).toEqual([])
+  await Promise.all([served.close(), owner.close()])
+})
