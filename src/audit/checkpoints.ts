@@ -196,6 +196,10 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
   )
 }
 
+/** A kept note is never overwritten: the first one of a new key has the signature of the old one. */
+const isSizeKept = async ({ store }: CheckpointParts, { size }: Frontier): Promise<boolean> =>
+  (await readDerived(store, checkpointKey(size))) !== undefined
+
 /** @returns `undefined` if another process has signed since the state was read */
 async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint | undefined> {
   const { store, keys, audit, randomBytes, now, place } = parts
@@ -208,7 +212,8 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
   const signing = announced === undefined ? { origin, current } : state.signing
   const note = noteOf(signing, frontier)
   const hour = Math.floor(now() / hourMs)
-  const isKept = hour !== state.keptHour || announced !== undefined
+  const isKept =
+    announced !== undefined || (hour !== state.keptHour && !(await isSizeKept(parts, frontier)))
   const value = utf8(note)
   const stored = encodeFrontier(frontier)
   audit.hasten()

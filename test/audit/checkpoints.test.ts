@@ -284,6 +284,19 @@ describe('two processes that sign by turns', () => {
     await vault.deps.store.close()
   })
 
+  test('keep what both keys have signed as the day changed, if nothing came since', async () => {
+    const { vault, late, other } = await openSigners(93)
+    await late.next()
+    vault.clock.advance(dayMs)
+    const handover = await late.next()
+    expect((await other.next())?.size).toBe(handover?.size ?? 0)
+    expect((await verdictOf(vault)).fault).toBeUndefined()
+    await fill(vault, 1)
+    await other.next()
+    expect((await verdictOf(vault)).fault).toBeUndefined()
+    await vault.deps.store.close()
+  })
+
   test('sign by the keys that the store has, once they left', async () => {
     const { vault, late, other } = await openSigners(92)
     await late.next()

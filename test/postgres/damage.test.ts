@@ -120,6 +120,12 @@ INSERT INTO @log_range VALUES (false, 0, 0)`,
       'log_damaged',
     ],
     [
+      'a log without its oldest entry, which the vault has not pruned',
+      `DELETE FROM @log; UPDATE @log_range SET from_seq = 1, next_seq = 1;
+INSERT INTO @derived VALUES ('\\x06', '\\x000000000001' || decode(repeat('ab', 32), 'hex'))`,
+      'log_cut_off',
+    ],
+    [
       'bytes of the log that are no bundle',
       `INSERT INTO @log SELECT next_seq, '\\x0100' FROM @log_range;
 UPDATE @log_range SET next_seq = next_seq + 1`,
