@@ -196,7 +196,7 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
   )
 }
 
-/** A kept note is never overwritten: the first one of a new key has the signature of the old one. */
+/** A kept note is never overwritten: the first one of a new key has that of the old one, too. */
 const isSizeKept = async ({ store }: CheckpointParts, { size }: Frontier): Promise<boolean> =>
   (await readDerived(store, checkpointKey(size))) !== undefined
 

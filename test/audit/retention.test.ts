@@ -111,7 +111,7 @@ describe('retention', () => {
     const { store } = deps
     const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
     const prune = () => pruneLog({ ...deps, keptDays: 400, isTooLarge: true }, checkpoints.signed())
-    /** What anybody can do who writes to the store: the hashes of entries are in the clear. */
+    /** Anybody who writes to the store can do so: the hashes of entries are in the clear. */
     const cutOff = async (entries: number): Promise<void> => {
       const pruned = await readDerived(store, prunedFrontierKey)
       const tree = growTree(pruned === undefined ? emptyFrontier : decodeFrontier(pruned))

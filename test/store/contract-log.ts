@@ -123,6 +123,33 @@ export function describeLogChanges({ store }: Subject): void {
   })
 }
 
+function describeRequired({ store }: Subject): void {
+  describe('the log', () => {
+    test('is changed only where a value beside it is still as it was read', async () => {
+      const put = (ifValue: Uint8Array | undefined, ...value: readonly number[]) =>
+        store().write([
+          { requireDerived: key(1), ifValue },
+          { derived: key(1), value: key(...value) },
+          { log: bundleOf(value[0] ?? 0) },
+        ])
+      const moved = { ok: false, at: 0, reason: 'version_moved' } as const
+      expect(await put(key(9), 9)).toEqual(moved)
+      expect((await put(undefined, 1)).ok).toBe(true)
+      expect(await put(undefined, 2)).toEqual(moved)
+      expect(await put(key(1, 0), 2)).toEqual(moved)
+      const race = await Promise.all(Array.from({ length: 20 }, (_, i) => put(key(1), 20 + i)))
+      expect(race.filter(({ ok }) => ok)).toHaveLength(1)
+      expect(race.filter(({ ok }) => !ok)).toContainEqual(moved)
+      const [now] = await store().derived(key(1), key(2), 1)
+      expect(now?.value[0]).toBeGreaterThanOrEqual(20)
+      await store().write([{ derived: key(1), value: new Uint8Array() }])
+      expect(await put(undefined, 3)).toEqual(moved)
+      expect((await put(new Uint8Array(), 3)).ok).toBe(true)
+      expect(await store().logRange()).toEqual({ from: 0, next: 3 })
+    })
+  })
+}
+
 function describeRest({ store, reopen }: Subject): void {
   describe('the log', () => {
     test('loses whole bundles below a sequence, and no sequence is given again', async () => {
@@ -151,29 +178,6 @@ function describeRest({ store, reopen }: Subject): void {
       expect(await again.bundles({ before: 9 }, 10)).toEqual([])
       await append(again, bundleOf(4, 2))
       expect(await again.logRange()).toEqual({ from: 9, next: 11 })
-    })
-
-    test('is changed only where a value beside it is still as it was read', async () => {
-      const put = (ifValue: Uint8Array | undefined, ...value: readonly number[]) =>
-        store().write([
-          { requireDerived: key(1), ifValue },
-          { derived: key(1), value: key(...value) },
-          { log: bundleOf(value[0] ?? 0) },
-        ])
-      const moved = { ok: false, at: 0, reason: 'version_moved' } as const
-      expect(await put(key(9), 9)).toEqual(moved)
-      expect((await put(undefined, 1)).ok).toBe(true)
-      expect(await put(undefined, 2)).toEqual(moved)
-      expect(await put(key(1, 0), 2)).toEqual(moved)
-      const race = await Promise.all(Array.from({ length: 20 }, (_, i) => put(key(1), 20 + i)))
-      expect(race.filter(({ ok }) => ok)).toHaveLength(1)
-      expect(race.filter(({ ok }) => !ok)).toContainEqual(moved)
-      const [now] = await store().derived(key(1), key(2), 1)
-      expect(now?.value[0]).toBeGreaterThanOrEqual(20)
-      await store().write([{ derived: key(1), value: new Uint8Array() }])
-      expect(await put(undefined, 3)).toEqual(moved)
-      expect((await put(new Uint8Array(), 3)).ok).toBe(true)
-      expect(await store().logRange()).toEqual({ from: 0, next: 3 })
     })
 
     test('keeps values beside it, in the order of their keys', async () => {
@@ -222,5 +226,6 @@ export function describeLogRefusals({ store }: Subject): void {
 
 export function describeLog(subject: Subject): void {
   describeEntries(subject)
+  describeRequired(subject)
   describeRest(subject)
 }

@@ -32,8 +32,8 @@ const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> =
  * So none of theirs is looked for. Source: PostgreSQL, "Functions" in "Type Conversion";
  * CVE-2018-1058.
  * @param abandonedMs time after which the database ends an idle transaction
- * @param statementMs time after which it ends a statement, which nobody waits for by then. Writes
- *   have none: it would also end their wait for standbys, as if these had answered
+ * @param statementMs time after which it ends a statement; absent for connections that write, or
+ *   it would end their wait for standbys as well, as if these had answered
  */
 export const connectionSettings = (
   abandonedMs: number,

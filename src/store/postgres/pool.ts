@@ -44,8 +44,9 @@ export interface Pool {
 
 type PoolBounds = Pick<DatabaseTimeouts, 'connectMs' | 'abandonedMs'>
 
-/** Of connections that only read: time after which the database ends a statement. */
+/** Bounds of connections that only read, or write what nobody waits for. */
 interface ReadBounds extends PoolBounds {
+  /** Time after which the database ends a statement. */
   readonly statementMs?: number
 }
 

@@ -184,7 +184,8 @@ test.skipIf(!isPostgresThere)('reads that were given up end in the database, too
   for (const read of reads) await expectFault(read(), 'unavailable')
   const waiting = async () => {
     const found = await sql.unsafe(
-      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position('${schema}.' IN query) > 0`,
+      `SELECT FROM pg_stat_activity
+WHERE wait_event_type = 'Lock' AND position('${schema}.' IN query) > 0`,
     )
     return found.length
   }

@@ -118,8 +118,8 @@ export async function readDerived(
 }
 
 /**
- * Fails, as for a unique that was taken meanwhile, if a value is no longer as it was read: the group
- * then starts over. The table of the range never takes two rows.
+ * Fails, as for a unique that was taken meanwhile, if a value is no longer as it was read: then the
+ * group starts over. The table of the range never takes two rows.
  */
 const confirmDerivedText = ({ derived, logRange }: Tables): string => `INSERT INTO ${logRange}
 SELECT true, 0, 0 FROM generate_series(1, 2) WHERE EXISTS (
