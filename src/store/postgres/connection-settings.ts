@@ -41,7 +41,7 @@ export const connectionSettings = (
 ): Readonly<Record<string, string>> => ({
   ...sharedSettings(abandonedMs),
   search_path: 'pg_catalog',
-  // Where policies would hide rows from the vault, statements fail, and pass none over in silence.
+  // Statements fail where policies would hide rows from the vault, and pass none over in silence.
   row_security: 'off',
   ...(statementMs === undefined ? {} : { statement_timeout: String(statementMs) }),
 })
