@@ -10,8 +10,13 @@ import type { Send } from '../egress/send.ts'
 import { deliveriesPerSave, deliveriesSaveMs, passedSaveMs } from '../limits/work-limits.ts'
 import type { LogRange } from '../store/contract.ts'
 import type { AttemptCounts, BacklogFigures } from './delivery-figures.ts'
-import { encodeState, type DeadDelivery, type DeliveryState } from './delivery-state.ts'
-import { makeLanes, type Lanes } from './lanes.ts'
+import {
+  encodeState,
+  type DeadDelivery,
+  type DeliveryState,
+  type WaitingDelivery,
+} from './delivery-state.ts'
+import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
 import type { StoredWebhook } from './webhook-record.ts'
 
@@ -48,6 +53,8 @@ export interface Round {
   ordersDone: number
   failingSinceMs: number | undefined
   dead: readonly DeadDelivery[]
+  /** Deliveries that wait, as they were written down: their events are opened before all else. */
+  unopened: readonly WaitingDelivery[]
   /** The log, as it was last looked at. */
   range: LogRange
   /** The events that were read, and had no room; absent where the log is read on. */
@@ -69,27 +76,21 @@ export interface Round {
   savedMs: number
 }
 
-/** Goes on where the state was written; events that were pruned meanwhile are left out. */
-export async function resumeRound(
+/** Begins where the state was written. */
+export function beginRound(
   parts: CourierParts,
   stored: StoredWebhook,
-  state: DeliveryState,
-): Promise<Round> {
-  const { cursor, ordersDone, failingSinceMs, dead } = state
-  const lanes = makeLanes()
-  const eventsAt = makeEventFinder(parts.deps)
-  for (const { sequence, place, attempts, nextMs, failure } of state.waiting) {
-    const event = (await eventsAt(sequence))[place]
-    if (event !== undefined) lanes.add({ event, attempts, nextMs, failure, isUnderWay: false })
-  }
+  { cursor, ordersDone, failingSinceMs, dead, waiting }: DeliveryState,
+): Round {
   return {
     parts,
-    lanes,
+    lanes: makeLanes(),
     stored,
     cursor,
     ordersDone,
     failingSinceMs,
     dead,
+    unopened: waiting,
     range: { from: 0, next: cursor },
     unread: undefined,
     stoppedAtMs: undefined,
@@ -103,30 +104,51 @@ export async function resumeRound(
   }
 }
 
-const stateOf = ({ cursor, ordersDone, failingSinceMs, dead, lanes }: Round): DeliveryState => ({
-  cursor,
-  ordersDone,
-  failingSinceMs,
-  dead,
-  waiting: lanes.all().map(({ event: { sequence, place }, attempts, nextMs, failure }) => ({
-    sequence,
-    place,
-    attempts,
-    nextMs,
-    failure,
-  })),
+/**
+ * Opens the events that waited; those that were pruned meanwhile are left out.
+ * @param hasTime false once the rest is left to the next step
+ */
+export async function openWaiting(round: Round, hasTime: () => boolean): Promise<void> {
+  const eventsAt = makeEventFinder(round.parts.deps)
+  for (let [first] = round.unopened; first !== undefined; [first] = round.unopened) {
+    const { sequence, place, attempts, nextMs, failure } = first
+    const event = (await eventsAt(sequence))[place]
+    if (event !== undefined) {
+      round.lanes.add({ event, attempts, nextMs, failure, isUnderWay: false })
+    }
+    round.unopened = round.unopened.slice(1)
+    if (!hasTime()) return
+  }
+}
+
+const waitingOf = ({ event, attempts, nextMs, failure }: Delivery): WaitingDelivery => ({
+  sequence: event.sequence,
+  place: event.place,
+  attempts,
+  nextMs,
+  failure,
+})
+
+const stateOf = ({ lanes, unopened, ...round }: Round): DeliveryState => ({
+  cursor: round.cursor,
+  ordersDone: round.ordersDone,
+  failingSinceMs: round.failingSinceMs,
+  dead: round.dead,
+  // Nothing is read on before all of them are opened, so they are the last in the log.
+  waiting: [...lanes.all().map(waitingOf), ...unopened],
 })
 
 export function backlogOf({
   parts,
   lanes,
+  unopened,
   dead,
   range,
   cursor,
   stoppedAtMs,
 }: Round): BacklogFigures {
   return {
-    parked: lanes.size() - lanes.fresh(),
+    parked: lanes.size() - lanes.fresh() + unopened.length,
     dead: dead.length,
     lagEntries: Math.max(0, range.next - cursor),
     lagMs: stoppedAtMs === undefined ? 0 : Math.max(0, parts.deps.now() - stoppedAtMs),

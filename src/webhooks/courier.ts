@@ -21,8 +21,9 @@ import {
 import type { LogRange } from '../store/contract.ts'
 import {
   backlogOf,
+  beginRound,
   isSaveDue,
-  resumeRound,
+  openWaiting,
   saveRound,
   type CourierParts,
   type Round,
@@ -95,15 +96,13 @@ function takeIn(round: Round, { batch, at: first }: Unread): void {
   round.cursor = next
 }
 
-async function fill(round: Round): Promise<void> {
+async function fill(round: Round, hasTime: () => boolean): Promise<void> {
   const { deps, read } = round.parts
   if (round.cursor < round.range.from) {
     deps.log('webhook_entries_pruned', { entries: round.range.from - round.cursor })
     round.cursor = round.range.from
     round.unread = undefined
   }
-  const untilMs = deps.elapsedMs() + catchUpMsMax
-  const hasTime = (): boolean => !round.isEnded && deps.elapsedMs() < untilMs
   while (round.cursor < round.range.next && !isFull(round) && hasTime()) {
     if (round.unread === undefined) {
       const batch = await read(round.cursor, round.range.next)
@@ -113,20 +112,25 @@ async function fill(round: Round): Promise<void> {
   }
 }
 
-export async function startCourier(
+export function startCourier(
   parts: CourierParts,
   stored: StoredWebhook,
   state: DeliveryState,
-): Promise<Courier> {
+): Courier {
   const { turns, deps } = parts
-  const round = await resumeRound(parts, stored, state)
+  const round = beginRound(parts, stored, state)
 
   const step = nextFlight(async () => {
+    const untilMs = deps.elapsedMs() + catchUpMsMax
+    const hasTime = (): boolean => !round.isEnded && deps.elapsedMs() < untilMs
     if (round.isEnded) return
-    await obeyOrders(round)
-    await fill(round)
+    await openWaiting(round, hasTime)
+    if (round.unopened.length === 0) {
+      await obeyOrders(round)
+      await fill(round, hasTime)
+    }
     start()
-    if (isSaveDue(round)) await saveRound(round)
+    if (!round.isEnded && isSaveDue(round)) await saveRound(round)
   })
 
   async function deliver(delivery: Delivery): Promise<void> {

@@ -8,7 +8,7 @@
 import { readBundle } from '../audit/bundle.ts'
 import type { Deps } from '../deps.ts'
 import { hexOf } from '../lib/bytes.ts'
-import { attempt } from '../lib/errors.ts'
+import { ApiError, attempt } from '../lib/errors.ts'
 import { turnsByTime } from '../lib/work.ts'
 import {
   catchUpMsMax,
@@ -108,6 +108,12 @@ export function makeEventReader(reads: Reads): (from: number, head: number) => P
   }
 }
 
+/** @throws the error, unless the store holds what it cannot read: that comes again each time */
+function noneIfDamaged(error: unknown): readonly StoredBundle[] {
+  if (error instanceof ApiError && error.kind === 'storage_corrupt') return []
+  throw error
+}
+
 /** Finds the events of one entry; none if it was pruned or does not open. */
 export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 
@@ -122,8 +128,7 @@ export function makeEventFinder(reads: Reads): FindEvents {
 
   async function open(sequence: number): Promise<void> {
     await pause()
-    const found = await reads.store.bundles({ from: sequence }, 1).catch(() => [])
-    const [bundle] = found
+    const [bundle] = await reads.store.bundles({ from: sequence }, 1).catch(noneIfDamaged)
     if (bundle === undefined) return
     const { first, leaves } = bundle
     opened = { first, next: first + leaves.length, events: eventsIn(reads, bundle, first) }
