@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -74,20 +75,25 @@ describe('an empty file of another user, who has it open', () => {
 })
 
 // proves S7
-test.each(['keys status', 'verify', 'compact', 'backup --to /nowhere/backup', 'serve --port 0'])(
-  'a link in the place of the lock of the engine is refused by %s',
-  async command => {
-    const data = copyOfVault()
-    const target = fresh('target')
-    writeFileSync(target, 'of somebody else\n')
-    rmSync(join(data, 'store', 'lock.mdb'), { force: true })
-    symlinkSync(target, join(data, 'store', 'lock.mdb'))
-    const { exitCode, stderr } = await runCoffer([...command.split(' '), '--data', data])
-    expect(exitCode).toBe(1)
-    expect(stderr).toContain('lock.mdb is no regular file, and stays as it is')
-    expect(readFileSync(target, 'latin1')).toBe('of somebody else\n')
-  },
-)
+test.each([
+  'keys status',
+  'verify',
+  'compact',
+  'backup --to /nowhere/backup',
+  'serve --port 0',
+  'audit verify',
+  'audit key',
+])('a link in the place of the lock of the engine is refused by %s', async command => {
+  const data = copyOfVault()
+  const target = fresh('target')
+  writeFileSync(target, 'of somebody else\n')
+  rmSync(join(data, 'store', 'lock.mdb'), { force: true })
+  symlinkSync(target, join(data, 'store', 'lock.mdb'))
+  const { exitCode, stderr } = await runCoffer([...command.split(' '), '--data', data])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('lock.mdb is no regular file, and stays as it is')
+  expect(readFileSync(target, 'latin1')).toBe('of somebody else\n')
+})
 
 // proves S7
 test.skipIf(!isRoot)(
@@ -110,6 +116,62 @@ test.skipIf(!isRoot)(
   },
 )
 
+/** Asks whoever connects for the password in clear, as a server of PostgreSQL may. */
+function startAsker() {
+  let told = ''
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: socket => void socket.write(Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3)),
+      data: (_, bytes) => void (told += bytes.toString('latin1')),
+    },
+  })
+  return { server, told: () => told }
+}
+
+// proves S7
+test.skipIf(!isRoot)(
+  'a password file that the owner of the folder names is read if he may read it',
+  async () => {
+    const data = copyOfVault()
+    const file = fresh('password')
+    const { server, told } = startAsker()
+    const url = `postgres://coffer@127.0.0.1:${server.port}/coffer`
+    writeFileSync(join(data, 'store', 'database'), JSON.stringify({ url, password_file: file }))
+    chownSync(data, otherUser, otherUser)
+    writeFileSync(file, 'planted-for-root', { mode: 0o600 })
+    for (const command of ['verify', 'audit verify', 'doctor', 'app list']) {
+      const { stdout, stderr } = await runCoffer([...command.split(' '), '--data', data])
+      expect(told()).not.toContain('planted-for-root')
+      expect(stdout + stderr).toContain('may not read the password file that it names')
+    }
+    chownSync(file, otherUser, otherUser)
+    await runCoffer(['audit', 'verify', '--data', data])
+    expect(told()).toContain('planted-for-root')
+    server.stop(true)
+  },
+)
+
+// proves S7
+test.skipIf(!isRoot)('a folder that the owner of a vault has named is not removed', async () => {
+  const data = copyOfVault()
+  chownSync(data, otherUser, otherUser)
+  const [shared, empty] = [fresh('shared.partial'), fresh('empty')]
+  const marked = `${shared}/of-all.partial`
+  mkdirSync(marked, { recursive: true })
+  mkdirSync(empty)
+  chmodSync(marked, 0o1777)
+  writeFileSync(join(marked, 'kept'), '')
+  writeFileSync(join(marked, 'coffer.staging'), '')
+  chownSync(join(marked, 'coffer.staging'), otherUser, otherUser)
+  for (const [at, path] of [marked, empty].entries()) {
+    writeFileSync(join(data, `copy-${String(at).padStart(16, '0')}`), `${path}\n`)
+  }
+  expect((await runCoffer(['compact', '--data', data])).exitCode).toBe(0)
+  expect([existsSync(join(marked, 'kept')), existsSync(empty)]).toEqual([true, true])
+})
+
 describe('a folder whose name leads elsewhere in turns', () => {
   /** Turns a name between the folder of a killed command and that of another user. */
   const turning = (own: string) => `
@@ -117,8 +179,8 @@ describe('a folder whose name leads elsewhere in turns', () => {
     const [sw, real, link] = ['sw', 'real', 'link'].map(name => ${JSON.stringify(own)} + '/' + name)
     for (;;) {
       try {
-        fs.mkdirSync(sw + '/y', { recursive: true })
-        fs.writeFileSync(sw + '/y/coffer.staging', '')
+        fs.mkdirSync(sw + '/y.partial', { recursive: true })
+        fs.writeFileSync(sw + '/y.partial/coffer.staging', '')
       } catch {}
       for (let turn = 0; turn < 3; turn += 1) {
         fs.renameSync(sw, real)
@@ -135,17 +197,20 @@ describe('a folder whose name leads elsewhere in turns', () => {
     const data = copyOfVault()
     const own = fresh('own')
     const others = fresh('others')
-    mkdirSync(join(own, 'sw', 'y'), { recursive: true })
-    mkdirSync(join(others, 'y', 'deep'), { recursive: true })
-    writeFileSync(join(others, 'y', 'deep', 'kept'), '')
+    mkdirSync(join(own, 'sw', 'y.partial'), { recursive: true })
+    mkdirSync(join(others, 'y.partial', 'deep'), { recursive: true })
+    writeFileSync(join(others, 'y.partial', 'deep', 'kept'), '')
     symlinkSync(others, join(own, 'link'))
     for (let index = 0; index < 2_000; index += 1) {
       const note = join(data, `copy-${index.toString(16).padStart(16, '0')}`)
-      writeFileSync(note, `${own}/sw${'/.'.repeat(index % 500)}${'/'.repeat(1 + index / 500)}y\n`)
+      writeFileSync(
+        note,
+        `${own}/sw${'/.'.repeat(index % 500)}${'/'.repeat(1 + index / 500)}y.partial\n`,
+      )
     }
     turner = Bun.spawn([process.execPath, '-e', turning(own)])
     await runCoffer(['compact', '--data', data])
     turner.kill()
-    expect(existsSync(join(others, 'y', 'deep', 'kept'))).toBe(true)
+    expect(existsSync(join(others, 'y.partial', 'deep', 'kept'))).toBe(true)
   })
 })

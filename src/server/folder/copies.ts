@@ -46,11 +46,17 @@ export const noteCopy = (data: string, path: string): void =>
 
 export const forgetCopy = (data: string, path: string): void => removeFile(noteOf(data, path))
 
-/** A note that coffer did not write names nothing. */
+/** Endings of the names of copies that are noted. */
+const copyNames = /(?:^|[/.])(?:uploading|verifying|restoring|partial)\/*$/
+
+/**
+ * A note that coffer did not write names nothing, and no other folder: the owner of the data folder
+ * could have root remove it.
+ */
 function readNote(note: string): string | undefined {
   if (statsAt(note)?.isFile() !== true) return undefined
   const path = readRegular(note, copyNoteBytesMax)?.toString('utf8').trim()
-  return path?.startsWith('/') === true ? path : undefined
+  return path?.startsWith('/') === true && copyNames.test(path) ? path : undefined
 }
 
 /** Folders in which processes may be at work. */

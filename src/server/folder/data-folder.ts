@@ -68,6 +68,12 @@ export function keyPlacesOf(data: string): Required<KeyPlaces> {
   return { file, derivation }
 }
 
+/**
+ * The engine follows a link, and truncates and writes the file it finds.
+ * @throws CommandFailure
+ */
+const assertOwnLock = (store: string): void => assertRegular(join(store, 'lock.mdb'))
+
 /** Opening a missing database would create a new one, and hide the loss of the tokens. */
 export function checkDatabase(folder: string): void {
   if (isInDatabase(folder)) return
@@ -75,8 +81,7 @@ export function checkDatabase(folder: string): void {
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
   }
-  // The engine follows a link, and truncates and writes the file it finds.
-  assertRegular(join(pathsOf(folder).store, 'lock.mdb'))
+  assertOwnLock(pathsOf(folder).store)
 }
 
 /**
@@ -192,6 +197,7 @@ export async function openStoreOf(
   { foldRows = foldRowsDefault, passwordFile, wasKilled = existsSync(control), ...use }: StoreUse,
 ): Promise<OpenedStore> {
   const place = storePlaceOf(data, path, passwordFile)
+  if ('folder' in place) assertOwnLock(place.folder)
   try {
     return await openStore(place, { ...machine, ...use, wasKilled, fold: { rows: foldRows } })
   } catch (error) {

@@ -7,7 +7,7 @@
  * folders of their own.
  * @module
  */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync, type Stats } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -21,6 +21,7 @@ import type { OpenStoreOptions, StorePlace } from '../../store/open.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../../store/postgres/address.ts'
 import { DatabaseError, databaseErrorOf } from '../../store/postgres/database-error.ts'
 import { CommandFailure, usage } from '../process/failure.ts'
+import { mayRead } from './file-access.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
 import { randomBytes } from '../process/system.ts'
@@ -51,12 +52,16 @@ function withoutPassword(text: string): string {
   return url.href
 }
 
-/** Each serving process reads it, more than once: a pipe would give it only to the first. */
-function readPassword(file: string): string {
+/**
+ * Each serving process reads it, more than once: a pipe would give it only to the first.
+ * @param check gets the state of the open file before it is read
+ */
+function readPassword(file: string, check?: (stats: Stats) => void): string {
   let bytes: Buffer | undefined
   try {
-    bytes = readRegular(file, passwordFileBytesMax)
-  } catch {
+    bytes = readRegular(file, passwordFileBytesMax, check)
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
     throw new CommandFailure(
       'the file of --store-password-file cannot be read: check its path, owner and mode',
     )
@@ -66,10 +71,41 @@ function readPassword(file: string): string {
   throw new CommandFailure(`the file of --store-password-file: ${expected}`)
 }
 
+/** Owners of a folder that names a database, who could have it name any file and any host. */
+const ownersOf = (data: string): readonly number[] => {
+  const { store, database } = pathsOf(data)
+  return [data, store, database].map(path => statSync(path).uid)
+}
+
+/**
+ * The database of a folder gets what is in its password file: so root's commands read for it only
+ * what its owner may read.
+ * @throws CommandFailure
+ */
+const assertReadableBy =
+  (data: string) =>
+  (stats: Stats): void => {
+    if (process.geteuid?.() !== 0 || ownersOf(data).every(owner => mayRead(owner, stats))) return
+    throw new CommandFailure(
+      `the owner of ${data} may not read the password file that it names: name it by ` +
+        '--store-password-file, or run this as that user',
+    )
+  }
+
+interface PasswordFile {
+  readonly path: string
+  /** Folder that remembers it; absent where the operator has named it. */
+  readonly rememberedBy?: string
+}
+
 /** Only the environment may put the password into the URL: every user can read arguments. */
-function passwordOf(url: string, file: string | undefined): string | undefined {
+function passwordOf(url: string, file: PasswordFile | undefined): string | undefined {
   if (file !== undefined) {
-    return readPassword(file)
+    const { path, rememberedBy } = file
+    return readPassword(
+      path,
+      rememberedBy === undefined ? undefined : assertReadableBy(rememberedBy),
+    )
   }
   const given = process.env['COFFER_STORE']
   if (given === undefined || withoutPassword(given) !== url) return undefined
@@ -81,7 +117,7 @@ function passwordOf(url: string, file: string | undefined): string | undefined {
 }
 
 /** @throws CommandFailure, which repeats nothing of the URL */
-function addressOf(url: string, file: string | undefined): DatabaseAddress {
+function addressOf(url: string, file: PasswordFile | undefined): DatabaseAddress {
   const password = passwordOf(url, file)
   try {
     return parseDatabase(url, password === '' ? undefined : password)
@@ -129,10 +165,13 @@ const writePlace = (data: string, place: DatabasePlace): void =>
 export const passwordFileOf = (data: string): string | undefined =>
   isInDatabase(data) ? readPlace(data).password_file : undefined
 
+const fileIn = (data: string, path: string): PasswordFile => ({ path, rememberedBy: data })
+
 /** @param passwordFile replaces the one that the folder names. @throws CommandFailure */
 export function readDatabase(data: string, passwordFile?: string): DatabaseAddress {
-  const { url, password_file: file } = readPlace(data)
-  return addressOf(url, passwordFile ?? file)
+  const { url, password_file: remembered } = readPlace(data)
+  if (passwordFile !== undefined) return addressOf(url, { path: passwordFile })
+  return addressOf(url, remembered === undefined ? undefined : fileIn(data, remembered))
 }
 
 /**
@@ -177,10 +216,13 @@ function placeOf({ store = '', storePasswordFile }: DatabaseOptions) {
   return { url: withoutPassword(store), file }
 }
 
+const namedFile = (path: string | undefined): PasswordFile | undefined =>
+  path === undefined ? undefined : { path }
+
 /** @throws CommandFailure */
 export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
   const { url, file } = placeOf(options)
-  return addressOf(url, file)
+  return addressOf(url, namedFile(file))
 }
 
 /** Makes the folder remember the given password file. @throws CommandFailure */
@@ -189,7 +231,7 @@ function rememberPassword(data: string, { storePasswordFile }: DatabaseOptions):
   const known = readPlace(data)
   const file = resolve(storePasswordFile)
   if (known.password_file === file) return
-  addressOf(known.url, file)
+  addressOf(known.url, { path: file })
   try {
     writePlace(data, { ...known, password_file: file })
   } catch {
@@ -207,7 +249,7 @@ export function rejoinDatabase(data: string, options: DatabaseOptions): void {
 /** @returns the address, once it is on disk. @throws CommandFailure */
 export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
   const { url, file } = placeOf(options)
-  const address = addressOf(url, file)
+  const address = addressOf(url, namedFile(file))
   writePlace(data, { url, ...(file === undefined ? {} : { password_file: file }) })
   return address
 }

@@ -66,6 +66,19 @@ function isAskedElsewhere({ group, passwd, nsswitch }: GroupFiles): boolean {
   return /[a-z]/i.test(sources.replaceAll(/\[[^\]]*\]|\b(?:files|compat|systemd)\b/g, ''))
 }
 
+/** True if the system's files say that a user is in a group; other sources are not asked. */
+export function isInGroup(uid: number, gid: number, { group, passwd }: GroupFiles): boolean {
+  const own = fieldsOf(passwd).filter(([, , user]) => user === String(uid))
+  const names = own.map(([name = '']) => name)
+  return (
+    own.some(([, , , primary]) => primary === String(gid)) ||
+    fieldsOf(group)
+      .filter(([, , number]) => number === String(gid))
+      .flatMap(([, , , members = '']) => members.split(','))
+      .some(name => name !== '' && names.includes(name.trim()))
+  )
+}
+
 /**
  * True if only that user and root are members of a group, so that its rights go to no one else.
  *

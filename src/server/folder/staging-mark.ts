@@ -15,6 +15,7 @@ import {
   readdirSync,
   rmdirSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../../lib/files.ts'
@@ -23,9 +24,19 @@ import { hasLock, lockInstance, noWait, type LockTime } from './instance-lock.ts
 import { isAnythingAt, removeFile, statsAt } from './regular-files.ts'
 
 const markName = 'coffer.staging'
+const othersMayWrite = 0o022
 const markOf = (folder: string): string => join(folder, markName)
 
-const hasMark = (folder: string): boolean => statsAt(markOf(folder))?.isFile() === true
+/**
+ * True if there is a mark, of root or of the folder's owner, who alone may write there. Anybody may
+ * put one into a folder of all, such as /tmp, and have root remove what is in it.
+ */
+function hasMark(folder: string): boolean {
+  const mark = statsAt(markOf(folder))
+  if (mark?.isFile() !== true || mark.nlink !== 1) return false
+  const { uid, mode } = statSync(folder)
+  return mark.uid === 0 || (mark.uid === uid && (mode & othersMayWrite) === 0)
+}
 
 const isFolder = (path: string): boolean => statsAt(path)?.isDirectory() === true
 
