@@ -18,6 +18,7 @@ import {
 } from './delivery-state.ts'
 import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
+import type { Turns } from './turns.ts'
 import type { StoredWebhook } from './webhook-record.ts'
 
 export interface CourierParts {
@@ -29,11 +30,7 @@ export interface CourierParts {
   readonly eventKey: KeyObject
   readonly read: (from: number, head: number) => Promise<EventBatch>
   /** Turns that all webhooks share. */
-  readonly turns: {
-    readonly take: () => boolean
-    readonly give: () => void
-    readonly taken: () => number
-  }
+  readonly turns: Turns
   /** The counts of all webhooks together. */
   readonly attempts: AttemptCounts
 }

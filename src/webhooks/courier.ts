@@ -42,8 +42,6 @@ import { liveSecrets, type StoredWebhook } from './webhook-record.ts'
 export interface Courier {
   /** Takes what was changed of its webhook. */
   readonly change: (stored: StoredWebhook) => void
-  /** Sends what may go now. */
-  readonly start: () => void
   /** Does what was ordered, reads on, sends, and writes down how far it is. */
   readonly work: (range: LogRange) => Promise<void>
   /** Sends no more. */
@@ -119,6 +117,7 @@ export function startCourier(
 ): Courier {
   const { turns, deps } = parts
   const round = beginRound(parts, stored, state)
+  const sharer = { underWay: () => round.underWay, start }
 
   const step = nextFlight(async () => {
     const untilMs = deps.elapsedMs() + catchUpMsMax
@@ -151,7 +150,7 @@ export function startCourier(
     const nowMs = deps.now()
     if (isStill || nowMs < round.pausedUntilMs) return
     for (const delivery of round.lanes.ready(nowMs)) {
-      if (round.underWay >= deliveriesPerWebhookMax || !turns.take()) return
+      if (round.underWay >= deliveriesPerWebhookMax || !turns.take(sharer)) return
       void deliver(delivery)
     }
   }
@@ -165,7 +164,6 @@ export function startCourier(
       round.stored = next
       round.isDisabling = false
     },
-    start,
     work(range) {
       round.range = range
       return step()

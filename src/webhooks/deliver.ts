@@ -15,6 +15,7 @@ import type { CourierParts } from './courier-round.ts'
 import { noAttempts, sumOf, type DeliveryFigures } from './delivery-figures.ts'
 import { readState } from './delivery-state.ts'
 import { makeEventReader } from './read-events.ts'
+import { makeTurns } from './turns.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
 
 export interface Deliverer {
@@ -36,27 +37,6 @@ export async function* storedWebhooks({ store, keys }: Pick<Deps, 'store' | 'key
     for (const row of rows) yield unsealWebhook(keys, row)
     before = rows.at(-1)?.ordinal
     if (before === undefined || rows.length < webhookRowsStep) return
-  }
-}
-
-/** The turns that all webhooks share; who had none begins as soon as one is given back. */
-function makeTurns(startAll: () => void): CourierParts['turns'] {
-  let taken = 0
-  let isWanted = false
-  return {
-    take() {
-      isWanted ||= taken >= deliveriesMax
-      if (taken >= deliveriesMax) return false
-      taken += 1
-      return true
-    },
-    give() {
-      taken -= 1
-      if (!isWanted) return
-      isWanted = false
-      startAll()
-    },
-    taken: () => taken,
   }
 }
 
@@ -87,13 +67,12 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
   const { store } = deps
   let couriers = new Map<string, Known>()
   let generation: number | undefined
-  const startAll = (): void => couriers.forEach(({ courier }) => courier.start())
   const parts: CourierParts = {
     deps,
     send,
     eventKey: eventKeyOf(deps),
     read: makeEventReader(deps),
-    turns: makeTurns(startAll),
+    turns: makeTurns(deliveriesMax),
     attempts: noAttempts(),
   }
   let disabled = 0

@@ -1,0 +1,54 @@
+/**
+ * Turns to send that all webhooks share. One that is given back goes to the webhook that has the
+ * fewest of those that wait: so receivers that hold their turns for long, however many they are,
+ * leave the others as many as they have themselves.
+ * @module
+ */
+
+export interface Sharer {
+  /** Number of turns that it has. */
+  readonly underWay: () => number
+  /** Takes what it can use. */
+  readonly start: () => void
+}
+
+export interface Turns {
+  /** @returns false if all are taken; then the sharer is started once one is given back */
+  readonly take: (sharer: Sharer) => boolean
+  readonly give: () => void
+  readonly taken: () => number
+}
+
+export function makeTurns(turnsMax: number): Turns {
+  const waiting = new Set<Sharer>()
+  let taken = 0
+
+  function takeNext(): Sharer | undefined {
+    let next: Sharer | undefined
+    for (const each of waiting) {
+      if (next === undefined || each.underWay() < next.underWay()) next = each
+    }
+    if (next !== undefined) waiting.delete(next)
+    return next
+  }
+
+  return {
+    take(sharer) {
+      if (taken >= turnsMax) {
+        waiting.add(sharer)
+        return false
+      }
+      taken += 1
+      return true
+    },
+    give() {
+      taken -= 1
+      while (taken < turnsMax) {
+        const next = takeNext()
+        if (next === undefined) return
+        next.start()
+      }
+    },
+    taken: () => taken,
+  }
+}
