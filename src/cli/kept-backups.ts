@@ -68,10 +68,14 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
   throw new CommandFailure(`${future}: set the clock, or name the backup that you mean`)
 }
 
-/** @param createdAt from the sealed beginning of that backup */
-export const isNamedByInstant = (path: string, createdAt: string): boolean =>
-  Math.abs(Date.parse(createdAt) - (backupInstantOf(basename(path)) ?? Number.NaN)) <=
-  backupNameMsMax
+/**
+ * A backup begins behind the instant in its name, so that none is older than it is named.
+ * @param createdAt from the sealed beginning of that backup
+ */
+export function isNamedByInstant(path: string, createdAt: string): boolean {
+  const behindMs = Date.parse(createdAt) - (backupInstantOf(basename(path)) ?? Number.NaN)
+  return behindMs >= 0 && behindMs <= backupNameMsMax
+}
 
 /**
  * Names are not sealed, but the instant inside is: a user who can write to the place without having

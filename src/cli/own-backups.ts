@@ -3,7 +3,8 @@
  * long they are and when they were made.
  *
  * A name proves nothing. A program that may only add files, or another vault with the same place,
- * could otherwise keep a server from making backups, and have it remove those that it made.
+ * could otherwise keep a server from making backups, and have it remove those that it made. Copies
+ * of a backup under further names count once.
  * @module
  */
 import { backupStartBytes, readStart } from '../server/backup/backup-file.ts'
@@ -17,25 +18,28 @@ export interface OwnBackups {
   readonly nowMs: number
 }
 
-async function isOwn(
+/** Returns what the copies of a backup share; undefined if it is no own one. */
+async function ownSalt(
   { place, masterKey }: OwnBackups,
   { name, bytes }: DatedFile,
-): Promise<boolean> {
+): Promise<string | undefined> {
   try {
     const start = await place.readStart(name, backupStartBytes)
-    const { state, manifest } = readStart(start, bytes, masterKey)
+    const { state, manifest, salt } = readStart(start, bytes, masterKey)
     const madeAt = state === 'complete' ? manifest?.created_at : undefined
-    return madeAt !== undefined && isNamedByInstant(name, madeAt)
+    return madeAt !== undefined && isNamedByInstant(name, madeAt) ? salt : undefined
   } catch {
     // Removed meanwhile, or not to be read, as in a bucket that archives: it proves nothing.
-    return false
+    return undefined
   }
 }
 
 /** Returns the time of the newest one, Unix time in milliseconds. @throws CommandFailure */
 export async function newestOwnMs(own: OwnBackups): Promise<number | undefined> {
   const past = datedFilesOf(await own.place.list()).filter(each => each.instantMs <= own.nowMs)
-  for (const file of past) if (await isOwn(own, file)) return file.instantMs
+  for (const file of past) {
+    if ((await ownSalt(own, file)) !== undefined) return file.instantMs
+  }
   return undefined
 }
 
@@ -48,11 +52,14 @@ export async function surplusIn(own: OwnBackups, keep: number): Promise<readonly
   const files = datedFilesOf(await own.place.list())
   const future = files.filter(({ instantMs }) => instantMs > own.nowMs)
   const past = files.slice(future.length)
-  let kept = 0
+  const kept = new Set<string>()
   const surplus: string[] = []
   for (const file of [...past, ...future]) {
-    if (kept === keep) surplus.push(file.name)
-    else if (await isOwn(own, file)) kept += 1
+    if (kept.size === keep) surplus.push(file.name)
+    else {
+      const salt = await ownSalt(own, file)
+      if (salt !== undefined) kept.add(salt)
+    }
   }
   return surplus
 }

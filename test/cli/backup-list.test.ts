@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -15,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { backupNameOf } from '../../src/server/backup/backup-place.ts'
 import { runCoffer, type Ended } from '../support/coffer-process.ts'
+import { writeDatedBackup } from '../support/dated-backup.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { hasMoto, motoMissing, startMoto, type Moto } from '../support/moto.ts'
 
@@ -130,6 +132,15 @@ describe('a restore of the newest', () => {
     expectRefused(await restore('--latest', renamed), 1, says)
     const trial = ['restore', '--latest', renamed, '--verify-only', ...key]
     expectRefused(await runCoffer([...trial, '--data', join(root, 'restored')]), 1, says)
+  }, 300_000)
+
+  // proves E8.8
+  test('refuses one that is a minute older than its name says', async () => {
+    const folder = join(root, 'a-minute')
+    mkdirSync(folder)
+    const name = writeDatedBackup(folder, key[1] ?? '', Date.now() - 300_000)
+    renameSync(join(folder, name), join(folder, backupNameOf(Date.now() - 240_000)))
+    expectRefused(await restore('--latest', folder), 1, 'and not of when its name says')
   }, 300_000)
 
   test('is refused beside a file, without any, in an empty folder and for the future', async () => {

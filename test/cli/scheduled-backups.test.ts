@@ -149,6 +149,30 @@ describe('a server that makes backups of itself', () => {
     expect(readdirSync(folder)).toContain(own)
   }, 300_000)
 
+  // proves E28.2
+  test('counts copies of one of its own backups once', async () => {
+    const folder = temporaryFolder()
+    const [older, newer] = [ownIn(folder, 50), ownIn(folder, 30)]
+    // Names within the hour before its instant are those that a slow start might have given.
+    const copies = [1, 2, 3].map(minutes => agoOf(30 * hour + minutes * 60_000))
+    for (const name of copies) cpSync(join(folder, newer), join(folder, name))
+    const server = await serve(folder, '--backup-every', '3h', '--backup-keep', '3')
+    await until(async () => (await madeBy(server)) === 1)
+    const [made] = (await end(server)).filter(({ event }) => event === 'backup_made')
+    expect(made).toMatchObject({ removed: 0 })
+    expect(readdirSync(folder)).toContain(older)
+  }, 300_000)
+
+  // proves E28.2
+  test('counts no copy under a name of later than it is', async () => {
+    const folder = temporaryFolder()
+    const own = ownIn(folder, 1.9)
+    cpSync(join(folder, own), join(folder, agoOf(hour)))
+    const server = await serve(folder, '--backup-every', '90m')
+    await until(async () => (await madeBy(server)) === 1)
+    await end(server)
+  }, 300_000)
+
   test('removes what lies behind the last one to keep, whoever put it there', async () => {
     const folder = temporaryFolder()
     ownIn(folder, 30)

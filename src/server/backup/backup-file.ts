@@ -197,6 +197,8 @@ export interface BackupStart {
   readonly state: 'complete' | 'cut' | Refusal
   /** Present if the beginning opens. */
   readonly manifest?: Manifest
+  /** Present if the master key is that of the backup; copies of one file have the same. */
+  readonly salt?: string
 }
 
 /** Length of the whole file with this manifest. */
@@ -229,7 +231,8 @@ export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Arra
   const found = openHead(start.subarray(0, headBytes), masterKey)
   if (typeof found === 'string') return { state: found }
   try {
-    return openStart(start, bytes, found)
+    const salt = hexOf(found.head.subarray(magic.length, checkAt))
+    return { ...openStart(start, bytes, found), salt }
   } finally {
     found.key.fill(0)
   }
