@@ -4,6 +4,7 @@
  * tlog-witness, "add-checkpoint".
  * @module
  */
+import { equalBytes } from '../lib/bytes.ts'
 import { checkpointIn, readCheckpoint } from './checkpoint.ts'
 import { rootOf, emptyFrontier } from './merkle-tree.ts'
 import type { NoteKey, NoteSigner } from './note-keys.ts'
@@ -59,7 +60,9 @@ export function decideWitness(
   }
   const known = newest(origin)
   const seen = known === undefined ? emptyTree : (checkpointIn(known) ?? emptyTree)
-  if (request.seen !== seen.size) {
+  const isOfSize = seen.size === checkpoint.size && request.proof.length === 0
+  const isOtherRoot = isOfSize && !equalBytes(seen.root, checkpoint.root)
+  if (request.seen !== seen.size || isOtherRoot) {
     return { status: 409, body: `${seen.size}\n`, type: seenSizeType, origin }
   }
   if (!isConsistent(seen, checkpoint, request.proof)) {

@@ -83,8 +83,10 @@ function makeAsk(deps: AskDeps, send: Send, { key, destination }: KnownWitness) 
       sent = await post(checkpoint)
     }
     if ('failure' in sent) return 'failed'
-    // Put back and grown again, a log has the size for it, and no proof.
-    if (sent.status === 422) return 'diverged'
+    // Put back and grown again, a log has the size for it, and no proof; or the very size, and
+    // another root.
+    const isOtherRoot = sent.status === 409 && seen === checkpoint.size
+    if (sent.status === 422 || isOtherRoot) return 'diverged'
     const opened = openNote(noteFor(deps, checkpoint) + textOf(sent), [key])
     if (sent.status !== 200 || opened.fault !== undefined) return 'refused'
     seen = checkpoint.size

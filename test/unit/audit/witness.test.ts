@@ -85,7 +85,7 @@ describe('a witness', () => {
 
   test.each([
     ['a fork', { seen: 20, proof: proofOf(20, 30), note: noteOf(30, log, treeHash(leavesOf(31))) }],
-    ['another root of one size', { seen: 20, proof: [], note: noteOf(20, log, treeHash(leaves)) }],
+    ['one size with a proof', { seen: 20, proof: proofOf(19, 20), note: noteOf(20) }],
     ['no proof', { seen: 20, proof: [], note: noteOf(30) }],
     ['the proof of another size', { seen: 20, proof: proofOf(19, 30), note: noteOf(30) }],
   ])('refuses %s', (_, request) => {
@@ -94,9 +94,16 @@ describe('a witness', () => {
     expect([status, cosigned]).toEqual([422, undefined])
   })
 
+  test('refuses another root of the size that it has cosigned', () => {
+    const known = ask({ seen: 0, proof: [], note: noteOf(20) }).cosigned
+    const request = { seen: 20, proof: [], note: noteOf(20, log, treeHash(leaves)) }
+    expect(ask(request, known)).toMatchObject({ status: 409, body: '20\n' })
+    expect(ask(request, known).cosigned).toBeUndefined()
+  })
+
   test('refuses a proof of a first checkpoint, and an empty log with a root', () => {
     expect(ask({ seen: 0, proof: [treeHash([])], note: noteOf(3) }).status).toBe(422)
-    expect(ask({ seen: 0, proof: [], note: noteOf(0, log, treeHash(leaves)) }).status).toBe(422)
+    expect(ask({ seen: 0, proof: [], note: noteOf(0, log, treeHash(leaves)) }).status).toBe(409)
     expect(ask({ seen: 0, proof: [], note: noteOf(0) }).status).toBe(200)
   })
 
