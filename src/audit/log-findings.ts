@@ -52,6 +52,8 @@ const unknownReasons = {
   unsigned_tail: 'no checkpoint covers the entries from here on yet',
   pruned: 'entries before this one were pruned: their tree is known, they themselves are not there',
   pinned_pruned: 'the pinned checkpoint is of a time whose entries were pruned',
+  kept_before:
+    'checkpoints that were kept before the one of this size were not compared: there are too many',
   older_signatures: 'checkpoints of before the trusted key: their signatures were not checked',
 } as const
 

@@ -8,7 +8,7 @@
  * @module
  */
 import { equalBytes } from '../lib/bytes.ts'
-import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { checkpointIn, readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { readAnnouncement, type KeyAnnouncement } from './day-keys.ts'
 import { faultOf, isFault, type LogFault, type NoteNumber } from './log-findings.ts'
 import type { NoteKey } from './note-keys.ts'
@@ -124,6 +124,11 @@ export interface PinnedNote {
   readonly note: string
   /** Witness whose statement is enough; absent where a key of the log must have signed. */
   readonly witness?: NoteKey | undefined
+  /**
+   * Smaller ones that were kept as well: a log that was put back, and has grown beyond all of them,
+   * agrees with its own new one. Those before the trusted key are passed over.
+   */
+  readonly earlier?: readonly string[]
 }
 
 interface Heads {
@@ -131,6 +136,26 @@ interface Heads {
   readonly heads: readonly LogHead[]
   /** Checkpoints before the trusted key, which it cannot vouch for. */
   readonly older: number
+}
+
+/** Opens what the reader had kept. */
+function openPinned(
+  { note, witness, earlier = [] }: PinnedNote,
+  keys: readonly [KeyOfDay, ...KeyOfDay[]],
+): Heads | LogFault {
+  const newest =
+    witness === undefined ? openHead(note, 'pinned', keys) : openWitnessed(note, witness, keys[0])
+  if (isFault(newest)) return newest
+  const heads = [newest]
+  const isOfKeys = (text: string): boolean =>
+    keys[0].sequence < (checkpointIn(text)?.size ?? Number.POSITIVE_INFINITY)
+  const known = earlier.filter(isOfKeys)
+  for (const text of known) {
+    const head = openHead(text, 'pinned', keys)
+    if (isFault(head)) return head
+    heads.push(head)
+  }
+  return { heads, older: earlier.length - known.length }
 }
 
 /**
@@ -157,13 +182,9 @@ export function readHeads(
   const older = texts.length - heads.length
   const handover = findHandover(heads, keys)
   if (handover !== undefined) return handover
-  if (pinned !== undefined) {
-    const { note, witness } = pinned
-    const head =
-      witness === undefined ? openHead(note, 'pinned', keys) : openWitnessed(note, witness, keys[0])
-    if (isFault(head)) return head
-    heads.push(head)
-    heads.sort((a, b) => a.size - b.size)
-  }
-  return findFork(heads) ?? { heads, older }
+  if (pinned === undefined) return findFork(heads) ?? { heads, older }
+  const kept = openPinned(pinned, keys)
+  if (isFault(kept)) return kept
+  const all = [...heads, ...kept.heads].toSorted((a, b) => a.size - b.size)
+  return findFork(all) ?? { heads: all, older: older + kept.older }
 }

@@ -131,7 +131,7 @@ function listUnknown(
   { size, agreedSize }: { readonly size: number; readonly agreedSize: number },
 ): LogUnknown[] {
   const unknown: LogUnknown[] = []
-  const kept = heads.find(({ note }) => note === 'pinned')
+  const kept = heads.findLast(({ note }) => note === 'pinned')
   if (older > 0) unknown.push(unknownOf('older_signatures', 0))
   if (pruned.size > 0) unknown.push(unknownOf('pruned', pruned.size))
   if (kept !== undefined && kept.size < pruned.size) {

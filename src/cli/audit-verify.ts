@@ -4,8 +4,10 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
+import { checkpointIn } from '../audit/checkpoint.ts'
+import type { PinnedNote } from '../audit/log-heads.ts'
 import { parseVerifierKey, type NoteKey } from '../audit/note-keys.ts'
-import type { LogFault } from '../audit/log-findings.ts'
+import { unknownOf, type LogFault } from '../audit/log-findings.ts'
 import { bundlesFrom } from '../audit/read-log.ts'
 import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
 import { verifyLog, type LeafBundle, type LogVerdict } from '../audit/verify-log.ts'
@@ -47,12 +49,21 @@ function readPinned(file: string): string {
   throw usage(`--pinned: expected a checkpoint of at most ${pinnedNoteBytesMax} bytes`)
 }
 
-/** Reads the checkpoint that was kept elsewhere: in a file, or the newest one of a bucket. */
-async function findPinned(place: string, origin: string): Promise<string> {
-  if (!place.startsWith(addressPrefix)) return readPinned(place)
-  const newest = await openCheckpointPlace(place, wallMs).newest(origin)
-  if (newest !== undefined) return newest
-  throw new CommandFailure(`--pinned: there is no checkpoint of this log at ${place}`)
+/** What was kept elsewhere; `unread` is the size before which a bucket has more. */
+interface Pinned extends PinnedNote {
+  readonly unread?: number
+}
+
+/** Reads the checkpoint that was kept elsewhere: in a file, or all of a bucket. */
+async function findPinned(place: string, origin: string): Promise<Pinned> {
+  if (!place.startsWith(addressPrefix)) return { note: readPinned(place) }
+  const { notes, isAll } = await openCheckpointPlace(place, wallMs).kept(origin)
+  const [note, ...earlier] = notes
+  if (note === undefined) {
+    throw new CommandFailure(`--pinned: there is no checkpoint of this log at ${place}`)
+  }
+  const oldest = checkpointIn(notes.at(-1) ?? note)?.size ?? 0
+  return { note, earlier, ...(isAll ? {} : { unread: oldest }) }
 }
 
 async function verify(
@@ -65,9 +76,11 @@ async function verify(
     const kept =
       pinned === undefined
         ? undefined
-        : { note: await findPinned(pinned, chain.trusted.key.name), witness }
+        : { ...(await findPinned(pinned, chain.trusted.key.name)), witness }
     const verdict = await verifyLog({ ...chain, pruned: log.pruned, bundles, pinned: kept })
-    if (verdict.fault !== undefined || verdict.agreed > 0) return verdict
+    const more = kept?.unread === undefined ? [] : [unknownOf('kept_before', kept.unread)]
+    const told = { ...verdict, unknown: [...verdict.unknown, ...more] }
+    if (told.fault !== undefined || told.agreed > 0) return told
     throw new CommandFailure('no checkpoint of this key covers any entry: nothing is proved')
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error

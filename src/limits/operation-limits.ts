@@ -171,8 +171,8 @@ export const coverBytes = 64 * 1_024
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 /**
- * decision: largest gap between the name of a backup and its own instant, both by one clock: the
- * process that makes it has to start.
+ * decision: longest time between the instant in the name of a backup and its own, both by one clock:
+ * the process that makes it has to start.
  */
 export const backupNameMsMax = 3_600_000
 
@@ -331,5 +331,9 @@ export const logBudgetWarnShare = 0.8
 export const webhookBehindEntries = 10_000
 /** decision: a line of an export; the last one has a checkpoint for each hour of years. */
 export const exportLineCharsMax = 64 * 1_024 * 1_024
+/** decision: checkpoints in a bucket that are compared with a log: ten weeks of one a minute. */
+export const keptCheckpointsMax = 100_000
+/** decision: those that are read at once; an answer takes some 20 ms. */
+export const keptReadsAtOnce = 32
 /** decision: a checkpoint with many signatures. */
 export const pinnedNoteBytesMax = 64 * 1_024

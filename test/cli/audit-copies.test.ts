@@ -44,12 +44,12 @@ const clientOf = () =>
     bucket,
   })
 
-const listKept = async (): Promise<string[]> =>
-  ((await clientOf().list({ prefix: 'vault-1/' })).contents ?? []).map(({ key }) => key)
+const listKept = async (prefix = 'vault-1/'): Promise<string[]> =>
+  ((await clientOf().list({ prefix })).contents ?? []).map(({ key }) => key)
 
 /** Sizes of the logs that are kept, in the order of the service. */
-const sizesKept = async (): Promise<number[]> =>
-  (await listKept()).map(key => Number(/-(\d+)\.note$/.exec(key)?.[1]))
+const sizesKept = async (prefix?: string): Promise<number[]> =>
+  (await listKept(prefix)).map(key => Number(/-(\d+)-\w+\.note$/.exec(key)?.[1]))
 
 /** Number of entries in a log. */
 async function sizeOf(data: string): Promise<number> {
@@ -68,8 +68,16 @@ const serve = (data: string, to = place, ...more: readonly string[]) => {
   return startCoffer([...words, ...more], { env: credentials })
 }
 
-const verify = (data: string) =>
-  runCoffer(['audit', 'verify', '--data', data, '--pinned', place], { env: credentials })
+const verify = (data: string, at = place) =>
+  runCoffer(['audit', 'verify', '--data', data, '--pinned', at], { env: credentials })
+
+/** Serves until one more checkpoint is kept. */
+async function serveOnce(data: string, name: string): Promise<void> {
+  const before = (await listKept(`${name}/`)).length
+  const server = await serve(data, `s3://${bucket}/${name}`)
+  await until(async () => (await listKept(`${name}/`)).length > before)
+  expect(await server.end('SIGTERM')).toBe(0)
+}
 
 describe.skipIf(!hasMoto)('checkpoints in a bucket', () => {
   // proves S94
@@ -97,6 +105,50 @@ describe.skipIf(!hasMoto)('checkpoints in a bucket', () => {
     const { exitCode, stderr } = await verify(data)
     expect(exitCode).toBe(1)
     expect(stderr).toContain('the log ends here, before what was signed or announced')
+  }, 300_000)
+
+  // proves S94
+  test('show that a folder was put back, also once it has grown beyond all of them', async () => {
+    const data = await initIn('grown')
+    const name = 'vault-2'
+    await serveOnce(data, name)
+    const older = join(temporaryFolder(), 'older')
+    cpSync(data, older, { recursive: true })
+    await serveOnce(data, name)
+    const whole = await verify(data, `s3://${bucket}/${name}`)
+    expect(whole).toMatchObject({ exitCode: 0, stderr: '' })
+    const [lost = 0] = await sizesKept(`${name}/`)
+    rmSync(data, { recursive: true })
+    cpSync(older, data, { recursive: true })
+    while (((await sizesKept(`${name}/`))[0] ?? 0) <= lost) await serveOnce(data, name)
+    const { exitCode, stderr } = await verify(data, `s3://${bucket}/${name}`)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('checkpoint pinned: ')
+  }, 300_000)
+
+  // proves S94
+  test('are refused where others were put among them, or in their place', async () => {
+    const data = await initIn('covered')
+    const name = 'vault-3'
+    await serveOnce(data, name)
+    await serveOnce(data, name)
+    const [newest = '', first = ''] = await listKept(`${name}/`)
+    const note = await clientOf().file(first).text()
+    const log = newest.slice(0, newest.lastIndexOf('/'))
+    for (const key of [newest, `${log}/000000000000000-281474976710655.note`, `${log}/0`]) {
+      const kept = key === newest ? await clientOf().file(newest).text() : undefined
+      await clientOf().write(key, note)
+      const { exitCode, stderr } = await verify(data, `s3://${bucket}/${name}`)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain(`s3://${bucket}/${key} is no checkpoint of what its name says`)
+      if (kept === undefined) await clientOf().delete(key)
+      else await clientOf().write(key, kept)
+    }
+    expect((await verify(data, `s3://${bucket}/${name}`)).exitCode).toBe(0)
+    // As the first servers named them.
+    await clientOf().delete(first)
+    await clientOf().write(first.replace(/-\w+\.note$/, '.note'), note)
+    expect((await verify(data, `s3://${bucket}/${name}`)).exitCode).toBe(0)
   }, 300_000)
 
   test('of another log are not taken', async () => {

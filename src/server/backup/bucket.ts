@@ -42,8 +42,8 @@ interface BucketEntry {
 
 export interface Bucket {
   readonly has: (key: string) => Promise<boolean>
-  /** Returns the first key of this prefix, in the order of their bytes. */
-  readonly first: (prefix: string) => Promise<string | undefined>
+  /** Returns the first keys of this prefix, in the order of their bytes, without another slash. */
+  readonly first: (prefix: string, keysMax: number) => Promise<readonly string[]>
   /** Lists entries with keys of this prefix, without another slash behind it. */
   readonly list: (prefix: string) => Promise<readonly BucketEntry[]>
   /**
@@ -209,20 +209,29 @@ async function readFirst(file: Bun.S3File, bytesMax: number): Promise<Uint8Array
   return Buffer.concat(pieces).subarray(0, bytesMax)
 }
 
-/** @throws CommandFailure if there are more than `bucketEntriesMax` */
-async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
+/** Lists entries in the order of their keys, page by page, until there are so many. */
+async function listFirst(
+  client: Bun.S3Client,
+  prefix: string,
+  entriesMax: number,
+): Promise<readonly BucketEntry[]> {
   const listed: BucketEntry[] = []
   for (let startAfter: string | undefined; ;) {
     const from = startAfter === undefined ? {} : { startAfter }
     const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
     listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
     startAfter = listed.at(-1)?.key
-    if (listed.length > bucketEntriesMax) {
-      const expected = `expected at most ${bucketEntriesMax} files below the prefix of backups`
-      throw new CommandFailure(`the bucket lists more: ${expected}`)
-    }
-    if (isTruncated !== true || contents.length === 0) return listed
+    const isEnd = isTruncated !== true || contents.length === 0
+    if (isEnd || listed.length >= entriesMax) return listed.slice(0, entriesMax)
   }
+}
+
+/** @throws CommandFailure if there are more than `bucketEntriesMax` */
+async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
+  const listed = await listFirst(client, prefix, bucketEntriesMax + 1)
+  if (listed.length <= bucketEntriesMax) return listed
+  const expected = `expected at most ${bucketEntriesMax} files below the prefix of backups`
+  throw new CommandFailure(`the bucket lists more: ${expected}`)
 }
 
 /**
@@ -241,8 +250,8 @@ export function openBucket(bucket: string): Bucket {
         const { contents = [] } = await client.list({ prefix: key, maxKeys: 1 })
         return contents[0]?.key === key
       }),
-    first: prefix =>
-      ask(async () => (await client.list({ prefix, maxKeys: 1 })).contents?.[0]?.key),
+    first: (prefix, keysMax) =>
+      ask(async () => (await listFirst(client, prefix, keysMax)).map(({ key }) => key)),
     put: (key, body, nowMs) => putSmall(access, { bucket, key, body, nowMs }),
     list: prefix => ask(() => listAll(client, prefix)),
     upload: (key, path, progress) =>

@@ -64,6 +64,19 @@ describe('entries that were tampered with', () => {
     })
   })
 
+  test('put back and grown on: only a pinned one of before shows it', async () => {
+    const grown = writeHistory(3, 20, 'other')
+    const newest = { note: grown.noteAt(size, 2) }
+    expect((await verifyChanged(grown, () => ({ pinned: newest }))).fault).toBeUndefined()
+    const pinned = { ...newest, earlier: [honest.noteAt(7, 0)] }
+    const verdict = await verifyChanged(grown, () => ({ pinned }))
+    expect(verdict.fault).toMatchObject({ fault: 'root_differs', below: 7, note: 'pinned' })
+    const whole = await verifyChanged(honest, () => ({
+      pinned: { note: honest.noteAt(size, 2), earlier: [honest.noteAt(7, 0)] },
+    }))
+    expect(whole.fault).toBeUndefined()
+  })
+
   test('removed with the announcement of a key that is still in the chain', async () => {
     const verdict = await verifyChanged(honest, ({ bundles, checkpoints }) => {
       bundles.splice(40)

@@ -120,6 +120,22 @@ describe('a log as it was written', () => {
     ])
   })
 
+  test('is verified from a later key on by what was kept since', async () => {
+    const [second, ...later] = honest.announced
+    const verify = (note: string, ...earlier: readonly string[]) =>
+      verifyChanged(honest, () => ({
+        trusted: { key: daySigner(1).key, sequence: second?.sequence ?? 0 },
+        announced: later,
+        pinned: { note, earlier },
+      }))
+    const kept = honest.noteAt(second?.sequence ?? 0, 0)
+    const verdict = await verify(honest.noteAt(size, 2), kept)
+    expect([verdict.fault, unknownOf(verdict)]).toEqual([undefined, [['older_signatures', 0]]])
+    expect((await verify(kept)).fault).toMatchObject({ fault: 'unsigned', note: 'pinned' })
+    const unsigned = honest.noteAt((second?.sequence ?? 0) + 1, 0)
+    expect((await verify(honest.noteAt(size, 2), unsigned)).fault?.fault).toBe('unsigned')
+  })
+
   test('is read no further than its first fault', async () => {
     let read = 0
     async function* counted() {
