@@ -107,7 +107,7 @@ describe.skipIf(!hasMoto)('checkpoints in a bucket', () => {
     expect(stderr).toContain('the log ends here, before what was signed or announced')
   }, 300_000)
 
-  // proves S94
+  // proves S94, E28.3
   test('show that a folder was put back, also once it has grown beyond all of them', async () => {
     const data = await initIn('grown')
     const name = 'vault-2'
@@ -126,7 +126,7 @@ describe.skipIf(!hasMoto)('checkpoints in a bucket', () => {
     expect(stderr).toContain('checkpoint pinned: ')
   }, 300_000)
 
-  // proves S94
+  // proves S94, E28.3
   test('are refused where others were put among them, or in their place', async () => {
     const data = await initIn('covered')
     const name = 'vault-3'

@@ -130,7 +130,7 @@ function startAsker() {
   return { server, told: () => told }
 }
 
-// proves S7
+// proves S7, E12.26
 test.skipIf(!isRoot)(
   'a password file that the owner of the folder names is read if he may read it',
   async () => {
@@ -153,7 +153,7 @@ test.skipIf(!isRoot)(
   },
 )
 
-// proves S7
+// proves S7, E12.26
 test.skipIf(!isRoot)('a folder that the owner of a vault has named is not removed', async () => {
   const data = copyOfVault()
   chownSync(data, otherUser, otherUser)
