@@ -27,7 +27,7 @@ export const entryLine = ({ sequence, salt, line }: LoggedEntry): string =>
 export const endLine = ({ checkpoints }: PublicLog): string => JSON.stringify({ checkpoints })
 
 const hexText = /^(?:[0-9a-f]{2})*$/
-const entryShape = /^\{"sequence":(\d{1,15}),"salt":"([0-9a-f]{32})","entry":(\{.*\})\}$/su
+const entryShape = /^\{"sequence":(0|[1-9]\d{0,14}),"salt":"([0-9a-f]{32})","entry":(\{.*\})\}$/su
 
 const notExported = (file: string) =>
   new CommandFailure(`${file} is no whole export of an audit log: make it by coffer audit export`)

@@ -219,6 +219,8 @@ describe('coffer audit export', () => {
       ['added with a blank', lines.toSpliced(5, 0, `${forged} `)],
       ['added before the last', lines.toSpliced(-2, 0, ` ${forged}`)],
       ['added to the head', [head, ...lines.slice(1)]],
+      // No JSON, for another reader.
+      ['a sequence with a zero', lines.map(line => line.replace('{"sequence":', '{"sequence":0'))],
       [
         'without checkpoints',
         lines.map(line => line.replace(/"checkpoints":.*/, '"checkpoints":[]}')),

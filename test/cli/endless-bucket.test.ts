@@ -35,7 +35,7 @@ function endless(first: string, told: (bytes: number) => void): ReadableStream {
   })
 }
 
-type Behaviour = 'pages' | 'page' | 'file'
+type Behaviour = 'pages' | 'page' | 'same page' | 'file'
 let behaviour: Behaviour
 let taken = 0
 let pages = 0
@@ -53,6 +53,7 @@ function answer({ url, method }: Request): Response {
     return new Response(list(false, `${prefix}coffer-20260101T000000Z.backup`))
   }
   pages += 1
+  if (behaviour === 'same page') return new Response(list(true, `${prefix}always`))
   const keys = Array.from({ length: 1_000 }, (_, at) => `${prefix}${pages}-${at}`)
   return new Response(list(true, ...keys))
 }
@@ -89,6 +90,18 @@ describe('a bucket without an end', () => {
       const ended = await run('pages', 'backup', 'list', 's3://bucket/p', ...words)
       expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
       expect(ended.stderr).toMatch(/^coffer: the bucket lists more: expected at most [^\n]+\n$/)
+    },
+    msMax,
+  )
+
+  // proves E28.1
+  test(
+    'that has always the same page is asked for it twice',
+    async () => {
+      pages = 0
+      const ended = await run('same page', 'backup', 'list', 's3://bucket/p', ...words)
+      expect([ended.exitCode, ended.stdout, pages]).toEqual([1, '', 2])
+      expect(ended.stderr).toMatch(/^coffer: the S3 service answers more than any backup [^\n]+\n$/)
     },
     msMax,
   )

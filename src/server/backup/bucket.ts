@@ -220,7 +220,10 @@ async function listFirst(
     const from = startAfter === undefined ? {} : { startAfter }
     const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
     listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
-    startAfter = listed.at(-1)?.key
+    const last = listed.at(-1)?.key
+    // A service that goes on with the same names would be asked until there are very many.
+    if (isTruncated === true && last === startAfter) throw endless()
+    startAfter = last
     const isEnd = isTruncated !== true || contents.length === 0
     if (isEnd || listed.length >= entriesMax) return listed.slice(0, entriesMax)
   }
