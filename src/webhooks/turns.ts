@@ -5,7 +5,7 @@
  * @module
  */
 
-export interface Sharer {
+interface Sharer {
   /** Number of turns that it has. */
   readonly underWay: () => number
   /** Takes what it can use. */

@@ -26,7 +26,7 @@ import {
 import { CommandFailure } from '../process/failure.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
 
-export interface KeptCheckpoints {
+interface KeptCheckpoints {
   /** In the order of their sizes, the greatest first. */
   readonly notes: readonly string[]
   /** False if there are smaller ones, which were not read. */
