@@ -49,8 +49,8 @@ function readPinned(file: string): string {
   throw usage(`--pinned: expected a checkpoint of at most ${pinnedNoteBytesMax} bytes`)
 }
 
-/** What was kept elsewhere; `unread` is the size before which a bucket has more. */
 interface Pinned extends PinnedNote {
+  /** Size of the oldest that was read, where a bucket has more. */
   readonly unread?: number
 }
 

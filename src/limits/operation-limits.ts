@@ -171,8 +171,8 @@ export const coverBytes = 64 * 1_024
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 /**
- * decision: longest time between the instant in the name of a backup and its own, both by one clock:
- * the process that makes it has to start.
+ * decision: longest time between the instant in the name of a backup and its own, both by one
+ * clock: the process that makes it has to start.
  */
 export const backupNameMsMax = 3_600_000
 

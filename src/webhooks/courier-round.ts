@@ -18,7 +18,7 @@ import {
 } from './delivery-state.ts'
 import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
-import type { Turns } from './turns.ts'
+import type { SendTurns } from './turns.ts'
 import type { StoredWebhook } from './webhook-record.ts'
 
 export interface CourierParts {
@@ -29,8 +29,8 @@ export interface CourierParts {
   readonly send: Send
   readonly eventKey: KeyObject
   readonly read: (from: number, head: number) => Promise<EventBatch>
-  /** Turns that all webhooks share. */
-  readonly turns: Turns
+  /** SendTurns that all webhooks share. */
+  readonly turns: SendTurns
   /** The counts of all webhooks together. */
   readonly attempts: AttemptCounts
 }

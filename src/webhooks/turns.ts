@@ -1,7 +1,7 @@
 /**
- * Turns to send that all webhooks share. One that is given back goes to the webhook that has the
- * fewest of those that wait: so receivers that hold their turns for long, however many they are,
- * leave the others as many as they have themselves.
+ * The turns to send that all webhooks share. One that is given back goes to the webhook that has
+ * the fewest of those that wait: so receivers that hold their turns for long, however many they
+ * are, leave the others as many as they have themselves.
  * @module
  */
 
@@ -12,14 +12,14 @@ interface Sharer {
   readonly start: () => void
 }
 
-export interface Turns {
+export interface SendTurns {
   /** @returns false if all are taken; then the sharer is started once one is given back */
   readonly take: (sharer: Sharer) => boolean
   readonly give: () => void
   readonly taken: () => number
 }
 
-export function makeTurns(turnsMax: number): Turns {
+export function makeTurns(turnsMax: number): SendTurns {
   const waiting = new Set<Sharer>()
   let taken = 0
 

@@ -4,8 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { makeMayReach } from '../../src/egress/public-address.ts'
-import { webhooksPerTenantMax } from '../../src/limits/limits.ts'
-import { deliveriesMax, deliveriesPerWebhookMax } from '../../src/limits/work-limits.ts'
+import { deliveriesPerWebhookMax } from '../../src/limits/work-limits.ts'
 import { makeTestSend } from '../support/receivers.ts'
 import { addTenant } from '../support/tenants.ts'
 import {
@@ -23,8 +22,6 @@ const open: { [Symbol.dispose]: () => void }[] = []
 afterEach(() => {
   for (const each of open.splice(0)) each[Symbol.dispose]()
 })
-
-const webhooksThatHoldAll = deliveriesMax / deliveriesPerWebhookMax
 
 let seed = 200
 
@@ -227,43 +224,6 @@ describe('events of one thing', () => {
     for (const end of held) end()
     await vault.deliverUntil(() => receiver.messages.length === 40)
     expect(receiver.together()).toBe(deliveriesPerWebhookMax)
-  })
-})
-
-describe('webhooks whose receivers hold all turns', () => {
-  test('leave the next ones to those who have none', async () => {
-    const sentTo: string[] = []
-    const held: (() => void)[] = []
-    const vault = await openHookVault(
-      (seed += 1),
-      ({ destination }) =>
-        new Promise(resolve => {
-          sentTo.push(destination.target)
-          held.push(() => resolve({ failure: 'timeout' }))
-        }),
-    )
-    const events = ['token.created']
-    await vault.hook('https://hooks.example/own', events)
-    for (let tenant = 0; tenant * webhooksPerTenantMax <= webhooksThatHoldAll; tenant += 1) {
-      const other = await addTenant(vault)
-      const url = 'https://hooks.example/slow'
-      for (let hook = 0; hook < webhooksPerTenantMax; hook += 1) {
-        const asked = { key: other.managementKey, body: { name: 'slow', url, events } }
-        expect((await vault.ask('POST', '/webhooks', asked)).status).toBe(201)
-      }
-      const key = await other.application({ type: 'private', permissions: ['token:create'] })
-      const body = Array.from({ length: 2 * deliveriesPerWebhookMax }, () => 'of others')
-      expect((await vault.ask('POST', '/tokenize', { key, body })).status).toBe(200)
-    }
-    await vault.deliverUntil(() => held.length === deliveriesMax)
-    await vault.makeTokens('own')
-    await vault.tick()
-    expect(sentTo).not.toContain('/own')
-    // Some of the slow ones have no turn either.
-    const given = webhooksPerTenantMax
-    for (const end of held.slice(0, given)) end()
-    await vault.deliverUntil(() => held.length === deliveriesMax + given)
-    expect(sentTo.slice(deliveriesMax)).toContain('/own')
   })
 })
 

@@ -7,8 +7,8 @@
  * order, so the newest is the first. It ends with the root, so that another history of that size
  * takes no name of the first.
  *
- * A log that was put back grows on, and its new checkpoints come here as well: only the earlier ones
- * show it. So a reader compares all of them.
+ * A log that was put back grows on, and its new checkpoints come here as well: only the earlier
+ * ones show it. So a reader compares all of them.
  * @module
  */
 import { checkpointIn, type Checkpoint } from '../../audit/checkpoint.ts'

@@ -8,7 +8,7 @@ import { symbolicLinksMax } from '../../limits/operation-limits.ts'
 import { hasAccessList } from '../keys/secret-access.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from '../process/failure.ts'
-import { isGroupOf, isInGroup, readGroupFiles, type GroupFiles } from './groups.ts'
+import { isGroupOf, readGroupFiles, type GroupFiles } from './groups.ts'
 
 /*
  * The path to a file: every folder and symbolic link that the system passes to reach it.
@@ -110,15 +110,6 @@ function isOpen({ path, stats }: PathPlace, uid: number, files: GroupFiles): boo
 export function isOpenToOthers(path: string, uid: number): boolean {
   const place = placeAt(realpathSync(path))
   return place !== undefined && isOpen(place, uid, readGroupFiles())
-}
-
-const othersMayRead = 0o004
-const groupMayRead = 0o040
-
-/** True if a user may read a file with these stats, by owner, mode bits and the files of groups. */
-export function mayRead(uid: number, { uid: owner, gid, mode }: Stats): boolean {
-  if (uid === root || uid === owner || (mode & othersMayRead) !== 0) return true
-  return (mode & groupMayRead) !== 0 && isInGroup(uid, gid, readGroupFiles())
 }
 
 /** Describes a place that anybody but this user and root may change, or owns. */

@@ -1,0 +1,16 @@
+/**
+ * Finds out whether another user may read a file: root's commands read no more for them.
+ * @module
+ */
+import type { Stats } from 'node:fs'
+import { isInGroup, readGroupFiles } from './groups.ts'
+
+const root = 0
+const othersMayRead = 0o004
+const groupMayRead = 0o040
+
+/** True if a user may read a file with these stats, by owner, mode bits and the files of groups. */
+export function mayRead(uid: number, { uid: owner, gid, mode }: Stats): boolean {
+  if (uid === root || uid === owner || (mode & othersMayRead) !== 0) return true
+  return (mode & groupMayRead) !== 0 && isInGroup(uid, gid, readGroupFiles())
+}
