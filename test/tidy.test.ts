@@ -7,6 +7,8 @@ import { resolve } from 'node:path'
 import { bannedRules } from './support/tidy/banned.ts'
 import { contentSamples } from './support/tidy/content-samples.ts'
 import { layerRules } from './support/tidy/layers.ts'
+import { lookSamples } from './support/tidy/look-samples.ts'
+import { lookRules } from './support/tidy/looks.ts'
 import { nameRules } from './support/tidy/names.ts'
 import { packageSamples } from './support/tidy/package-samples.ts'
 import { packageRules } from './support/tidy/packages.ts'
@@ -22,8 +24,9 @@ const rules = [
   ...bannedRules,
   ...textRules,
   ...packageRules,
+  ...lookRules,
 ]
-const samples = [...structureSamples, ...contentSamples, ...packageSamples]
+const samples = [...structureSamples, ...contentSamples, ...packageSamples, ...lookSamples]
 const project = readProject(resolve(import.meta.dir, '..'))
 
 describe('the project is tidy', () => {

@@ -41,11 +41,3 @@ export const consolePage = (folder: string): string => `<!doctype html>
 </body>
 </html>
 `
-
-/** A closed chest. */
-export const consoleIcon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<rect x="2" y="2" width="28" height="28" rx="7" fill="#1c5fae"/>
-<path d="M8 15v-3a4 4 0 0 1 4-4h8a4 4 0 0 1 4 4v3z" fill="#fff"/>
-<path d="M8 17h6v2h4v-2h6v7H8z" fill="#fff"/>
-</svg>
-`

@@ -7,10 +7,10 @@ import { Elysia } from 'elysia'
 import type { Pipeline } from '../http/pipeline.ts'
 import { pathOf } from '../http/request.ts'
 import { hidden, page } from '../http/routes.ts'
-import { lookVariables } from '../lib/look.ts'
+import { icon, lookVariables } from '../lib/look.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import style from './console.css' with { type: 'text' }
-import { consoleHeaders, consoleIcon, consolePage } from './page.ts'
+import { consoleHeaders, consolePage } from './page.ts'
 import { consoleScript } from './script.ts'
 
 /** Links are relative: a mounted plugin does not know the path before its own. */
@@ -37,7 +37,7 @@ export function consoleRoutes(pipeline: Pipeline) {
     )
     .get(
       '/console/icon.svg',
-      part('image/svg+xml', () => consoleIcon),
+      part('image/svg+xml', () => icon),
       hidden(),
     )
 }

@@ -3,6 +3,7 @@
  * browser, and nothing from another host.
  * @module
  */
+import { icon, siteVariables } from '../../../src/lib/look.ts'
 import { anchorOf, navigation, pageOf } from '../navigation.ts'
 
 const linkOf = (file: string): string => `/${(pageOf(file) ?? '').replace(/(?:index)?\.md$/, '')}`
@@ -11,6 +12,10 @@ export default {
   title: 'Coffer',
   description: 'A tokenization vault in one binary.',
   lang: 'en',
+  head: [
+    ['style', {}, siteVariables],
+    ['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
+  ],
   srcDir: 'dist/pages',
   outDir: '../../dist/site',
   cacheDir: 'dist/cache',

@@ -1,7 +1,8 @@
 /**
- * The page of the interface: what this vault gives to the viewer, and how it looks.
+ * The page of the interface: what this vault gives to the viewer.
  * @module
  */
+import { icon } from '../../lib/look.ts'
 
 /** @param folder where its parts are, from the page */
 export const pageFrom = (folder: string): string => `<!doctype html>
@@ -11,7 +12,7 @@ export const pageFrom = (folder: string): string => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Coffer: the interface</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <link rel="stylesheet" href="${folder}/ui.css">
 <link rel="stylesheet" href="${folder}/page.css">
 </head>
@@ -75,86 +76,6 @@ SwaggerUIBundle({
     }),
   ],
 })
-`
-
-/** Contrasts of 4.5 at least (WCAG 2.2, 1.4.3), and no more than the width of a telephone. */
-export const pageStyle = `body {
-  margin: 0;
-}
-.swagger-ui .btn {
-  transition: none;
-}
-.swagger-ui .opblock .opblock-summary-method {
-  color: #111;
-  text-shadow: none;
-}
-.swagger-ui :is(.btn.execute, .download-contents) {
-  background-color: #1c5fae;
-  border-color: #1c5fae;
-  color: #fff;
-}
-.swagger-ui .json-schema-2020-12__constraint {
-  background-color: #40566b;
-  color: #fff;
-}
-.swagger-ui .info .title small.version-stamp {
-  background-color: #40566b;
-}
-html:not(.dark-mode) .swagger-ui :is(.url, .info a, .info .link),
-html:not(.dark-mode) .swagger-ui .json-schema-2020-12-expand-deep-button {
-  color: #1c5fae;
-}
-html:not(.dark-mode) .swagger-ui :is(.parameter__in, .renderedMarkdown p) {
-  color: #3b4151;
-}
-html:not(.dark-mode) .swagger-ui .markdown code,
-html:not(.dark-mode) .swagger-ui .renderedMarkdown code {
-  color: #6d05cc;
-}
-html:not(.dark-mode) .swagger-ui .btn.authorize,
-html:not(.dark-mode) .swagger-ui .btn.authorize span {
-  border-color: #12734a;
-  color: #12734a;
-  fill: #12734a;
-}
-html:not(.dark-mode) .swagger-ui .btn.cancel {
-  border-color: #b3261e;
-  color: #b3261e;
-}
-html.dark-mode .swagger-ui .opblock .btn.try-out__btn.cancel {
-  border-color: #ff9d94;
-  color: #ff9d94;
-}
-.dark-mode .swagger-ui :is(.examples-select__section-label, .header-col, .headers td) {
-  color: #e4e6e6;
-}
-@media (width <= 640px) {
-  .swagger-ui .wrapper {
-    padding: 0 12px;
-  }
-  .swagger-ui .scheme-container {
-    padding: 12px 0;
-  }
-  .swagger-ui :is(table.parameters, table.responses-table),
-  .swagger-ui :is(table.parameters, table.responses-table) > tbody,
-  .swagger-ui :is(table.parameters, table.responses-table) > tbody > tr,
-  .swagger-ui :is(table.parameters, table.responses-table) > tbody > tr > td {
-    box-sizing: border-box;
-    display: block;
-    max-width: 100%;
-    min-width: 0;
-    padding-left: 0;
-    width: 100%;
-  }
-  .swagger-ui :is(table.parameters, table.responses-table) > thead {
-    display: none;
-  }
-  .swagger-ui .opblock-section :is(input, select, textarea) {
-    box-sizing: border-box;
-    max-width: 100%;
-    min-width: 0;
-  }
-}
 `
 
 /** No style or script that stands in the page itself, and none that is made of a text. */

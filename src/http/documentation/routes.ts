@@ -14,7 +14,9 @@ import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import { type Components, failureResponses } from './failures.ts'
 import { answerHeaders, describeOperation, tags } from './openapi.ts'
-import { pageFrom, pageStyle, policy, startScript } from './reference-page.ts'
+import pageStyle from './reference-page.css' with { type: 'text' }
+import { pageFrom, policy, startScript } from './reference-page.ts'
+import { lookVariables } from '../../lib/look.ts'
 import { pathOf, withoutTrailingSlash } from '../request.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { hidden, page } from '../routes.ts'
@@ -51,10 +53,13 @@ const headersOf = (type: string) => ({
 })
 
 /** The bytes of a file of the program, read when they are first asked for. */
-function readOnce(path: string): () => Uint8Array {
+function readOnce(path: string, wrap = (read: Buffer): Uint8Array => read): () => Uint8Array {
   let bytes: Uint8Array | undefined
-  return () => (bytes ??= readFileSync(path))
+  return () => (bytes ??= wrap(readFileSync(path)))
 }
+
+/** Every rule that is in no layer goes before those in one. */
+const inLayer = (css: Buffer): Uint8Array => Buffer.from(`@layer viewer {${css.toString()}}`)
 
 type Routes = AnyElysia['routes']
 
@@ -129,11 +134,11 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
     )
     .get(
       '/swagger/page.css',
-      part('text/css', () => pageStyle),
+      part('text/css', () => lookVariables + pageStyle),
       hidden(),
     )
     .get('/swagger/ui.js', part('text/javascript', readOnce(bundlePath)), hidden())
-    .get('/swagger/ui.css', part('text/css', readOnce(stylePath)), hidden())
+    .get('/swagger/ui.css', part('text/css', readOnce(stylePath, inLayer)), hidden())
     .get(
       '/swagger/json',
       part('application/json', request => documentAt(basePathOf(request))),
