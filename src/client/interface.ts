@@ -269,6 +269,8 @@ export type KeyState = {
   readonly data_key_age_seconds?: number
   /** The current one and those before. */
   readonly data_keys?: number
+  /** Time for which the master key counts; absent where a rekey of before noted none. */
+  readonly master_key_age_seconds?: number
   readonly source: MasterKeySource
 }
 /** Asks for at most that: the lesser of it and what the rules give is shown. */

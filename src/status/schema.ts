@@ -66,6 +66,9 @@ const keySources = [
 const keysSchema = Type.Object(
   {
     source: oneOf(keySources, 'MasterKeySource'),
+    master_key_age_seconds: Type.Optional(
+      seconds('Time for which the master key counts; absent where a rekey of before noted none.'),
+    ),
     data_keys: Type.Optional(count('The current one and those before.')),
     data_key_age_seconds: Type.Optional(seconds('Age of the current one.')),
   },

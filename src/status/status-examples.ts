@@ -29,7 +29,12 @@ const status: Status = {
   log_budget_bytes: 1_099_511_627_776,
   disk_bytes: 107_374_182_400,
   rows_given: 4_812_007,
-  keys: { source: 'file', data_keys: 1, data_key_age_seconds: 7_776_000 },
+  keys: {
+    source: 'file',
+    master_key_age_seconds: 31_536_000,
+    data_keys: 1,
+    data_key_age_seconds: 7_776_000,
+  },
   backups: { to: 'bucket', every_seconds: 86_400, age_seconds: 3_600, made: 1, failed: 0 },
   findings: [
     {

@@ -8,10 +8,16 @@
 import { composeManager } from '../applications/application-service.ts'
 import { uuidOf } from '../lib/bytes.ts'
 import { makeKeys, type Keys } from '../crypto/keyring.ts'
-import { createKeyring, encodeKeyring } from '../crypto/keyring-format.ts'
+import { createKeyring } from '../crypto/keyring-format.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../lib/errors.ts'
-import { keyringSealer, keyringUnique, openKeyring, wipeSealer } from './keyring/live-keyring.ts'
+import {
+  keyringSealer,
+  keyringUnique,
+  keyringValues,
+  openKeyring,
+  wipeSealer,
+} from './keyring/live-keyring.ts'
 import { sealRow } from '../records/seal-row.ts'
 import { sumSealerOf } from '../records/sum-sealer.ts'
 import { Secret } from '../lib/secret.ts'
@@ -36,9 +42,9 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const keys = makeKeys(keyring)
   const header = { uniques: [keyringUnique], terms: [] }
   const sealer = keyringSealer(masterKey)
-  const encoded = encodeKeyring(keyring)
-  const keyringRow = sealRow(sealer, randomBytes, header, 1, [encoded])
-  encoded.fill(0)
+  const values = keyringValues(keyring, deps.now())
+  const keyringRow = sealRow(sealer, randomBytes, header, 1, values)
+  for (const value of values) value.fill(0)
   wipeSealer(sealer)
   const tenantId = uuidOf(randomBytes(16))
   const name = 'First management application'

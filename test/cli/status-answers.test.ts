@@ -75,6 +75,7 @@ describe('one process', () => {
     )
     expect(told).toMatchObject({ is_ready: true, failing: [], store: 'folder', workers: 1 })
     expect(told.keys).toMatchObject({ source: 'file', data_keys: 1 })
+    expect(told.keys?.master_key_age_seconds).toBeCloseTo(told.keys?.data_key_age_seconds ?? -9, 0)
     expect(told.backups).toMatchObject({ to: 'folder', every_seconds: 21_600, failed: 0 })
     expect(told.refusals).toContainEqual({ kind: 'forbidden', count: 1 })
     expect(told.answers?.refused).toBe(1)

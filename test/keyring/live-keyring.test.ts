@@ -3,7 +3,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openKeyring } from '../../src/vault/keyring/live-keyring.ts'
+import { sealRow } from '../../src/records/seal-row.ts'
+import {
+  keyringSealer,
+  keyringUnique,
+  keyringValues,
+  openKeyring,
+} from '../../src/vault/keyring/live-keyring.ts'
 import { resealAll } from '../../src/vault/keyring/reseal.ts'
 import { rekey, retire, rotate } from '../../src/vault/keyring/rotation.ts'
 import { resealBatchRows } from '../../src/limits/operation-limits.ts'
@@ -53,6 +59,42 @@ test('a new key beside a new master key: both are there', async () => {
   expect([keyring.masterNumber(), keyring.keys.installation.currentKeyNumber]).toEqual([1, 3])
   const again = await openKeyring(store, masterKey)
   expect(again.keys.installation.currentKeyNumber).toBe(3)
+})
+
+describe('the instant since which a master key counts', () => {
+  // proves C19.6
+  test('is that of the vault, stays over rotations, and moves by a rekey', async () => {
+    const { store, keyring, holder, deps } = await openVault()
+    const [{ madeMs } = { madeMs: 0 }] = keyring.current().dataKeys
+    expect(keyring.masterSinceMs()).toBe(madeMs)
+    const later = { ...holder, now: () => madeMs + 1_000 }
+    await rotate(later)
+    await resealAll(deps)
+    await retire(later)
+    expect(keyring.current().dataKeys.map(({ number }) => number)).toEqual([2])
+    expect(keyring.masterSinceMs()).toBe(madeMs)
+    const masterKey = randomBytes(32)
+    await rekey({ ...holder, now: () => madeMs + 2_000 }, masterKey)
+    expect(keyring.masterSinceMs()).toBe(madeMs + 2_000)
+    expect((await openKeyring(store, masterKey)).masterSinceMs()).toBe(madeMs + 2_000)
+  })
+
+  test('is told by the first data key where coffers noted none, unless they replaced it', async () => {
+    const { plain: store, masterKey, keyring } = await openVault()
+    const [{ madeMs } = { madeMs: 0 }] = keyring.current().dataKeys
+    const seenUnder = async (masterNumber: number) => {
+      const row = await store.find(keyringUnique)
+      if (row === undefined) throw new Error('no keyring')
+      const { uniques, terms, version, ordinal } = row
+      const sealer = keyringSealer(masterKey, masterNumber)
+      const values = keyringValues(keyring.current(), undefined)
+      const replace = sealRow(sealer, randomBytes, { uniques, terms }, version + 1, values)
+      await store.write([{ replace, ordinal, ifVersion: version }])
+      return (await openKeyring(store, masterKey)).masterSinceMs()
+    }
+    expect(await seenUnder(0)).toBe(madeMs)
+    expect(await seenUnder(1)).toBeUndefined()
+  })
 })
 
 describe.each([

@@ -57,5 +57,6 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   /** A write as of a request: sealed under the current key, and refused under an older one. */
   const insert = () => store.write([{ insert: sealNew() }])
   const holder = { store, keyring, now, randomBytes }
-  return { path, store, keyring, deps, holder, sealNew, insert, managementKey: key.reveal() }
+  const managementKey = key.reveal()
+  return { path, plain, masterKey, store, keyring, deps, holder, sealNew, insert, managementKey }
 }

@@ -128,6 +128,11 @@ const KeysAndBackups = ({ of }: { readonly of: Status }) => (
         ['Newest backup', backupText(of)],
         ['Backups failed', of.backups !== undefined && String(of.backups.failed)],
         ['Master key from', of.keys && keySources[of.keys.source]],
+        [
+          'Age of the master key',
+          of.keys?.master_key_age_seconds !== undefined &&
+            printSpan(of.keys.master_key_age_seconds),
+        ],
         ['Data keys', of.keys?.data_keys],
         [
           'Age of the current one',

@@ -41,7 +41,13 @@ export interface Gauges {
   /** Size of that disk, also of what others have on it. */
   readonly diskBytes: () => number | undefined
   /** Number of data keys, and age of the current one; absent if unknown. */
-  readonly keys: () => { readonly count: number; readonly ageMs: number } | undefined
+  readonly keys: () =>
+    | {
+        readonly count: number
+        readonly ageMs: number
+        readonly masterAgeMs: number | undefined
+      }
+    | undefined
   /** Delay of destruction behind the clock. */
   readonly clockBehindMs: () => number | undefined
   /** Source: `Clock.aheadMs`. */
@@ -160,6 +166,9 @@ function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys()?.count)
   add('coffer_data_key_age_seconds', 'age of the current data key', () =>
     secondsOf(gauges.keys()?.ageMs),
+  )
+  add('coffer_master_key_age_seconds', 'since when the master key counts', () =>
+    secondsOf(gauges.keys()?.masterAgeMs),
   )
   addClockGauges(add, gauges)
   add(

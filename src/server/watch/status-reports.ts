@@ -58,6 +58,7 @@ function backupsIn(now: Reading, { backupsTo: to }: ServedFacts): Status['backup
 const keysIn = ({ valueOf }: Reading, { keySource }: ServedFacts): Status['keys'] => ({
   source: keySource,
   ...given('data_keys', valueOf('coffer_data_keys')),
+  ...given('master_key_age_seconds', valueOf('coffer_master_key_age_seconds')),
   ...given('data_key_age_seconds', valueOf('coffer_data_key_age_seconds')),
 })
 

@@ -131,7 +131,12 @@ function askedOf(
 function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
   const { dataKeys } = opened.keyring.current()
   const { madeMs } = present(dataKeys.at(-1), 'a keyring has a current key')
-  return { count: dataKeys.length, ageMs: deps.now() - madeMs }
+  const masterMs = opened.keyring.masterSinceMs()
+  return {
+    count: dataKeys.length,
+    ageMs: deps.now() - madeMs,
+    masterAgeMs: masterMs === undefined ? undefined : deps.now() - masterMs,
+  }
 }
 
 /** The order matters: time may pass between the two, and the difference must not be negative. */

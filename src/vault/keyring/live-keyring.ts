@@ -16,6 +16,7 @@ import {
 } from '../../crypto/keyring-format.ts'
 import { primitives } from '../../crypto/primitives.ts'
 import { headFormat, keyNumberOf } from '../../crypto/seal.ts'
+import { bufferOf } from '../../lib/bytes.ts'
 import { ApiError, attempt, otherFormat } from '../../lib/errors.ts'
 import { replacedKeyringsMax, retiredKeyMs } from '../../limits/operation-limits.ts'
 import { writeAttemptsMax } from '../../limits/work-limits.ts'
@@ -74,21 +75,45 @@ export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0
 const masterNumberOf = ({ parts: [head] }: Pick<Row, 'parts'>): number =>
   head === undefined ? 0 : keyNumberOf(head)
 
+const instantBytes = 6
+
+/**
+ * Makes the values of the row: the keyring, and since when its master key counts, in Unix
+ * milliseconds as u48be. Coffers that know the first value alone leave the second one out.
+ */
+export function keyringValues(keyring: Keyring, sinceMs: number | undefined): Uint8Array[] {
+  const encoded = encodeKeyring(keyring)
+  if (sinceMs === undefined) return [encoded]
+  const since = Buffer.alloc(instantBytes)
+  since.writeUIntBE(sinceMs, 0, instantBytes)
+  return [encoded, since]
+}
+
+/** A master key that was never replaced is as old as the first data key. */
+const firstMsOf = ({ dataKeys }: Keyring, row: Row): number | undefined =>
+  masterNumberOf(row) === 0 ? dataKeys.find(({ number }) => number === 1)?.madeMs : undefined
+
+interface OpenedKeyring {
+  readonly keyring: Keyring
+  readonly sinceMs: number | undefined
+}
+
 /**
  * Tells a vault of another format from one with another master key.
  * @throws ApiError `unavailable` for a keyring of another format; `storage_corrupt`
  */
-function openRow(sealer: RowSealer, row: Row): Keyring {
+function openRow(sealer: RowSealer, row: Row): OpenedKeyring {
   const format = row.parts[0]?.[0] ?? headFormat
   if (format !== headFormat) {
     throw new ApiError('unavailable', otherFormat('the seal of the keyring', format, headFormat))
   }
-  const encoded = unsealRow(sealer, row).value(0)
-  try {
-    return decodeKeyring(encoded)
-  } finally {
-    encoded.fill(0)
-  }
+  const opened = unsealRow(sealer, row)
+  const keyring = opened.read(0, decodeKeyring)
+  const isTold = row.parts.length > 2
+  const sinceMs = isTold
+    ? opened.read(1, bytes => bufferOf(bytes).readUIntBE(0, instantBytes))
+    : firstMsOf(keyring, row)
+  return { keyring, sinceMs }
 }
 
 /**
@@ -104,12 +129,22 @@ export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
   }
 }
 
+interface NextMasterKey {
+  readonly sealer: (masterNumber: number) => RowSealer
+  readonly sinceMs: number
+}
+
 export interface LiveKeyring {
   /** Keys of the newest keyring that this process has seen. */
   readonly keys: Keys
   /** The newest keyring that this process has seen. */
   readonly current: () => Keyring
   readonly masterNumber: () => number
+  /**
+   * Instant since which the master key counts, in Unix milliseconds; `undefined` if it was replaced
+   * by a coffer that noted none.
+   */
+  readonly masterSinceMs: () => number | undefined
   /** Like `proofSecretOf`, for the master key that seals the keyring; the caller wipes it. */
   readonly proofSecret: () => Uint8Array
   /** Holds only if the newest keyring is the one under which values were last sealed. */
@@ -121,13 +156,13 @@ export interface LiveKeyring {
   readonly refresh: () => MaybeLater<void>
   /**
    * Replaces the keyring and remembers the sealed bytes of the old one.
-   * @param sealed makes the sealer from now on, if the master key is to change
+   * @param next makes the sealer from now on, if the master key is to change
    * @throws ApiError `conflict` if other writers are always faster
    */
   readonly change: (
     randomBytes: (count: number) => Uint8Array,
     make: (keyring: Keyring) => Keyring,
-    sealed?: (masterNumber: number) => RowSealer,
+    next?: NextMasterKey,
   ) => Promise<void>
   /** True if the keyring is sealed under this master key. */
   readonly isOf: (masterKey: Uint8Array) => boolean
@@ -165,7 +200,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
   let [sealer, row] = [firstSealer, first]
   /** Seals the keyring after a commit that other processes may see before its answer comes. */
   let coming: RowSealer | undefined
-  let keyring = openRow(sealer, row)
+  let { keyring, sinceMs } = openRow(sealer, row)
   // If the engine waits, `follow.ts` makes the key known before any value is returned.
   const keys = makeKeys(keyring, () => {
     const later = refresh()
@@ -177,7 +212,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     // Somebody put back an older keyring, whose keys may be retired.
     if (next.version < row.version) throw new ApiError('storage_corrupt', 'an older keyring')
     const by = coming?.scope.currentKeyNumber === masterNumberOf(next) ? coming : sealer
-    keyring = openRow(by, next)
+    ;({ keyring, sinceMs } = openRow(by, next))
     row = next
     if (by !== sealer) {
       wipeSealer(sealer)
@@ -193,14 +228,14 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
 
   /** @returns true if the write landed */
   async function put(
-    next: Keyring,
+    { keyring: next, sinceMs: nextMs }: OpenedKeyring,
     by: RowSealer,
     randomBytes: (count: number) => Uint8Array,
   ): Promise<boolean> {
     const { uniques, terms, version, ordinal } = row
-    const encoded = encodeKeyring(rememberIn(next, keyring, row))
-    const sealed = sealRow(by, randomBytes, { uniques, terms }, version + 1, [encoded])
-    encoded.fill(0)
+    const values = keyringValues(rememberIn(next, keyring, row), nextMs)
+    const sealed = sealRow(by, randomBytes, { uniques, terms }, version + 1, values)
+    for (const value of values) value.fill(0)
     const outcome = await store.write([
       { replace: sealed, ordinal, ifVersion: version },
       { bumpGeneration: true },
@@ -212,16 +247,18 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     keys,
     current: () => keyring,
     masterNumber: () => masterNumberOf(row),
+    masterSinceMs: () => sinceMs,
     proofSecret: () => secretOf(sealer),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
     isOf: masterKey => opensWith(masterKey, row),
     // Serialized: of two changes at once, one would lose the sealer of the other's commit.
-    change: (randomBytes, make, sealed) =>
+    change: (randomBytes, make, next) =>
       inRowTurn(keyringUnique, 0, async () => {
         for (let count = 0; count < writeAttemptsMax; count += 1) {
-          coming = sealed?.(masterNumberOf(row) + 1)
-          const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
+          coming = next?.sealer(masterNumberOf(row) + 1)
+          const made = { keyring: make(keyring), sinceMs: next?.sinceMs ?? sinceMs }
+          const hasLanded = await put(made, coming ?? sealer, randomBytes)
           await refresh()
           if (hasLanded) return
           if (coming !== undefined) wipeSealer(coming)

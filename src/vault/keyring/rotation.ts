@@ -125,11 +125,8 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
  * @param masterKey wiped by the caller
  */
 export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<void> {
-  const { keyring, randomBytes } = holder
+  const { keyring, randomBytes, now } = holder
   if (keyring.current().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
-  await keyring.change(
-    randomBytes,
-    current => current,
-    number => keyringSealer(masterKey, number),
-  )
+  const sealer = (number: number) => keyringSealer(masterKey, number)
+  await keyring.change(randomBytes, current => current, { sealer, sinceMs: now() })
 }

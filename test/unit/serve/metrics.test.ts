@@ -32,7 +32,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     clockAheadMs: none,
     store: () => ({ commits: 0, writes: 0, usedBytes: 0, logBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
-    keys: () => ({ count: 1, ageMs: 1 }),
+    keys: () => ({ count: 1, ageMs: 1, masterAgeMs: undefined }),
     database: () => undefined,
     certificateUntilMs: none,
     witnessed: () => undefined,
