@@ -58,6 +58,7 @@ Store a card with the public key, then read it with the private one:
     -d '{"id": "my-card", "type": "card", "data": {"number": "4242424242424242"}}'; echo
   curl -s ${baseUrl}/tokens/my-card -H 'SVC-API-KEY: ${demo.private.reveal()}'; echo
 
+Look around in the console with these keys: ${baseUrl}/console
 The interface is documented at ${baseUrl}/swagger. Each request has a line here:
 `
   say(...guide.split('\n'))

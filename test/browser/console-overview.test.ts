@@ -38,6 +38,7 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
     expect(text).toContain('✓ Ready')
     expect(text).toContain('the master key lies beside the data')
     expect(text).toContain('this server makes none')
+    expect(text).toMatch(/Age of the master key\s+\d+ (?:s|min)/)
     expect(text).toMatch(/Disk\s+[\d.]+ [GT]B of [\d.]+ [GT]B left/)
     const alternative = await page.evaluate(
       `document.querySelector('.plot svg').getAttribute('aria-label')`,

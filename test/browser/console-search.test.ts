@@ -67,15 +67,13 @@ describe.each(looks)('the containers, $scheme and $width wide', look => {
     await expectClean(opened, vault, [narrowKey, 'north'])
   })
 
-  test('are refused to a key that may not read', async () => {
+  test('are not offered to a key that may not read, and neither is a search', async () => {
     const { page } = await openConsole(vault, look)
     await unlock(page, makerKey)
-    await page.waitForSelector('.tree summary')
-    await press(page, 'Containers')
-    await page.waitForFunction(
-      `document.querySelector('.tree').innerText.includes('This key lacks token:read')`,
-    )
-    expect(await seriousIn(page, '.tree > summary')).toEqual([])
+    await press(page, 'Tokens')
+    await waitForText(page, 'This key lacks token:read')
+    expect(await page.$$eval('.tree, form', all => all.length)).toBe(0)
+    expect(await seriousIn(page, '.notice')).toEqual([])
   })
 
   test('words are suggested, and picked by the keyboard', async () => {

@@ -3,6 +3,7 @@
  * @module
  */
 import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
 import { Refused } from './notices.tsx'
 import { ask, type Question, type Refusal } from './vault.ts'
 
@@ -12,8 +13,9 @@ interface ActionProps<T> {
   readonly name?: string
   readonly question: Question
   readonly onDone: (value: T) => void
-  /** Asked for once more before it happens. */
+  /** Asked for once more before it happens: the text of the button, and what it will do. */
   readonly confirm?: string
+  readonly effect?: string
   readonly disabled?: boolean
   readonly isLarge?: boolean
 }
@@ -21,12 +23,14 @@ interface ActionProps<T> {
 type ActionState = 'ready' | 'asked' | 'busy'
 
 export function Action<T>(props: ActionProps<T>) {
-  const { label, name, question, onDone, confirm, disabled = false, isLarge = false } = props
+  const { label, name, question, onDone, confirm, effect, disabled = false, isLarge } = props
   const state = useSignal<ActionState>('ready')
   const refusal = useSignal<Refusal | undefined>(undefined)
-  const run = async (): Promise<void> => {
-    // It is not disabled meanwhile: that would take the focus away from it.
-    if (state.value === 'busy') return
+  const id = useId()
+  const run = async ({ detail }: MouseEvent): Promise<void> => {
+    // It is not disabled meanwhile: that would take the focus away from it. The second click of a
+    // double one confirms nothing.
+    if (state.value === 'busy' || detail > 1) return
     if (confirm !== undefined && state.value === 'ready') {
       state.value = 'asked'
       return
@@ -38,23 +42,40 @@ export function Action<T>(props: ActionProps<T>) {
     if (told.refusal === undefined) onDone(told.value)
     else refusal.value = told.refusal
   }
+  const takeBack = (): void => {
+    if (state.value === 'asked') state.value = 'ready'
+  }
   const isAsked = state.value === 'asked'
   const text = isAsked ? confirm : state.value === 'busy' ? `${label}…` : label
   return (
     <>
-      <button
-        type="button"
-        class={isAsked ? 'danger' : isLarge ? '' : 'small'}
-        aria-label={name === undefined ? undefined : `${text} ${name}`}
-        disabled={disabled}
-        aria-disabled={state.value === 'busy'}
-        onClick={() => void run()}
-        onBlur={() => {
-          if (state.value === 'asked') state.value = 'ready'
-        }}
-      >
-        {text}
-      </button>
+      <span class="action">
+        <button
+          type="button"
+          class={`${isAsked ? 'danger' : ''} ${isLarge === true ? '' : 'small'}`}
+          aria-describedby={isAsked && effect !== undefined ? id : undefined}
+          aria-label={name === undefined ? undefined : `${text} ${name}`}
+          disabled={disabled}
+          aria-disabled={state.value === 'busy'}
+          onClick={event => void run(event)}
+          onBlur={takeBack}
+          onKeyDown={({ key }) => {
+            if (key === 'Escape') takeBack()
+          }}
+        >
+          <span>{text}</span>
+          {confirm !== undefined && (
+            <span class="room" aria-hidden="true">
+              {confirm}
+            </span>
+          )}
+        </button>
+        {isAsked && effect !== undefined && (
+          <p id={id} class="effect">
+            {effect}
+          </p>
+        )}
+      </span>
       {refusal.value !== undefined && <Refused refusal={refusal.value} />}
     </>
   )

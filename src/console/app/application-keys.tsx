@@ -6,10 +6,13 @@
 import { useSignal } from '@preact/signals'
 import type { ApplicationKey } from '../../client/interface.ts'
 import { Action } from './actions.tsx'
+import { Allowed } from './allowed.tsx'
 import { useAnswer } from './asked.ts'
 import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
-import { Table } from './table.tsx'
+import { may } from './sitting.ts'
+import { SecretOnce } from './secret-once.tsx'
+import { actionIf, Table } from './table.tsx'
 import { Id } from './value.tsx'
 import { pathTo } from './vault.ts'
 
@@ -22,7 +25,7 @@ interface KeysProps {
 const columns = ['Number', 'Id', 'Made', 'Expires', 'Last used']
 
 const Rows = ({ path, keys, again }: KeysProps) => (
-  <Table caption="Keys" columns={columns} action="Revoke">
+  <Table caption="Keys" columns={columns} {...actionIf('key:rotate', 'Revoke')}>
     {keys.map(key => (
       <tr key={key.id}>
         <th scope="row" data-label="Number">
@@ -35,38 +38,32 @@ const Rows = ({ path, keys, again }: KeysProps) => (
         <td data-label="Expires">
           {key.expires_at ? <Instant of={String(key.expires_at)} /> : 'never'}
         </td>
-        <td data-label="Last used">{key.last_used_on ?? 'never seen'}</td>
-        <td data-label="">
-          <Action
-            label="Revoke"
-            name={`key ${key.version}`}
-            confirm="Revoke for good"
-            question={{ method: 'DELETE', path: pathTo(path, key.id) }}
-            onDone={again}
-          />
+        <td data-label="Last used">
+          <span class="whole">{key.last_used_on ?? 'never seen'}</span>
         </td>
+        {may('key:rotate') && (
+          <td data-label="">
+            <Action
+              label="Revoke"
+              name={`key ${key.version}`}
+              confirm="Revoke for good"
+              effect="Whatever uses this key is refused at once, and it never works again."
+              question={{ method: 'DELETE', path: pathTo(path, key.id) }}
+              onDone={again}
+            />
+          </td>
+        )}
       </tr>
     ))}
   </Table>
 )
 
-const Made = ({ secret }: { readonly secret: string }) => (
-  <div class="notice done" role="status">
-    <p class="title">The new key, shown this once</p>
-    <p class="secret">
-      <Id of={secret} />
-    </p>
-    <p>Copy it to where it is used. It is gone from here when you leave this screen.</p>
-  </div>
-)
-
-export function ApplicationKeys({ id }: { readonly id: string }) {
+function Shown({ id }: { readonly id: string }) {
   const path = `${pathTo('/applications', id)}/keys`
   const { asked, again } = useAnswer<readonly ApplicationKey[]>({ path })
   const made = useSignal<string | undefined>(undefined)
   return (
-    <section aria-labelledby="keys-title">
-      <h2 id="keys-title">Keys</h2>
+    <>
       <Answer asked={asked.value} what="its keys" again={again}>
         {keys => (
           <>
@@ -75,20 +72,31 @@ export function ApplicationKeys({ id }: { readonly id: string }) {
             ) : (
               <Rows path={path} keys={keys} again={again} />
             )}
-            <p class="below">
-              <Action<ApplicationKey>
-                label="Make one more key"
-                question={{ method: 'POST', path, body: {} }}
-                onDone={({ key }) => {
-                  made.value = key
-                  again()
-                }}
-              />
-            </p>
+            <div class="below">
+              <Allowed by={['key:rotate']} does="make or revoke one">
+                <Action<ApplicationKey>
+                  label="Make one more key"
+                  question={{ method: 'POST', path, body: {} }}
+                  onDone={({ key }) => {
+                    made.value = key
+                    again()
+                  }}
+                />
+              </Allowed>
+            </div>
           </>
         )}
       </Answer>
-      {made.value !== undefined && <Made secret={made.value} />}
-    </section>
+      {made.value !== undefined && <SecretOnce secret={made.value} />}
+    </>
   )
 }
+
+export const ApplicationKeys = ({ id }: { readonly id: string }) => (
+  <section aria-labelledby="keys-title">
+    <h2 id="keys-title">Keys</h2>
+    <Allowed by={['key:read']} does="see its keys">
+      <Shown id={id} />
+    </Allowed>
+  </section>
+)

@@ -4,6 +4,7 @@
  */
 import { useSignal } from '@preact/signals'
 import type { Application } from '../../client/interface.ts'
+import { Allowed } from './allowed.tsx'
 import { useAnswer } from './asked.ts'
 import { ApplicationKeys } from './application-keys.tsx'
 import { Facts } from './facts.tsx'
@@ -53,14 +54,16 @@ function Grants({ application, again }: GrantsProps) {
   return (
     <>
       <RulesTable of={application.rules} />
-      <button
-        type="button"
-        onClick={() => {
-          isEdited.value = true
-        }}
-      >
-        Change rules
-      </button>
+      <Allowed by={['application:update', 'access:explain']} does="change them">
+        <button
+          type="button"
+          onClick={() => {
+            isEdited.value = true
+          }}
+        >
+          Change rules
+        </button>
+      </Allowed>
     </>
   )
 }

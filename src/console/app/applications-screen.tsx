@@ -5,11 +5,12 @@
 import { signal } from '@preact/signals'
 import type { Application, ApplicationList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
-import { rowsMax } from './limits.ts'
+import { listedPermissionsMax, rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
+import { NewApplicationForm } from './new-application.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { openApplication } from './place.ts'
-import { onLock } from './sitting.ts'
+import { may, onLock } from './sitting.ts'
 import { Table } from './table.tsx'
 import { Id, Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
@@ -18,6 +19,14 @@ const pageNumber = signal(1)
 onLock(() => {
   pageNumber.value = 1
 })
+
+/** Plain ones and those of its rules: the first, and how many more. */
+function permissionsText({ permissions, rules }: Application): string {
+  const all = [...new Set([...permissions, ...rules.flatMap(rule => rule.permissions)])]
+  const first = all.slice(0, listedPermissionsMax).join(', ') || 'none'
+  const left = all.length - listedPermissionsMax
+  return left > 0 ? `${first} and ${left} more` : first
+}
 
 const Row = ({ application }: { readonly application: Application }) => (
   <tr>
@@ -31,9 +40,7 @@ const Row = ({ application }: { readonly application: Application }) => (
     </th>
     <td data-label="Type">{application.type}</td>
     <td data-label="Rules">{application.rules.length}</td>
-    <td data-label="Permissions">
-      <Text of={application.permissions.join(', ') || 'none'} />
-    </td>
+    <td data-label="Permissions">{permissionsText(application)}</td>
     <td data-label="Created">
       <Instant of={String(application.created_at)} />
     </td>
@@ -72,6 +79,7 @@ export function ApplicationsScreen() {
   return (
     <>
       <h1 tabIndex={-1}>Applications</h1>
+      {may('application:create') && <NewApplicationForm onMade={again} />}
       <Answer asked={asked.value} what="applications" again={again}>
         {({ data, pagination }) => (
           <>

@@ -19,7 +19,8 @@ interface Asking<T> {
   readonly run: (question: Question, end?: AbortSignal) => Promise<AnswerState<T>>
 }
 
-const known = <T>(asked: AnswerState<T>): T | undefined =>
+/** Returns the newest answer, also while the next one is under way. */
+export const known = <T>(asked: AnswerState<T>): T | undefined =>
   asked.state === 'answered' ? asked.value : asked.state === 'loading' ? asked.before : undefined
 
 /** For questions that a person asks by a button. */

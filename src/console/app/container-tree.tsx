@@ -7,7 +7,8 @@ import type { ContainerList, ListedContainer } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { printCount } from './figures.ts'
 import { Answer, Empty } from './notices.tsx'
-import { find } from './search.ts'
+import { showContainer } from './search.ts'
+import { may } from './sitting.ts'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
@@ -35,7 +36,7 @@ function Branch({ of: { container, tokens }, above }: BranchProps) {
       >
         <span aria-hidden="true">{isOpen.value ? '▾' : '▸'}</span>
       </button>{' '}
-      <button type="button" class="link" onClick={() => find(`container:${container}*`)}>
+      <button type="button" class="link" onClick={() => showContainer(container)}>
         <Text of={container.slice(above.length)} />
         <span class="unseen"> below {above}</span>
       </button>{' '}
@@ -60,8 +61,17 @@ function Shown({ of: { container, tokens, below, is_complete } }: { readonly of:
       </ul>
       {!is_complete && (
         <p class="hint">
-          These are the containers of the newest tokens. There are more: search for{' '}
-          <code>container:</code> and the beginning of one, with a <code>*</code> behind it.
+          These are the containers of the newest tokens. There are more:{' '}
+          {may('token:search') ? (
+            <>
+              search for <code>container:</code> and the beginning of one, with a <code>*</code>{' '}
+              behind it.
+            </>
+          ) : (
+            <>
+              write one into the field <em>Container</em> above.
+            </>
+          )}
         </p>
       )}
     </>

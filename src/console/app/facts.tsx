@@ -13,8 +13,7 @@ export const Facts = ({ of }: { readonly of: readonly Fact[] }) => (
   <dl class="facts">
     {of.filter(isTold).map(([name, value]) => (
       <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
+        <dt>{name}</dt> <dd>{value}</dd>
       </div>
     ))}
   </dl>

@@ -10,6 +10,7 @@ import { ExpressionsScreen } from './expressions-screen.tsx'
 import { LogScreen } from './log-screen.tsx'
 import { OverviewScreen } from './overview-screen.tsx'
 import { go, place, type Place } from './place.ts'
+import { closedLinks, openLinks, type Link } from './screens.ts'
 import { lock, owner } from './sitting.ts'
 import { SessionsScreen } from './sessions-screen.tsx'
 import { SettingsScreen } from './settings-screen.tsx'
@@ -31,26 +32,14 @@ const screens: Readonly<Record<Place, FunctionComponent>> = {
   expressions: ExpressionsScreen,
 }
 
-/** Places with a link, and those below them. */
-const links: readonly (readonly [Place, string, readonly Place[]])[] = [
-  ['overview', 'Overview', ['overview']],
-  ['tokens', 'Tokens', ['tokens', 'token']],
-  ['log', 'Log', ['log']],
-  ['applications', 'Applications', ['applications', 'application']],
-  ['sessions', 'Sessions', ['sessions']],
-  ['webhooks', 'Webhooks', ['webhooks']],
-  ['expressions', 'Expressions', ['expressions']],
-  ['settings', 'Settings', ['settings']],
-]
-
-const Links = () => (
-  <nav aria-label="Screens">
+const Links = ({ of, label }: { readonly of: readonly Link[]; readonly label: string }) => (
+  <nav aria-label={label}>
     <ul>
-      {links.map(([to, name, within]) => (
+      {of.map(({ to, name, within }) => (
         <li key={to}>
           <a
             href={`#/${to}`}
-            aria-current={within.includes(place.value) ? 'page' : undefined}
+            aria-current={[to, ...within].includes(place.value) ? 'page' : undefined}
             onClick={event => {
               event.preventDefault()
               go(to)
@@ -63,6 +52,15 @@ const Links = () => (
     </ul>
   </nav>
 )
+
+/** Each says which permission it asks for. */
+const Closed = ({ of }: { readonly of: readonly Link[] }) =>
+  of.length === 0 ? null : (
+    <footer>
+      <span>Not with this key:</span>
+      <Links of={of} label="Screens that this key does not open" />
+    </footer>
+  )
 
 /** Moves the focus to the title of each next screen, as a page of its own would. */
 function useTitleFocus() {
@@ -80,7 +78,7 @@ export function Frame() {
     <>
       <header>
         <span class="name">Coffer</span>
-        <Links />
+        <Links of={openLinks()} label="Screens" />
         <span class="who">
           <Text of={owner.value?.name ?? ''} />
         </span>
@@ -91,6 +89,7 @@ export function Frame() {
       <main ref={main}>
         <Screen key={place.value} />
       </main>
+      <Closed of={closedLinks()} />
     </>
   )
 }

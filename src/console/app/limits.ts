@@ -21,6 +21,12 @@ export const reasonCharsMax = 200
 export const previewMs = 250
 /** Rows of a table. */
 export const rowsMax = 20
+/** Applications whose names are shown in place of their ids: as many as one page has. */
+export const namedApplicationsMax = 100
+/** Permissions of an application in a row of a list. */
+export const listedPermissionsMax = 3
+/** Members of a value in a row of a list. */
+export const listedMembersMax = 8
 /** Pairs of metadata in a row of a list. */
 export const listedPairsMax = 2
 /** Words that are suggested at once: all fields. */

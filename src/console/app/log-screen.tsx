@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { LogEntry, LogList } from '../../client/interface.ts'
+import { ApplicationName } from './application-name.tsx'
 import { useAnswer } from './asked.ts'
 import { followMs, rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
@@ -18,9 +19,14 @@ import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
-const Filtering = ({ by, id }: { readonly by: 'entity_id' | 'actor_id'; readonly id: string }) => (
+interface FilteringProps {
+  readonly by: 'entity_id' | 'actor_id'
+  readonly id: string
+}
+
+const Filtering = ({ by, id }: FilteringProps) => (
   <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
-    <Text of={id} />
+    <ApplicationName id={id} />
   </button>
 )
 
@@ -95,8 +101,9 @@ const Choice = ({ id, label, value, set }: ChoiceProps) => (
   </span>
 )
 
-/** Reading the log is an entry itself, which would fill the page of somebody who follows it. */
-const isReading = ({ operation }: LogEntry): boolean => operation === 'listLogs'
+/** Those of this console: each is an entry, which would fill the page of somebody who watches. */
+const watching = ['listLogs', 'getStatus', 'getStatusHistory']
+const isReading = ({ operation }: LogEntry): boolean => watching.includes(operation)
 
 export function LogScreen() {
   const isFollowed = useSignal(false)
@@ -124,7 +131,7 @@ export function LogScreen() {
         />
         <Choice
           id="hide-reading"
-          label="Hide reads of the log"
+          label="Hide reads of the log and of the state"
           value={hidesReading.value}
           set={value => {
             hidesReading.value = value
@@ -138,7 +145,10 @@ export function LogScreen() {
             <>
               {shown.length === 0 ? (
                 <Empty title="No entry here">
-                  <p>None fits these filters, or those on this page are reads of the log.</p>
+                  <p>
+                    None fits these filters, or those on this page are reads of the log and of the
+                    state: clear the filters, show the reads, or look at older entries.
+                  </p>
                 </Empty>
               ) : (
                 <Rows entries={shown} />

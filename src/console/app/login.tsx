@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Application } from '../../client/interface.ts'
-import { goFirst } from './place.ts'
+import { goFirst } from './screens.ts'
 import { holdKey, lock, lockReason, open } from './sitting.ts'
 import { ask } from './vault.ts'
 
@@ -16,20 +16,26 @@ export const expectedKey = 'Expected an API key, such as key_…, without blanks
 
 const sessionStart = 'key_sess_'
 
+/** By the application itself, or by a rule. */
+const permissionsOf = ({ permissions, rules }: Application): ReadonlySet<string> =>
+  new Set([...permissions, ...rules.flatMap(rule => rule.permissions)])
+
 /** @returns what went wrong, if the console stays locked */
 async function enter(key: string): Promise<string | undefined> {
   if (!looksLikeKey(key)) return expectedKey
   holdKey(key)
   const outcome = await ask<Application>({ path: '/applications/key' })
   if (outcome.refusal === undefined) {
-    if (outcome.value.permissions.includes('status:read')) goFirst('overview')
-    open(outcome.value)
+    const { name, type } = outcome.value
+    open({ name, type, permissions: permissionsOf(outcome.value) })
+    goFirst()
     return undefined
   }
   const { refusal } = outcome
   if (refusal.status === 401) return undefined
   if (key.startsWith(sessionStart) && refusal.status === 403) {
     open({ name: 'Session', type: 'session' })
+    goFirst()
     return undefined
   }
   // The door is drawn anew, and shows this.
@@ -76,8 +82,9 @@ export function Login() {
           {isBusy.value ? 'Opening…' : 'Open'}
         </button>
         <p id="key-hint" class="hint">
-          It stays in the memory of this page. The console locks after ten idle minutes, on reload,
-          and when you leave it.
+          A key begins with <code>key_</code>: <code>coffer dev</code> and <code>coffer init</code>{' '}
+          print one, and a manager makes more under Applications. It stays in the memory of this
+          page. The console locks after ten idle minutes, on reload, and when you leave it.
         </p>
       </form>
     </main>

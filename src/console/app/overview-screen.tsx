@@ -5,7 +5,7 @@
  */
 import { useEffect } from 'preact/hooks'
 import type { Status, StatusHistory } from '../../client/interface.ts'
-import { useAnswer } from './asked.ts'
+import { known, useAnswer } from './asked.ts'
 import { Facts } from './facts.tsx'
 import { printBytes, printCount, printMs, printRate, printSpan } from './figures.ts'
 import { Instant } from './instant.tsx'
@@ -31,7 +31,7 @@ const perSecond =
 
 /** Plots of levels: title, member, name of its line, and how it is printed. */
 const levels = [
-  ['Rows not indexed yet', 'unfolded_rows', 'waiting', printCount],
+  ['Rows that wait for the index', 'unfolded_rows', 'found all the same', printCount],
   ['Expired rows still there', 'sweep_lag_seconds', 'oldest', printSpan],
   ['Audit log not signed yet', 'unsigned_entries', 'entries', printCount],
   ['Audit log', 'log_bytes', 'takes', printBytes],
@@ -182,6 +182,7 @@ export function OverviewScreen() {
   const status = useAnswer<Status>({ path: '/status' })
   const history = useAnswer<StatusHistory>({ path: '/status/history' })
   const isRefused = status.asked.value.state === 'refused'
+  const newest = known(status.asked.value)
   useEffect(
     () =>
       every(statusMs, () => {
@@ -206,7 +207,7 @@ export function OverviewScreen() {
           {({ samples }) => samples.length > 0 && <Plots samples={samples} />}
         </Answer>
       )}
-      {status.asked.value.state === 'answered' && <KeysAndBackups of={status.asked.value.value} />}
+      {newest !== undefined && <KeysAndBackups of={newest} />}
     </>
   )
 }

@@ -20,6 +20,9 @@ const places = [
 ] as const
 export type Place = (typeof places)[number]
 
+/** True if the address names none: the key then decides. */
+export const isPlaceOpen = (): boolean => location.hash === ''
+
 const placeIn = (hash: string): Place => {
   const name = hash.replace(/^#\//, '')
   return places.find(place => place === name) ?? 'tokens'
@@ -43,11 +46,6 @@ onLock(() => {
 export function go(to: Place): void {
   location.hash = `#/${to}`
   place.value = to
-}
-
-/** Goes there unless the address names a place. */
-export function goFirst(to: Place): void {
-  if (location.hash === '') go(to)
 }
 
 export function openToken(id: string): void {

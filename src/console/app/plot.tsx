@@ -40,7 +40,8 @@ function pathOf(values: Series['values'], high: number): string {
     }
     isDrawn = value !== undefined
   }
-  return steps.join('')
+  // One sample is a line of its level.
+  return values.length === 1 && isDrawn ? `${steps.join('')}H${plotWidth}` : steps.join('')
 }
 
 const last = (values: Series['values'], print: PlotProps['print']): string => {

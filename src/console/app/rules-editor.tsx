@@ -4,52 +4,52 @@
  * @module
  */
 import { useSignal, type Signal } from '@preact/signals'
-import type { AccessSimulation, Application, Transform } from '../../client/interface.ts'
+import type {
+  AccessSimulation,
+  Application,
+  Permission,
+  Transform,
+} from '../../client/interface.ts'
 import { Action } from './actions.tsx'
-import { useAsking } from './asked.ts'
+import { known, useAnswer, useAsking } from './asked.ts'
 import { Answer } from './notices.tsx'
+import { PermissionChoice } from './permission-choice.tsx'
 import { revealedBy, Simulated } from './simulated.tsx'
-import { pathTo } from './vault.ts'
+import { pathTo, withQueryOf } from './vault.ts'
 
 interface DraftRule {
   readonly description: string | undefined
   readonly priority: string
   readonly container: string
   readonly transform: string
-  readonly permissions: string
+  readonly permissions: readonly string[]
 }
 
 interface Draft {
-  readonly permissions: string
+  readonly permissions: readonly string[]
   readonly rules: readonly DraftRule[]
 }
 
 const draftOf = ({ permissions, rules }: Application): Draft => ({
-  permissions: permissions.join(', '),
+  permissions,
   rules: rules.map(rule => ({
     description: rule.description,
     priority: String(rule.priority),
     container: rule.container,
     transform: rule.transform,
-    permissions: rule.permissions.join(', '),
+    permissions: rule.permissions,
   })),
 })
 
-const namesIn = (text: string): readonly string[] =>
-  text
-    .split(',')
-    .map(name => name.trim())
-    .filter(name => name !== '')
-
 /** Grants as the vault takes them; it says what is wrong with them. */
 const grantsOf = ({ permissions, rules }: Draft) => ({
-  permissions: namesIn(permissions),
+  permissions,
   rules: rules.map(rule => ({
     ...(rule.description === undefined ? {} : { description: rule.description }),
     priority: Number(rule.priority),
     container: rule.container.trim(),
     transform: rule.transform,
-    permissions: namesIn(rule.permissions),
+    permissions: rule.permissions,
   })),
 })
 
@@ -75,17 +75,21 @@ const Field = ({ id, label, value, set }: FieldProps) => (
   </div>
 )
 
-interface RuleProps {
+interface OfferedProps {
+  readonly offered: readonly Permission[]
+}
+
+interface RuleProps extends OfferedProps {
   readonly rule: DraftRule
   readonly place: number
   readonly set: (rule: DraftRule | undefined) => void
 }
 
-const RuleFields = ({ rule, place, set }: RuleProps) => (
+const RuleFields = ({ rule, place, set, offered }: RuleProps) => (
   <fieldset>
     <legend>rule {place}</legend>
     <div class="filters">
-      {(['priority', 'container', 'permissions'] as const).map(name => (
+      {(['priority', 'container'] as const).map(name => (
         <Field
           key={name}
           id={`rule-${place}-${name}`}
@@ -114,10 +118,21 @@ const RuleFields = ({ rule, place, set }: RuleProps) => (
         </button>
       </div>
     </div>
+    <PermissionChoice
+      id={`rule-${place}-permissions`}
+      legend="Permissions"
+      offered={offered}
+      held={rule.permissions}
+      set={permissions => set({ ...rule, permissions })}
+    />
   </fieldset>
 )
 
-function RuleList({ draft }: { readonly draft: Signal<Draft> }) {
+interface RuleListProps extends OfferedProps {
+  readonly draft: Signal<Draft>
+}
+
+function RuleList({ draft, offered }: RuleListProps) {
   const { rules } = draft.value
   const put = (next: readonly DraftRule[]) => {
     draft.value = { ...draft.value, rules: next }
@@ -126,13 +141,19 @@ function RuleList({ draft }: { readonly draft: Signal<Draft> }) {
     put(rules.flatMap((each, at) => (at !== place ? [each] : rule === undefined ? [] : [rule])))
   const add = () => {
     const last = Math.max(0, ...rules.map(({ priority }) => Number(priority) || 0))
-    const rule = { container: '/', transform: 'mask', permissions: 'token:read' }
+    const rule = { container: '/', transform: 'mask', permissions: ['token:read'] }
     put([...rules, { ...rule, description: undefined, priority: String(last + 1) }])
   }
   return (
     <>
       {rules.map((rule, place) => (
-        <RuleFields key={place} rule={rule} place={place} set={next => set(place, next)} />
+        <RuleFields
+          key={place}
+          rule={rule}
+          place={place}
+          offered={offered}
+          set={next => set(place, next)}
+        />
       ))}
       <p>
         <button type="button" onClick={add}>
@@ -153,6 +174,8 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
   const draft = useSignal<Draft>(draftOf(application))
   const tried = useSignal<string | undefined>(undefined)
   const { asked, run } = useAsking<AccessSimulation>()
+  const path = withQueryOf('/permissions', { application_type: application.type })
+  const offered = known(useAnswer<readonly Permission[]>({ path }).asked.value) ?? []
   const proposed = grantsOf(draft.value)
   const isTried = tried.value === JSON.stringify(proposed)
   const simulate = async (): Promise<void> => {
@@ -162,19 +185,20 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
   }
   const found = asked.value
   const reveals = isTried && found.state === 'answered' ? revealedBy(found.value.changes) : 0
-  const path = pathTo('/applications', application.id) + (reveals > 0 ? '?confirm=true' : '')
+  const target = pathTo('/applications', application.id) + (reveals > 0 ? '?confirm=true' : '')
   const confirm = reveals > 0 ? `Reveal ${reveals.toLocaleString('en')} tokens` : undefined
   return (
     <>
-      <Field
+      <PermissionChoice
         id="plain-permissions"
-        label="Plain permissions"
-        value={draft.value.permissions}
+        legend="Plain permissions, for every container"
+        offered={offered}
+        held={draft.value.permissions}
         set={permissions => {
           draft.value = { ...draft.value, permissions }
         }}
       />
-      <RuleList draft={draft} />
+      <RuleList draft={draft} offered={offered} />
       <div class="row">
         <button type="button" class="primary" onClick={() => void simulate()}>
           Simulate
@@ -182,10 +206,12 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
         <Action<Application>
           label="Save"
           isLarge={true}
-          question={{ method: 'PUT', path, body: { name: application.name, ...proposed } }}
+          question={{ method: 'PUT', path: target, body: { name: application.name, ...proposed } }}
           disabled={!isTried}
           onDone={onSaved}
-          {...(confirm === undefined ? {} : { confirm })}
+          {...(confirm === undefined
+            ? {}
+            : { confirm, effect: 'Keys of this application see these values from then on.' })}
         />
         <button type="button" onClick={onLeave}>
           Cancel

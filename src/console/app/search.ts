@@ -1,9 +1,10 @@
 /**
- * The search of the screen of tokens, kept while one of them is looked at.
+ * The search of the screen of tokens, kept while one of them is looked at. A key that may only list
+ * chooses by the filters of a list.
  * @module
  */
 import { signal } from '@preact/signals'
-import { onLock } from './sitting.ts'
+import { may, onLock } from './sitting.ts'
 
 /** Text of the field. */
 export const typed = signal('')
@@ -12,10 +13,33 @@ export const searched = signal('')
 /** Cursors of the stretches before, newest last. */
 export const starts = signal<readonly string[]>([''])
 
+const noFilters = { id: '', type: '', container: '', metadata: '' }
+export type ListFilters = typeof noFilters
+
+/** Filters of the list, and the same as they are being typed. */
+export const listed = signal<ListFilters>(noFilters)
+export const typedFilters = signal<ListFilters>(noFilters)
+
 export function find(query: string): void {
   typed.value = query.trim()
   searched.value = typed.value
   starts.value = ['']
 }
 
-onLock(() => find(''))
+/** @param change empty for none of the filters that it leaves out */
+export function list(change: Partial<ListFilters>): void {
+  listed.value = { ...noFilters, ...change }
+  typedFilters.value = listed.value
+  starts.value = ['']
+}
+
+/** Shows the tokens of a container and of all below it. */
+export function showContainer(container: string): void {
+  if (may('token:search')) find(`container:${container}*`)
+  else list({ container })
+}
+
+onLock(() => {
+  find('')
+  list({})
+})

@@ -5,13 +5,15 @@
 import { signal } from '@preact/signals'
 import type { Session, SessionList } from '../../client/interface.ts'
 import { Action } from './actions.tsx'
+import { Allowed } from './allowed.tsx'
+import { ApplicationName } from './application-name.tsx'
 import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { Answer, Empty } from './notices.tsx'
-import { onLock } from './sitting.ts'
+import { may, onLock } from './sitting.ts'
 import { Steps } from './steps.tsx'
-import { Table } from './table.tsx'
+import { actionIf, Table } from './table.tsx'
 import { Id } from './value.tsx'
 import { pathTo, withQueryOf } from './vault.ts'
 
@@ -28,33 +30,40 @@ interface RowsProps {
 const columns = ['Id', 'Started by', 'Started', 'Authorized by', 'Ends']
 
 const Rows = ({ of, again }: RowsProps) => (
-  <Table caption="Sessions" columns={columns} action="End">
+  <Table caption="Sessions" columns={columns} {...actionIf('session:delete', 'End')}>
     {of.map(session => (
       <tr key={session.id}>
         <th scope="row" data-label="Id">
           <Id of={session.id} />
         </th>
         <td data-label="Started by">
-          <Id of={session.created_by} />
+          <ApplicationName id={session.created_by} />
         </td>
         <td data-label="Started">
           <Instant of={String(session.created_at)} />
         </td>
         <td data-label="Authorized by">
-          {session.authorized_by === undefined ? 'nobody yet' : <Id of={session.authorized_by} />}
+          {session.authorized_by === undefined ? (
+            'nobody yet'
+          ) : (
+            <ApplicationName id={session.authorized_by} />
+          )}
         </td>
         <td data-label="Ends">
           <Instant of={String(session.expires_at)} />
         </td>
-        <td data-label="">
-          <Action
-            label="End"
-            name={`session ${session.id}`}
-            confirm="End it now"
-            question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
-            onDone={again}
-          />
-        </td>
+        {may('session:delete') && (
+          <td data-label="">
+            <Action
+              label="End"
+              name={`session ${session.id}`}
+              confirm="End it now"
+              effect="The page that uses it is refused at once, and has to start another."
+              question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
+              onDone={again}
+            />
+          </td>
+        )}
       </tr>
     ))}
   </Table>
@@ -74,7 +83,10 @@ export function SessionsScreen() {
                 <p>A page starts one by a public key; it ends by itself.</p>
               </Empty>
             ) : (
-              <Rows of={data} again={again} />
+              <>
+                <Rows of={data} again={again} />
+                <Allowed by={['session:delete']} does="end one" />
+              </>
             )}
             <Steps starts={starts} next={pagination.next} />
           </>

@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals'
 import type { ShownSetting, ShownSettings } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
+import { printBytes } from './figures.ts'
 import { Answer, Empty } from './notices.tsx'
 import { Table } from './table.tsx'
 
@@ -17,10 +18,11 @@ const origins: Readonly<Record<ShownSetting['from'], string>> = {
   program: 'the program',
 }
 
-function valueText({ value, is_hidden: isHidden }: ShownSetting): string {
+function valueText({ name, value, is_hidden: isHidden }: ShownSetting): string {
   if (isHidden === true) return 'set, not shown'
   if (value === undefined) return 'not set'
   if (value === '') return 'empty'
+  if (typeof value === 'number' && name.includes('bytes')) return `${value} (${printBytes(value)})`
   if (!Array.isArray(value)) return String(value)
   return value.length === 0 ? 'none' : value.join(', ')
 }

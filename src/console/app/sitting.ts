@@ -9,6 +9,8 @@ import type { Application } from '../../client/interface.ts'
 export interface Owner {
   readonly name: string
   readonly type: Application['type'] | 'session'
+  /** Absent for a session, which is told none. */
+  readonly permissions?: ReadonlySet<string>
 }
 
 let key: string | undefined
@@ -25,6 +27,12 @@ export const keyInUse = (): string | undefined => key
 
 /** Key that reads the log for one that may not: no key holds both `token:read` and `log:read`. */
 export const logKeyInUse = (): string | undefined => logKey
+
+/** True if the key holds a permission, plainly or by a rule; a session may hold those of tokens. */
+export function may(permission: string): boolean {
+  const { permissions } = owner.value ?? {}
+  return permissions?.has(permission) ?? permission.startsWith('token:')
+}
 
 /** Aborts when the console locks. */
 export const sittingSignal = (): AbortSignal => underWay.signal

@@ -3,6 +3,7 @@
  * @module
  */
 import type { ComponentChildren } from 'preact'
+import { may } from './sitting.ts'
 
 interface TableProps {
   readonly caption: string
@@ -12,6 +13,9 @@ interface TableProps {
   /** Rows. */
   readonly children: ComponentChildren
 }
+
+/** Names a column of buttons, if the key may press them. */
+export const actionIf = (permission: string, action: string) => (may(permission) ? { action } : {})
 
 export const Table = ({ caption, columns, action, children }: TableProps) => (
   <table>

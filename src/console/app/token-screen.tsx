@@ -58,16 +58,18 @@ const Shown = ({ token, onRevealed }: ShownProps) => (
       <h2 id="facts-title">Facts</h2>
       <Facts of={factsOf(token)} />
     </section>
-    <section aria-labelledby="containers-title">
-      <h2 id="containers-title">Containers</h2>
-      <Containers of={token.containers ?? []} />
-    </section>
-    {token.metadata !== undefined && (
-      <section aria-labelledby="metadata-title">
-        <h2 id="metadata-title">Metadata</h2>
-        <Metadata of={token.metadata} />
+    <div class="beside">
+      <section aria-labelledby="containers-title">
+        <h2 id="containers-title">Containers</h2>
+        <Containers of={token.containers ?? []} />
       </section>
-    )}
+      {token.metadata !== undefined && (
+        <section aria-labelledby="metadata-title">
+          <h2 id="metadata-title">Metadata</h2>
+          <Metadata of={token.metadata} />
+        </section>
+      )}
+    </div>
     {token.mask !== undefined && (
       <section aria-labelledby="mask-title">
         <h2 id="mask-title">Mask</h2>

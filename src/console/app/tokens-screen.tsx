@@ -7,32 +7,49 @@ import { useRef } from 'preact/hooks'
 import type { Token, TokenList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { ContainerTree } from './container-tree.tsx'
-import { listedPairsMax, rowsMax } from './limits.ts'
+import { listedMembersMax, listedPairsMax, rowsMax } from './limits.ts'
+import { ListFilterForm, listPath } from './list-filters.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { openToken } from './place.ts'
 import { mistakeId, mistakeIn, QueryMistake } from './query-mistake.tsx'
 import { SearchField } from './search-field.tsx'
-import { find, searched, starts, typed } from './search.ts'
+import { find, listed, searched, starts, typed } from './search.ts'
+import { may } from './sitting.ts'
 import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
 import type { KnownWords } from './suggestions.ts'
 import { Table } from './table.tsx'
 import { Id, Text } from './value.tsx'
-import { withQueryOf, type Question } from './vault.ts'
+import type { Question } from './vault.ts'
 
 const noWords: KnownWords = { metadata: [], containers: [] }
 const nothingAsked = { state: 'nothing' } as const
 
+/** What the key may ask: of a list and a search it may hold one alone. */
 function questionOf(query: string, start: string): Question {
   // A value is on the page of its token alone, once it was asked for.
-  const transform = 'mask'
-  if (query === '') return { path: withQueryOf('/v2/tokens', { start, size: rowsMax, transform }) }
-  const body = { query, start, size: rowsMax, transform }
+  const paging = { start, size: rowsMax, transform: 'mask' }
+  if (!may('token:search') || (query === '' && may('token:read'))) {
+    return { path: listPath(paging) }
+  }
+  const body = { query: query === '' ? '*' : query, ...paging }
   return { method: 'POST', path: '/v2/tokens/search', body }
 }
 
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Members of an object one after the other, since a line of JSON is hard to read. */
 const preview = ({ data }: Token): string =>
-  data === undefined ? '' : typeof data === 'string' ? data : JSON.stringify(data)
+  isPlain(data)
+    ? Object.entries(data)
+        .slice(0, listedMembersMax)
+        .map(([name, value]) => `${name}: ${textOf(value)}`)
+        .join(' · ')
+    : textOf(data)
 
 /** The first pairs, in one line. */
 const Metadata = ({ of }: { readonly of: readonly (readonly [string, string])[] }) =>
@@ -51,9 +68,13 @@ const Metadata = ({ of }: { readonly of: readonly (readonly [string, string])[] 
 const Row = ({ token }: { readonly token: Token }) => (
   <tr>
     <th scope="row" data-label="Id">
-      <button type="button" class="link" onClick={() => openToken(token.id)}>
+      {may('token:read') ? (
+        <button type="button" class="link" onClick={() => openToken(token.id)}>
+          <Id of={token.id} />
+        </button>
+      ) : (
         <Id of={token.id} />
-      </button>
+      )}
     </th>
     <td data-label="Type">{token.type}</td>
     <td data-label="Value">
@@ -79,8 +100,14 @@ const Rows = ({ tokens }: { readonly tokens: readonly Token[] }) => (
   </Table>
 )
 
+const isFiltered = (): boolean => Object.values(listed.value).some(value => value !== '')
+
 const NothingFound = ({ query }: { readonly query: string }) =>
-  query === '' ? (
+  isFiltered() ? (
+    <Empty title="Nothing found">
+      <p>No token that this key may see fits all of these fields. Clear those that may be wrong.</p>
+    </Empty>
+  ) : query === '' ? (
     <Empty title="No tokens">
       <p>There is none that this key may see. Tokens appear here once an application makes them.</p>
     </Empty>
@@ -145,8 +172,12 @@ export function TokensScreen() {
   return (
     <>
       <h1 tabIndex={-1}>Tokens</h1>
-      <SearchForm known={words.current} mistake={mistake && mistakeId} />
-      <ContainerTree />
+      {may('token:search') ? (
+        <SearchForm known={words.current} mistake={mistake && mistakeId} />
+      ) : (
+        may('token:read') && <ListFilterForm />
+      )}
+      {may('token:read') && <ContainerTree />}
       {mistake !== undefined && <QueryMistake mistake={mistake} />}
       <Answer asked={mistake === undefined ? value : nothingAsked} what="tokens" again={again}>
         {({ data, pagination }) => (

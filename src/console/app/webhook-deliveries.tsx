@@ -9,7 +9,8 @@ import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { Answer } from './notices.tsx'
-import { Table } from './table.tsx'
+import { may } from './sitting.ts'
+import { actionIf, Table } from './table.tsx'
 import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
@@ -43,14 +44,16 @@ const Row = ({ path, delivery, onSent }: RowProps) => (
     <td data-label="Next attempt">
       {delivery.next_attempt_at && <Next of={String(delivery.next_attempt_at)} />}
     </td>
-    <td data-label="">
-      <Action
-        label="Send now"
-        name={`entry ${delivery.sequence}`}
-        question={{ method: 'POST', path: `${path}/deliveries/${delivery.sequence}/retry` }}
-        onDone={() => onSent(delivery.sequence)}
-      />
-    </td>
+    {may('webhook:update') && (
+      <td data-label="">
+        <Action
+          label="Send now"
+          name={`entry ${delivery.sequence}`}
+          question={{ method: 'POST', path: `${path}/deliveries/${delivery.sequence}/retry` }}
+          onDone={() => onSent(delivery.sequence)}
+        />
+      </td>
+    )}
   </tr>
 )
 
@@ -83,7 +86,11 @@ export function Deliveries({ path, changes, onSent }: DeliveriesProps) {
             </button>
           </div>
           {data.length > 0 && (
-            <Table caption="Deliveries" columns={columns} action="Send now">
+            <Table
+              caption="Deliveries"
+              columns={columns}
+              {...actionIf('webhook:update', 'Send now')}
+            >
               {data.map(delivery => (
                 <Row key={delivery.event_id} path={path} delivery={delivery} onSent={onSent} />
               ))}

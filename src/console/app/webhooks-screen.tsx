@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals'
 import type { Webhook, WebhookList } from '../../client/interface.ts'
 import { Action } from './actions.tsx'
+import { Allowed } from './allowed.tsx'
 import { useAnswer } from './asked.ts'
 import { Facts } from './facts.tsx'
 import { Instant } from './instant.tsx'
@@ -39,6 +40,7 @@ function Replay({ path, onDone }: ReplayProps) {
       <Action
         label="Replay"
         confirm="Send all once more"
+        effect="Its receiver gets every event from that entry on, also those that it has had."
         question={{ method: 'POST', path: `${path}/replay`, body: { from: Number(from.value) } }}
         disabled={!/^\d{1,15}$/.test(from.value)}
         onDone={onDone}
@@ -71,15 +73,17 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
           ['Made', <Instant of={String(webhook.created_at)} />],
         ]}
       />
-      <div class="row end below">
-        <Action
-          label="Send a test event"
-          name={`to ${webhook.name}`}
-          question={{ method: 'POST', path: `${path}/test` }}
-          onDone={tell('A test event is on its way.')}
-        />
-        <Replay path={path} onDone={tell('All from that entry on are on their way once more.')} />
-      </div>
+      <Allowed by={['webhook:update']} does="send a test event or to send again">
+        <div class="row end below">
+          <Action
+            label="Send a test event"
+            name={`to ${webhook.name}`}
+            question={{ method: 'POST', path: `${path}/test` }}
+            onDone={tell('A test event is on its way.')}
+          />
+          <Replay path={path} onDone={tell('All from that entry on are on their way once more.')} />
+        </div>
+      </Allowed>
       {done.value !== undefined && <p role="status">{done.value}</p>}
       <Deliveries
         path={path}
