@@ -155,6 +155,7 @@ async function takeConsole(browser: Browser, made: Readonly<Record<string, strin
     await page.type('#key', keys[walk.key])
     await page.keyboard.press('Enter')
     for (const text of walk.presses) await pressText(page, text)
+    await page.waitForFunction(`document.querySelector('.loading') === null`)
     await Bun.sleep(settledMs)
     const name = `console-${walk.name}-${look.name}.png`
     await page.screenshot({ path: join(folder, name) as `${string}.png` })

@@ -80,7 +80,7 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
 test.each(['Overview', 'Settings'])('a key without the right is told so at %s', async screen => {
   const { page } = await openConsole(vault)
   await unlock(page, vault.privateKey)
-  await waitForText(page, 'Search')
+  await waitForText(page, 'Not with this key:')
   await press(page, screen)
   await waitForText(page, 'This key lacks status:read')
   expect(await pageText(page)).not.toContain('Keys and backups')
