@@ -16,7 +16,6 @@ import { Answer, Empty } from './notices.tsx'
 import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
 import { Table } from './table.tsx'
-import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 interface FilteringProps {
