@@ -1,6 +1,6 @@
 /**
- * What the console offers to keys that may do a part of it alone, against the compiled binary in
- * Chromium: nothing that would be refused, and what is missing is told before the click.
+ * Keys that may do a part of what the console can, against the compiled binary in Chromium: nothing
+ * is offered that would be refused, and what is missing is told before the click.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -87,7 +87,7 @@ describe.each(looks)('a key that reads and may not search, $scheme and $width wi
   })
 })
 
-test('a key that searches and may not read finds, and leads to no page that is refused', async () => {
+test('a key that searches and may not read finds, and leads to no refused page', async () => {
   const { page } = await openWith(await keyOf('private', 'token:search'))
   await rowsAre(page, 4)
   expect(await page.$$eval('.tree, tbody button', all => all.length)).toBe(0)
@@ -112,7 +112,7 @@ describe.each(looks)('the screens of a key, $scheme and $width wide', look => {
   })
 })
 
-test('a session sees the tokens alone, and the next key begins at a screen of its own', async () => {
+test('a session sees the tokens alone, and each key begins at a screen of its own', async () => {
   const { page } = await openWith(vault.managementKey)
   await expectFocus(page, 'h1', 'Overview')
   expect(await screensIn(page, 'footer')).toEqual(['Tokens'])

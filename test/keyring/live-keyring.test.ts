@@ -79,7 +79,7 @@ describe('the instant since which a master key counts', () => {
     expect((await openKeyring(store, masterKey)).masterSinceMs()).toBe(madeMs + 2_000)
   })
 
-  test('is told by the first data key where coffers noted none, unless they replaced it', async () => {
+  test('is told by the first data key where none was noted, unless it was replaced', async () => {
     const { plain: store, masterKey, keyring } = await openVault()
     const [{ madeMs } = { madeMs: 0 }] = keyring.current().dataKeys
     const seenUnder = async (masterNumber: number) => {

@@ -1,6 +1,6 @@
 /**
- * What a key may do, and what it lacks for the rest: told where the button would be, before somebody
- * presses it.
+ * Buttons that a key may press; in place of the others stands the permission that it lacks, so that
+ * nobody presses what would be refused.
  * @module
  */
 import type { ComponentChildren } from 'preact'
@@ -9,7 +9,7 @@ import { may } from './sitting.ts'
 interface AllowedProps {
   /** Permissions, all of which are needed. */
   readonly by: readonly string[]
-  /** What they are for, after "To": `end one`. */
+  /** Says what they are for, after "To": `end one`. */
   readonly does: string
   readonly children?: ComponentChildren
 }

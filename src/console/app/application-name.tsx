@@ -1,6 +1,6 @@
 /**
- * An application by its name, with its id for those who point at it; by its id where the name is not
- * known.
+ * An application by its name, with its id for those who point at it; by its id where the name is
+ * not known.
  * @module
  */
 import { useEffect } from 'preact/hooks'

@@ -13,7 +13,7 @@ onLock(() => {
   applicationNames.value = undefined
 })
 
-/** Those that are not among the newest stay ids. */
+/** Learns the newest; the others stay ids. */
 export async function learnNames(): Promise<void> {
   if (applicationNames.value !== undefined || !may('application:read')) return
   applicationNames.value = new Map()

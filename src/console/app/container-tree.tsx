@@ -64,8 +64,7 @@ function Shown({ of: { container, tokens, below, is_complete } }: { readonly of:
           These are the containers of the newest tokens. There are more:{' '}
           {may('token:search') ? (
             <>
-              search for <code>container:</code> and the beginning of one, with a <code>*</code>{' '}
-              behind it.
+              search for <code>container:</code> and the beginning of one, then <code>*</code>.
             </>
           ) : (
             <>

@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals'
 
 interface CopyButtonProps {
   readonly text: string
-  /** Of what, said to those who do not see what is beside the button. */
+  /** Name of the text, for those who do not see what is beside the button. */
   readonly what: string
 }
 

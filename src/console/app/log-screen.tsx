@@ -100,7 +100,7 @@ const Choice = ({ id, label, value, set }: ChoiceProps) => (
   </span>
 )
 
-/** Those of this console: each is an entry, which would fill the page of somebody who watches. */
+/** Reads by this console: each is an entry, which would fill the page of somebody who watches. */
 const watching = ['listLogs', 'getStatus', 'getStatusHistory']
 const isReading = ({ operation }: LogEntry): boolean => watching.includes(operation)
 

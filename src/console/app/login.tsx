@@ -82,9 +82,9 @@ export function Login() {
           {isBusy.value ? 'Opening…' : 'Open'}
         </button>
         <p id="key-hint" class="hint">
-          A key begins with <code>key_</code>: <code>coffer dev</code> and <code>coffer init</code>{' '}
-          print one, and a manager makes more under Applications. It stays in the memory of this
-          page. The console locks after ten idle minutes, on reload, and when you leave it.
+          A key begins with <code>key_</code>. The commands dev and init print one, and a manager
+          makes more under Applications. It stays in the memory of this page. The console locks
+          after ten idle minutes, on reload, and when you leave it.
         </p>
       </form>
     </main>

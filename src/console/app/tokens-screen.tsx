@@ -25,7 +25,7 @@ import type { Question } from './vault.ts'
 const noWords: KnownWords = { metadata: [], containers: [] }
 const nothingAsked = { state: 'nothing' } as const
 
-/** What the key may ask: of a list and a search it may hold one alone. */
+/** Asks what the key may ask: of a list and a search it may hold one alone. */
 function questionOf(query: string, start: string): Question {
   // A value is on the page of its token alone, once it was asked for.
   const paging = { start, size: rowsMax, transform: 'mask' }

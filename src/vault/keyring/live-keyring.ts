@@ -129,6 +129,8 @@ export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
   }
 }
 
+type RandomBytes = (count: number) => Uint8Array
+
 interface NextMasterKey {
   readonly sealer: (masterNumber: number) => RowSealer
   readonly sinceMs: number
@@ -160,7 +162,7 @@ export interface LiveKeyring {
    * @throws ApiError `conflict` if other writers are always faster
    */
   readonly change: (
-    randomBytes: (count: number) => Uint8Array,
+    randomBytes: RandomBytes,
     make: (keyring: Keyring) => Keyring,
     next?: NextMasterKey,
   ) => Promise<void>
@@ -227,14 +229,10 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
   }
 
   /** @returns true if the write landed */
-  async function put(
-    { keyring: next, sinceMs: nextMs }: OpenedKeyring,
-    by: RowSealer,
-    randomBytes: (count: number) => Uint8Array,
-  ): Promise<boolean> {
+  async function put(made: OpenedKeyring, by: RowSealer, random: RandomBytes): Promise<boolean> {
     const { uniques, terms, version, ordinal } = row
-    const values = keyringValues(rememberIn(next, keyring, row), nextMs)
-    const sealed = sealRow(by, randomBytes, { uniques, terms }, version + 1, values)
+    const values = keyringValues(rememberIn(made.keyring, keyring, row), made.sinceMs)
+    const sealed = sealRow(by, random, { uniques, terms }, version + 1, values)
     for (const value of values) value.fill(0)
     const outcome = await store.write([
       { replace: sealed, ordinal, ifVersion: version },
