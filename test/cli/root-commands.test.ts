@@ -8,6 +8,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -18,7 +19,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { runCoffer } from '../support/coffer-process.ts'
+import { signingFile } from '../../src/server/folder/signing-file.ts'
+import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -44,6 +46,11 @@ function copyOfVault(): string {
   const data = fresh('vault')
   cpSync(made, data, { recursive: true })
   return data
+}
+
+/** Makes the other user the owner of a vault. */
+function giveAway(data: string): void {
+  for (const path of [data, join(data, 'master.key')]) chownSync(path, otherUser, otherUser)
 }
 
 describe('an empty file of another user, who has it open', () => {
@@ -100,7 +107,7 @@ test.skipIf(!isRoot)(
   'a file that is given to the owner of the folder is the one that was made',
   async () => {
     const data = copyOfVault()
-    for (const path of [data, join(data, 'master.key')]) chownSync(path, otherUser, otherUser)
+    giveAway(data)
     const target = fresh('target')
     writeFileSync(target, '')
     const kept = join(data, 'master.key.before')
@@ -115,6 +122,82 @@ test.skipIf(!isRoot)(
     expect(statSync(`${kept}.away`).uid).toBe(otherUser)
   },
 )
+
+// proves S7, E12.26
+test.each(['clock', 'store/lock.mdb'])(
+  'a second name of a file of somebody else in the place of %s is neither written nor given away',
+  async name => {
+    const data = copyOfVault()
+    if (isRoot) giveAway(data)
+    const target = fresh('target')
+    writeFileSync(target, 'of somebody else\n')
+    rmSync(join(data, name), { force: true })
+    linkSync(target, join(data, name))
+    await runCoffer(['app', 'list', '--data', data])
+    expect(readFileSync(target, 'latin1')).toBe('of somebody else\n')
+    expect(statSync(target).uid).toBe(process.getuid?.() ?? 0)
+  },
+)
+
+// proves S7, E12.26
+test('nor in the place of the keys that sign the log', () => {
+  const [target, key] = [fresh('target'), fresh('key')]
+  writeFileSync(target, 'of somebody else\n')
+  linkSync(target, key)
+  const { read, write } = signingFile(key)
+  expect(() => write(Uint8Array.of(1))).toThrow('no regular file of one name')
+  expect(read).toThrow('no regular file of one name')
+  expect(readFileSync(target, 'latin1')).toBe('of somebody else\n')
+})
+
+// proves S7, E12.26
+test('a link to the control socket of another vault is not followed', async () => {
+  const [data, other] = [copyOfVault(), copyOfVault()]
+  const serving = await startCoffer(['serve', '--data', other, '--port', '0'])
+  symlinkSync(join(other, 'control'), join(data, 'control'))
+  const { exitCode, stderr } = await runCoffer(['seal', '--data', data])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('control leads elsewhere')])
+  expect(serving.said()).not.toContain('sealed')
+  await serving.end('SIGTERM')
+})
+
+// proves S7, E12.26
+test.skipIf(!isRoot)(
+  'a master key that the owner of the folder names is read if he may read it',
+  async () => {
+    const data = copyOfVault()
+    const key = fresh('key')
+    renameSync(join(data, 'master.key'), key)
+    symlinkSync(key, join(data, 'master.key'))
+    chownSync(data, otherUser, otherUser)
+    const next = fresh('next')
+    for (const command of ['verify', 'app list', `keys rekey --new-master-key-file ${next}`]) {
+      const { exitCode, stderr } = await runCoffer([...command.split(' '), '--data', data])
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining('may not read the master key'),
+      ])
+    }
+    expect(existsSync(next)).toBe(false)
+    const named = await runCoffer(['verify', '--data', data, '--master-key-file', key])
+    expect(named.exitCode).toBe(0)
+    chownSync(key, otherUser, otherUser)
+    expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
+  },
+)
+
+// proves S7, E12.26
+test.skipIf(!isRoot)('nor is one beside it, as an interrupted rekey leaves it', async () => {
+  const data = copyOfVault()
+  const [key, own] = [fresh('key'), join(data, 'master.key')]
+  renameSync(own, key)
+  writeFileSync(own, `${'0'.repeat(64)}\n`, { mode: 0o600 })
+  symlinkSync(key, `${own}.next`)
+  giveAway(data)
+  const { exitCode, stderr } = await runCoffer(['app', 'list', '--data', data])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('may not read the master key')])
+  expect(lstatSync(own).isSymbolicLink()).toBe(false)
+})
 
 /** Asks whoever connects for the password in clear, as a server of PostgreSQL may. */
 function startAsker() {
@@ -139,7 +222,7 @@ test.skipIf(!isRoot)(
     const { server, told } = startAsker()
     const url = `postgres://coffer@127.0.0.1:${server.port}/coffer`
     writeFileSync(join(data, 'store', 'database'), JSON.stringify({ url, password_file: file }))
-    chownSync(data, otherUser, otherUser)
+    giveAway(data)
     writeFileSync(file, 'planted-for-root', { mode: 0o600 })
     for (const command of ['verify', 'audit verify', 'doctor', 'app list']) {
       const { stdout, stderr } = await runCoffer([...command.split(' '), '--data', data])
@@ -156,7 +239,7 @@ test.skipIf(!isRoot)(
 // proves S7, E12.26
 test.skipIf(!isRoot)('a folder that the owner of a vault has named is not removed', async () => {
   const data = copyOfVault()
-  chownSync(data, otherUser, otherUser)
+  giveAway(data)
   const [shared, empty] = [fresh('shared.partial'), fresh('empty')]
   const marked = `${shared}/of-all.partial`
   mkdirSync(marked, { recursive: true })

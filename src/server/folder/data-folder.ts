@@ -38,7 +38,7 @@ import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 import { hasLock } from './instance-lock.ts'
 import { signingFile } from './signing-file.ts'
-import { assertRegular } from './regular-files.ts'
+import { assertOneName } from './regular-files.ts'
 import {
   keyFileOf,
   keyOptionsOf,
@@ -72,7 +72,7 @@ export function keyPlacesOf(data: string): Required<KeyPlaces> {
  * The engine follows a link, and truncates and writes the file it finds.
  * @throws CommandFailure
  */
-const assertOwnLock = (store: string): void => assertRegular(join(store, 'lock.mdb'))
+const assertOwnLock = (store: string): void => assertOneName(join(store, 'lock.mdb'))
 
 /** Opening a missing database would create a new one, and hide the loss of the tokens. */
 export function checkDatabase(folder: string): void {

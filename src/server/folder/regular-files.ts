@@ -35,21 +35,35 @@ export function assertRegular(path: string): void {
   throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
 }
 
+const isOfOneName = (stats: Stats): boolean => stats.isFile() && stats.nlink === 1
+
+const severalNames = (path: string) =>
+  new CommandFailure(`${path} is no regular file of one name: move it elsewhere`)
+
 /**
- * Opens a file to read its stats. A file with a second name may be another user's.
- * @throws CommandFailure unless it is a regular file with one name
+ * A file with a second name may be another user's, and what is written goes to both.
+ * @throws CommandFailure if an entry exists that is not a regular file with one name
  */
-export function openRegular(path: string): number {
+export function assertOneName(path: string): void {
   assertRegular(path)
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  const stats = fstatSync(file)
-  if (stats.isFile() && stats.nlink === 1) return file
-  closeSync(file)
-  throw new CommandFailure(`${path} is no regular file of one name: move it elsewhere`)
+  const stats = statsAt(path)
+  if (stats !== undefined && !isOfOneName(stats)) throw severalNames(path)
 }
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
+
+/**
+ * Opens a file, without following a link or waiting for a pipe.
+ * @throws CommandFailure unless it is a regular file with one name
+ * @throws the system's own error
+ */
+export function openRegular(path: string, flags = O_RDONLY): number {
+  assertRegular(path)
+  const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, ownerOnlyFile)
+  if (isOfOneName(fstatSync(file))) return file
+  closeSync(file)
+  throw severalNames(path)
+}
 
 const othersMode = 0o077
 
@@ -67,7 +81,7 @@ export function openToAppend(path: string): number {
   const file = openSync(path, flags, ownerOnlyFile)
   const stats = fstatSync(file)
   const isOwn = stats.uid === process.geteuid?.() && !isForOthersToo(stats)
-  if (stats.isFile() && stats.nlink === 1 && isOwn) return file
+  if (isOfOneName(stats) && isOwn) return file
   closeSync(file)
   throw new CommandFailure(`${path} is no file of this user alone, of one name: move it elsewhere`)
 }
@@ -104,7 +118,7 @@ function openEmpty(path: string): NewFile | undefined {
   if (found?.isFile() !== true || found.size > 0) return undefined
   const file = openSync(path, emptyFlags)
   const opened = fstatSync(file)
-  if (opened.isFile() && opened.size === 0 && opened.uid === process.geteuid?.()) {
+  if (isOfOneName(opened) && opened.size === 0 && opened.uid === process.geteuid?.()) {
     fchmodSync(file, ownerOnlyFile)
     return newFileOf(path, file)
   }

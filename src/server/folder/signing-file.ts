@@ -7,19 +7,18 @@
  * Layout: length u16 · the sealed keys · zeros.
  * @module
  */
-import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { SigningPlace } from '../../audit/signing-keys.ts'
 import { readU16, writeU16 } from '../../lib/bytes.ts'
-import { ownerOnlyFile } from '../../lib/files.ts'
-import { giveToOwnerOf } from './regular-files.ts'
+import { giveToOwnerOf, openRegular } from './regular-files.ts'
 
-const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants
+const { O_CREAT, O_RDWR } = constants
 const fileBytes = 1_024
 const lengthBytes = 2
 
 function openFile(path: string): number {
-  const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
+  const file = openRegular(path, O_RDWR | O_CREAT)
   try {
     giveToOwnerOf(dirname(path), file)
   } catch {

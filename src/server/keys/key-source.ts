@@ -10,7 +10,12 @@ import { join } from 'node:path'
 import { ownBytes } from '../../lib/bytes.ts'
 import { primitives } from '../../crypto/primitives.ts'
 import { usage } from '../process/failure.ts'
-import { decodeMasterKey, readCredential, readMasterKey } from './master-key.ts'
+import {
+  decodeMasterKey,
+  readCredential,
+  readMasterKey,
+  readMasterKeyBeside,
+} from './master-key.ts'
 import { makePassphraseKey, readPassphraseKey, type PassphraseInput } from './passphrase.ts'
 
 /** Options of the command line; at most one of them is given. */
@@ -48,7 +53,8 @@ export interface KeyPlaces {
 export const masterKeyVariable = 'COFFER_MASTER_KEY'
 
 type Source =
-  | { readonly kind: 'file'; readonly path: string }
+  /** `isNamed` unless it is where the data folder has it. */
+  | { readonly kind: 'file'; readonly path: string; readonly isNamed: boolean }
   | { readonly kind: 'credential'; readonly path: string }
   | { readonly kind: 'variable' }
   | ({ readonly kind: 'passphrase' } & PassphraseInput)
@@ -140,7 +146,7 @@ function openFileOf(text: string): number {
 function sourceOf(options: KeyOptions, { file, derivation }: KeyPlaces): Source {
   assertOneSource(options)
   const { masterKeyFile, masterKeyCredential, passphrase, passphraseFd } = options
-  if (masterKeyFile !== undefined) return { kind: 'file', path: masterKeyFile }
+  if (masterKeyFile !== undefined) return { kind: 'file', path: masterKeyFile, isNamed: true }
   if (masterKeyCredential !== undefined) return credentialOf(masterKeyCredential)
   if (held.variable !== undefined) return { kind: 'variable' }
   if (passphrase === true) return { kind: 'passphrase' }
@@ -149,7 +155,7 @@ function sourceOf(options: KeyOptions, { file, derivation }: KeyPlaces): Source 
   if (!existsSync(file) && existsSync(derivation)) {
     throw usage('a passphrase opens this vault: say --passphrase or --passphrase-fd')
   }
-  return { kind: 'file', path: file }
+  return { kind: 'file', path: file, isNamed: false }
 }
 
 /** True if this process and others can read the key from its source again. */
@@ -176,7 +182,7 @@ export function obtainMasterKey(options: KeyOptions, places: KeyPlaces): Uint8Ar
   const source = sourceOf(options, places)
   switch (source.kind) {
     case 'file':
-      return readMasterKey(source.path)
+      return source.isNamed ? readMasterKey(source.path) : readMasterKeyBeside(source.path)
     case 'credential':
       return readCredential(source.path)
     case 'variable':

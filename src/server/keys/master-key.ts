@@ -22,6 +22,7 @@ import { primitives } from '../../crypto/primitives.ts'
 import { syncFolder } from '../../lib/files.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { isOutOfRoom } from '../folder/disk-space.ts'
+import { mayItsOwnerRead } from '../folder/may-read.ts'
 import { giveToOwnerOf, openNewFile } from '../folder/regular-files.ts'
 import { isSecretOpen } from './secret-access.ts'
 
@@ -113,6 +114,15 @@ const isOpenKey = (stats: Stats, path: string): boolean =>
  */
 const isOpenCredential = ({ mode }: Stats): boolean => (mode & 0o037) !== 0
 
+/** Root reads no key for the owner of a folder that this user could not read. */
+function isOpenKeyBeside(stats: Stats, path: string): boolean {
+  if (mayItsOwnerRead(path, stats)) return isOpenKey(stats, path)
+  throw new CommandFailure(
+    `the owner of ${dirname(path)} may not read the master key that is there: name it by ` +
+      '--master-key-file, or run this as that user',
+  )
+}
+
 type IsOpen = (stats: Stats, path: string) => boolean
 
 /** @param line one byte longer than a key @returns the number of bytes read */
@@ -161,6 +171,9 @@ function readFrom(path: string, isOpen: IsOpen): Uint8Array {
  * @throws CommandFailure if the file is missing, unreadable, open to others or not a key
  */
 export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenKey)
+
+/** Like `readMasterKey`, for a file that no operator has named, but the owner of its folder. */
+export const readMasterKeyBeside = (path: string): Uint8Array => readFrom(path, isOpenKeyBeside)
 
 /** Like `readMasterKey`, for a file of systemd. Source: systemd.exec(5), credentials. */
 export const readCredential = (path: string): Uint8Array => readFrom(path, isOpenCredential)

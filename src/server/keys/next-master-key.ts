@@ -14,7 +14,7 @@ import { bufferOf } from '../../lib/bytes.ts'
 import { keyBytes } from '../../crypto/primitives.ts'
 import { syncFolder } from '../../lib/files.ts'
 import { CommandFailure } from '../process/failure.ts'
-import { readMasterKey, writeMasterKey } from './master-key.ts'
+import { readMasterKey, readMasterKeyBeside, writeMasterKey } from './master-key.ts'
 import { removeFile, statsAt } from '../folder/regular-files.ts'
 import { randomBytes } from '../process/system.ts'
 
@@ -166,7 +166,7 @@ export async function openWithEither<T>(
     if (masterKeyFile === undefined) throw error
     const file = realpathSync(masterKeyFile)
     if (!existsSync(nextOf(file))) throw error
-    const next = readMasterKey(nextOf(file))
+    const next = readMasterKeyBeside(nextOf(file))
     try {
       const opened = await open(next)
       takePlace(file)

@@ -208,6 +208,18 @@ const stuck = (lock: string, waitMs: number): CommandFailure => {
   return new CommandFailure(`${who} has not answered in ${seconds} s: ${advice}`)
 }
 
+/**
+ * The owner of a data folder could have root ask the server of another one.
+ * @throws CommandFailure if the name leads elsewhere
+ */
+function assertOwnSocket(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  const isElsewhere = stats.isSymbolicLink() || (stats.isSocket() && stats.nlink > 1)
+  if (!isElsewhere) return
+  throw new CommandFailure(`${path} leads elsewhere than to a server of this folder: remove it`)
+}
+
 /** True if nobody listens there. */
 const isNobody = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
@@ -311,6 +323,7 @@ export async function callControl(
   let short: ShortPath | undefined
   const { signal, waitMs, hear, end } = boundWait(name, silenceMsMax)
   try {
+    assertOwnSocket(path)
     short = shorten(path)
     const answer = await post(short.path, { name, input, headers }, signal)
     for await (const { progress, done, failed } of linesOf(answer)) {

@@ -18,10 +18,9 @@ import {
 import { dirname } from 'node:path'
 import { clockFileBytesMax } from '../../limits/operation-limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
-import { ownerOnlyFile } from '../../lib/files.ts'
 import { giveToOwnerOf, isAnythingAt, openRegular } from '../folder/regular-files.ts'
 
-const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
+const { O_CREAT, O_RDONLY, O_RDWR } = constants
 
 /** Root may create the file for a server of another user; only root can give it away. */
 function keepOwner(file: number, folder: string): void {
@@ -35,11 +34,11 @@ function keepOwner(file: number, folder: string): void {
 /** Opens read-only if nothing else is allowed: an older mark is better than none. */
 function openToRead(path: string): number {
   try {
-    const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
+    const file = openRegular(path, O_RDWR | O_CREAT)
     keepOwner(file, dirname(path))
     return file
   } catch {
-    return openSync(path, O_RDONLY | O_NOFOLLOW)
+    return openRegular(path)
   }
 }
 
