@@ -344,7 +344,7 @@ export const shapes: Readonly<Record<string, TObject>> = {
     more: Type.Integer({ description: 'those that are not shown' }),
     rows: Type.Union([rows, Type.Null()], { description: 'null where not all were read' }),
     sum: Type.Union([Type.String(), Type.Null()], {
-      description: 'compared, not_begun or not_kept; null where not all rows were read',
+      description: 'compared or not_begun; null where not all rows were read',
     }),
   }),
 }

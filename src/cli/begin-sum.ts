@@ -1,17 +1,47 @@
 /**
- * The sum over all rows, begun in a new file of a vault whose file had none: an earlier coffer made
- * it, or the vault comes from a database.
+ * The sum over all rows, begun where there was none: an earlier coffer made the vault, or it comes
+ * from a database into a new file.
  * @module
  */
 import { primitives } from '../crypto/primitives.ts'
+import { ApiError } from '../lib/errors.ts'
 import { sumSealerOf } from '../records/sum-sealer.ts'
-import { openFound, type FoundFolder } from '../server/folder/data-folder.ts'
+import { openFound, type FoundFolder, type OpenedFolder } from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
 import { randomBytes } from '../server/process/system.ts'
 import { beginSum } from '../store/lmdb/kept-sum.ts'
+
+const served = 'the vault is served from the database, or a command is at it: end that first'
 
 /** Copies the master key, since opening a vault wipes the one that it is given. */
 export const copyKeyOf = ({ masterKey }: FoundFolder): Uint8Array =>
   primitives.keep(Uint8Array.from(masterKey))
+
+async function noteSum({ keyring, keys }: OpenedFolder): Promise<void> {
+  if (keys.keepsSum === 'everywhere') return
+  await keyring.change(randomBytes, now => ({ ...now, keepsSum: 'everywhere' }))
+}
+
+/**
+ * @param folder of a vault in a database that nobody serves; its master key is wiped
+ * @throws CommandFailure
+ */
+export async function beginSumInDatabase(folder: FoundFolder): Promise<void> {
+  const opened = await openFound(folder, { onFailure: () => {}, wasKilled: false })
+  const { store, database, keyring, keys } = opened
+  try {
+    if ((await database?.isAlone()) !== true) throw new CommandFailure(served)
+    await database?.beginSum(sumSealerOf(keys))
+    // From now on a missing sum is damage.
+    await noteSum(opened)
+  } catch (error) {
+    throw error instanceof ApiError ? new CommandFailure(error.message, 1, error) : error
+  } finally {
+    await store.close()
+    keyring.close()
+    keys.wipe()
+  }
+}
 
 /**
  * @param folder whose store is the new file, which nobody has open; its master key is wiped
@@ -22,7 +52,7 @@ export async function beginSumIn(folder: FoundFolder): Promise<void> {
   const { store, keyring, keys } = opened
   try {
     // From now on a missing sum is damage.
-    if (!keys.keepsSum) await keyring.change(randomBytes, now => ({ ...now, keepsSum: true }))
+    await noteSum(opened)
     await store.close()
     await beginSum(folder.store, sumSealerOf(keys))
   } finally {

@@ -28,7 +28,7 @@ import {
   markAheadMs,
   type DatabaseFacts,
 } from '../store/postgres/database-facts.ts'
-import { hasLogTables } from '../store/postgres/log-setup.ts'
+import { hasLaterTables } from '../store/postgres/later-tables.ts'
 import { openPool } from '../store/postgres/pool.ts'
 import { replicationRole } from '../store/postgres/replication.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
@@ -135,7 +135,7 @@ async function examineAt(address: DatabaseAddress): Promise<DoctorFinding[]> {
     try {
       const tables = tablesIn(address.schema)
       await assertFormat(pool, tables)
-      await hasLogTables(pool, tables)
+      await hasLaterTables(pool, tables)
       const aheadMs = await markAheadMs(pool, tables)
       return [...findings, ...findInMark(aheadMs, 'that of the database', databaseRemedy)]
     } catch (error) {

@@ -6,6 +6,7 @@
 import type { Command } from 'commander'
 import { usage } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
+import { addDatabaseSum } from './database-sum.ts'
 import { setupOf } from '../store/postgres/schema.ts'
 
 interface DatabaseSetupOptions {
@@ -34,9 +35,9 @@ function databaseSetup({ printSql, upgrade, schema, role }: DatabaseSetupOptions
 }
 
 export function addDatabase(program: Command): void {
-  program
-    .command('db')
-    .description('the database that holds a vault')
+  const database = program.command('db').description('the database that holds a vault')
+  addDatabaseSum(database)
+  database
     .command('setup')
     .description('print what makes the tables, for an operator who runs that by hand')
     .option('--print-sql', 'print the statements')

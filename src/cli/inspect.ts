@@ -15,7 +15,7 @@ import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { sumSealerOf } from '../records/sum-sealer.ts'
 import { makeSumCheck, type SumCheck } from '../store/core/check-sum.ts'
-import type { OperatedStore } from '../store/operated.ts'
+import type { StoredSum } from '../store/operated.ts'
 import { makeRecordCheck, type RowCounts } from '../vault/verify-rows.ts'
 import { isStoreInDatabase } from '../server/folder/folder-database.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
@@ -48,8 +48,8 @@ export interface Report {
   sum?: SumState
 }
 
-/** The sum over the rows was compared, is not kept yet by a folder, or never by a database. */
-export type SumState = 'compared' | 'not_begun' | 'not_kept'
+/** The sum over the rows was compared, or is not kept yet. */
+export type SumState = 'compared' | 'not_begun'
 
 export const emptyReport = (): Report => ({ shown: [], count: 0 })
 
@@ -62,16 +62,23 @@ function add(report: Report, damage: Damage): void {
   if (report.shown.length < findingsShownMax) report.shown.push(damage)
 }
 
-/** @param keepsSum true if the keyring says that a folder has one */
-async function compareSum(
+/**
+ * True if the sum is to be compared. In a database there are parts of it before it is begun; in a
+ * folder one that the keyring does not tell of was begun by a process that was cut off.
+ */
+function isBegun({ store }: FoundFolder, { parts }: StoredSum, { keepsSum }: Keys): boolean {
+  return isStoreInDatabase(store)
+    ? keepsSum === 'everywhere'
+    : keepsSum !== 'nowhere' || parts.length > 0
+}
+
+function compareSum(
   report: Report,
-  store: OperatedStore,
+  stored: StoredSum,
   { end }: SumCheck,
-  keepsSum: boolean,
-): Promise<SumState> {
-  const stored = await store.storedSum()
-  if (stored === undefined) return 'not_kept'
-  if (stored.sealed === undefined && !keepsSum) return 'not_begun'
+  hasBegun: boolean,
+): SumState {
+  if (!hasBegun) return 'not_begun'
   for (const kind of end(stored)) add(report, { kind })
   return 'compared'
 }
@@ -112,13 +119,13 @@ export async function inspect(
   const onRow = progress(nextOrdinal, 'values')
   const { check, counts } = makeRecordCheck(keys, finding => add(report, finding))
   const sum = makeSumCheck(sumSealerOf(keys))
-  for await (const row of store.everyRow()) {
+  const stored = await store.eachRow(row => {
     onRow(row.ordinal)
     check(row)
     sum.add(row)
-  }
+  })
   report.rows = counts
-  report.sum = await compareSum(report, store, sum, keys.keepsSum)
+  report.sum = compareSum(report, stored, sum, isBegun(folder, stored, keys))
   await store.close()
 }
 

@@ -31,7 +31,7 @@ import type { Store } from '../store/contract.ts'
 import { movedOrdinalMax } from '../store/core/limits.ts'
 import { buildStoreFrom } from '../store/lmdb/maintenance/bulk-build.ts'
 import { openLmdbStore } from '../store/lmdb/lmdb-store.ts'
-import { ensureLogTables } from '../store/postgres/log-setup.ts'
+import { ensureLaterTables } from '../store/postgres/later-tables.ts'
 import {
   beginMoveOut,
   cancelMoveOut,
@@ -127,7 +127,7 @@ async function moveRows(
   const format = await readFormat(opposite.pool, opposite.tables)
   const hasBegun = format === movingOutFormat || format === movedOutFormat
   // An older coffer may have begun it.
-  if (hasBegun) await ensureLogTables(opposite.pool, opposite.tables)
+  if (hasBegun) await ensureLaterTables(opposite.pool, opposite.tables)
   const masterKey = copyKeyOf(folder)
   const sound = hasBegun ? undefined : await inspectSound(folder, progress)
   // Left by a move to the database that was cut off at its very end; served from there since.

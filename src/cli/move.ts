@@ -39,6 +39,7 @@ import {
   endBulkLoad,
   finishRows,
   loadRows,
+  loadSum,
   foldLoaded,
 } from '../store/postgres/bulk-load.ts'
 import { loadLog } from '../store/postgres/bulk-log.ts'
@@ -71,6 +72,7 @@ async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: 
   await foldLoaded(pool, tables, 0)
   await finishRows(pool, tables, nextOrdinal - 1)
   await loadLog(pool, tables, store)
+  await loadSum(pool, tables, store.storedSum())
 }
 
 const differ = 'the copy is not what the folder has: drop its schema, and begin again'

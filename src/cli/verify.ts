@@ -47,7 +47,6 @@ import {
   logCutOff,
   type Damage,
   type Report,
-  type SumState,
 } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn } from './replace-database.ts'
@@ -70,10 +69,10 @@ const meanings: Readonly<Record<string, string>> = {
 } satisfies Record<SumFinding | typeof logCutOff, string>
 
 /** Says that rows were not compared with a sum, and what to do. */
-const uncompared: Readonly<Partial<Record<SumState, string>>> = {
-  not_begun: 'rows put back with their index entries are not found yet: run coffer compact once',
-  not_kept: 'rows put back with their index entries are not found over a database',
-}
+const uncomparedIn = (data: string): string =>
+  `rows put back with their index entries are not found yet: run coffer ${
+    isInDatabase(data) ? 'db sum' : 'compact'
+  } once`
 
 function lineOf({ kind, page, ordinal, sequence }: Damage): string {
   const meaning = meanings[kind]
@@ -83,7 +82,7 @@ function lineOf({ kind, page, ordinal, sequence }: Damage): string {
   return ordinal === undefined ? kind : `${kind}: row ${ordinal}`
 }
 
-function linesOf({ shown, count, rows, sum }: Report): string[] {
+function linesOf(data: string, { shown, count, rows, sum }: Report): string[] {
   const lines = shown.map(lineOf)
   if (count > shown.length) lines.push(`and ${count - shown.length} more, at least`)
   if (rows === undefined) lines.push('the rows were not all read')
@@ -93,14 +92,13 @@ function linesOf({ shown, count, rows, sum }: Report): string[] {
         .map(entry => entry.join(' '))
         .join(', ')}`,
     )
-  const told = sum && uncompared[sum]
-  if (told !== undefined) lines.push(told)
+  if (sum === 'not_begun') lines.push(uncomparedIn(data))
   return lines
 }
 
-function print({ json }: VerifyOptions, report: Report): void {
+function print({ data, json }: VerifyOptions, report: Report): void {
   const { shown, count, rows, sum } = report
-  if (json !== true) for (const line of linesOf(report)) sayNow(line)
+  if (json !== true) for (const line of linesOf(data, report)) sayNow(line)
   else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null, sum: sum ?? null })
 }
 

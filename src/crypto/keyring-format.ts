@@ -33,18 +33,27 @@ export interface Keyring {
    */
   readonly replaced: readonly Uint8Array[]
   /**
-   * True if the store of a folder keeps the sum over its rows. The keyring says so, because it is
+   * Stores in which the vault keeps the sum over its rows. The keyring says so, because it is
    * sealed: a sum that is missing was taken away.
    */
-  readonly keepsSum: boolean
+  readonly keepsSum: SumPlaces
 }
 
+/** None, that of a folder alone, or each one. */
+export type SumPlaces = 'nowhere' | 'folder' | 'everywhere'
+
 /**
- * The first byte of a keyring. The format of a vault that keeps no sum is still read, and written
- * for it; coffers that know it alone would change rows without their sum.
+ * The first byte of a keyring. The formats of vaults that keep no sum, or none over a database, are
+ * still read, and written for them; coffers that know them alone would change rows without it.
  */
-const keyringFormat = 4
-const sumlessFormat = 3
+const keyringFormat = 5
+const formats: Readonly<Record<SumPlaces, number>> = {
+  nowhere: 3,
+  folder: 4,
+  everywhere: keyringFormat,
+}
+const placesOf = (format: number): SumPlaces | undefined =>
+  (['nowhere', 'folder', 'everywhere'] as const).find(places => formats[places] === format)
 const idsHaveEras = 1
 const states: readonly DataKey['state'][] = ['current', 'readable']
 
@@ -55,7 +64,7 @@ export function createKeyring(randomBytes: (count: number) => Uint8Array, madeMs
     indexKey: fresh(),
     fingerprintKey: fresh(),
     replaced: [],
-    keepsSum: true,
+    keepsSum: 'everywhere',
   }
 }
 
@@ -63,15 +72,16 @@ const entryBytes = 4 + 1 + 6 + keyBytes
 const headBytes = 1 + 1 + 2 * keyBytes
 
 /**
- * Layout: format u8, 4, or 3 without a sum · index key 32 · fingerprint key 32 · count u8, then for
- * each data key number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids have
- * eras, see `tokens/token-id.ts`) · count u8, then each replaced keyring behind its length u16be.
+ * Layout: format u8, of where the sum is kept · index key 32 · fingerprint key 32 · count u8, then
+ * for each data key number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids
+ * have eras, see `tokens/token-id.ts`) · count u8, then each replaced keyring behind its length
+ * u16be.
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
   const { dataKeys, replaced, keepsSum } = keyring
   const replacedBytes = replaced.reduce((sum, sealed) => sum + 2 + sealed.length, 0)
   const bytes = Buffer.alloc(headBytes + dataKeys.length * entryBytes + 2 + replacedBytes)
-  bytes[0] = keepsSum ? keyringFormat : sumlessFormat
+  bytes[0] = formats[keepsSum]
   bytes.set(keyring.indexKey, 1)
   bytes.set(keyring.fingerprintKey, 1 + keyBytes)
   bytes[headBytes - 1] = dataKeys.length
@@ -125,7 +135,8 @@ function decodeEntry(bytes: Buffer, at: number): DataKey {
 
 function decodeKnown(bytes: Buffer): Keyring {
   const format = bytes.readUInt8(0)
-  if (format !== keyringFormat && format !== sumlessFormat) {
+  const keepsSum = placesOf(format)
+  if (keepsSum === undefined) {
     throw new ApiError('unavailable', otherFormat('the keyring', format, keyringFormat))
   }
   const count = bytes.readUInt8(headBytes - 1)
@@ -139,7 +150,6 @@ function decodeKnown(bytes: Buffer): Keyring {
     throw new ApiError('storage_corrupt', 'the keyring does not have exactly one current key')
   }
   const keep = (at: number) => primitives.keep(bytes.subarray(at, at + keyBytes))
-  const keepsSum = format === keyringFormat
   return { replaced, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes), keepsSum }
 }
 

@@ -8,7 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { base58, byteAt, utf8 } from '../lib/bytes.ts'
 import { keyBytes, primitives } from './primitives.ts'
 import { ApiError } from '../lib/errors.ts'
-import type { Keyring } from './keyring-format.ts'
+import type { Keyring, SumPlaces } from './keyring-format.ts'
 
 /*
  * Subkeys: HKDF-SHA256 (RFC 5869) by tenant and purpose, so that no key has two uses.
@@ -83,8 +83,8 @@ export interface Keys {
   readonly eventSeed: Uint8Array | undefined
   /** `undefined` once wiped. */
   readonly sumKeys: SumKeys | undefined
-  /** True if a folder with these keys keeps the sum over its rows. */
-  readonly keepsSum: boolean
+  /** Stores in which a vault with these keys keeps the sum over its rows. */
+  readonly keepsSum: SumPlaces
   /**
    * From now on seals under the current key of another keyring of the same installation. Scopes are
    * made anew: do not hold one across other work, since values sealed under an old scope are

@@ -27,7 +27,7 @@ export interface OpenStoreOptions
 /** Operations that only a store in a shared database has. */
 export type SharedDatabase = Pick<
   PostgresStore,
-  'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'isFull' | 'databaseFigures'
+  'beginSum' | 'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'isFull' | 'databaseFigures'
 >
 
 export interface OpenedStore {

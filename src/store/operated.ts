@@ -52,10 +52,17 @@ export interface StoreFigures {
   readonly waiting: number
 }
 
+/** What one writer keeps of the sum over all rows. */
+export interface SumPart {
+  /** Empty for the one sum of a folder. */
+  readonly writer: Uint8Array
+  readonly sealed: Uint8Array
+}
+
 /** The sum over all rows, as it is kept. */
 export interface StoredSum {
-  /** `undefined` if there is none. */
-  readonly sealed: Uint8Array | undefined
+  /** Empty if there is none. */
+  readonly parts: readonly SumPart[]
   /** Number of entries ever written to the log. */
   readonly logNext: number
 }
@@ -70,8 +77,10 @@ export interface OperatedStore extends Store {
   scrub(sealed: readonly Uint8Array[]): Promise<number | undefined>
   /** Numbers of the store, for metrics. */
   figures(): MaybeLater<StoreFigures>
-  /** Returns the sum over all rows; `undefined` if the engine keeps none. */
-  storedSum(): MaybeLater<StoredSum | undefined>
-  /** All rows, oldest first, from one snapshot. `integrity` finds entries that are not rows. */
-  everyRow(): Iterable<Row> | AsyncIterable<Row>
+  /**
+   * Hands over all rows, oldest first, from one snapshot; `integrity` finds entries that are not
+   * rows.
+   * @returns the sum over all rows, of the same snapshot
+   */
+  eachRow(take: (row: Row) => void): MaybeLater<StoredSum>
 }

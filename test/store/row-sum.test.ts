@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../src/lib/bytes.ts'
 import { makeSumCheck } from '../../src/store/core/check-sum.ts'
-import { emptySum, encodeSum, sumAfter } from '../../src/store/core/row-sum.ts'
+import { emptySum, noWriter, sealSum, sumAfter } from '../../src/store/core/row-sum.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { beginSum, makeSumKeeper } from '../../src/store/lmdb/kept-sum.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
@@ -26,8 +26,8 @@ async function openSummed(path = temporaryFolder()): Promise<LmdbStore> {
 }
 
 async function sealedIn(store: LmdbStore): Promise<string> {
-  const stored = await store.storedSum()
-  return Buffer.from(stored?.sealed ?? []).toString('hex')
+  const { parts } = await store.storedSum()
+  return Buffer.from(parts[0]?.sealed ?? []).toString('hex')
 }
 
 describe('the sum over all rows', () => {
@@ -156,7 +156,8 @@ describe('a store that keeps a sum', () => {
 
   test('is of as many rows as there are, and of their states', () => {
     const row = rowOf({ uniques: [1] })
-    const sum = sumAfter(emptySum(5), [{ from: undefined, to: row }], sumSealer, 5)
+    const change = { rows: [{ from: undefined, to: row }], entries: 5 }
+    const sum = sumAfter(emptySum, change, sumSealer)
     const total = sum.total.map(byte => byte ^ 1)
     const cases = [
       [sum, []],
@@ -166,8 +167,8 @@ describe('a store that keeps a sum', () => {
     for (const [kept, finds] of cases) {
       const check = makeSumCheck(sumSealer)
       check.add(row)
-      const sealed = sumSealer.seal(encodeSum(kept))
-      expect(check.end({ sealed, logNext: 5 })).toEqual([...finds])
+      const parts = [{ writer: noWriter, sealed: sealSum(sumSealer, kept) }]
+      expect(check.end({ parts, logNext: 5 })).toEqual([...finds])
     }
   })
 

@@ -27,7 +27,7 @@ const keys = {
   auditIndexKey: key,
   eventSeed: key,
   sumKeys: undefined,
-  keepsSum: true,
+  keepsSum: 'everywhere' as const,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

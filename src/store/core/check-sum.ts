@@ -2,17 +2,16 @@
  * The check of the sum over all rows, by a process with the keys: it adds up those that are there.
  * @module
  */
-import { bufferOf } from '../../lib/bytes.ts'
-import { attempt } from '../../lib/errors.ts'
+import { equalBytes } from '../../lib/bytes.ts'
 import type { NewRow, SumSealer } from '../contract.ts'
-import type { StoredSum } from '../operated.ts'
-import { decodeSum, emptySum, sumAfter } from './row-sum.ts'
+import type { StoredSum, SumPart } from '../operated.ts'
+import { combineSums, emptySum, openSum, sumAfter, type RowSum } from './row-sum.ts'
 
 export type SumFinding =
   | 'sum_missing'
-  /** It does not open: it was changed, or is of another vault. */
+  /** It, or a part of it, does not open: it was changed, or is of another vault or writer. */
   | 'sum_damaged'
-  /** It was kept with another number of entries in the log than there are. */
+  /** It was kept with another number of entries in the log than there are, in all its parts. */
   | 'sum_outdated'
   /** Other rows were added up than are there, or other states of them. */
   | 'rows_differ'
@@ -20,24 +19,37 @@ export type SumFinding =
 export interface SumCheck {
   /** Takes each row, in any order. */
   readonly add: (row: NewRow) => void
+  /** The sum over the rows so far, without entries of the log. */
+  readonly found: () => RowSum
   readonly end: (stored: StoredSum) => readonly SumFinding[]
 }
 
+/** @returns the sum of all parts; `undefined` if one does not open */
+export function sumOf(parts: readonly SumPart[], sealer: SumSealer): RowSum | undefined {
+  let sum = emptySum
+  for (const { writer, sealed } of parts) {
+    const part = openSum(sealer, sealed, writer)
+    if (part === undefined) return undefined
+    sum = combineSums(sum, part, 1)
+  }
+  return sum
+}
+
 export function makeSumCheck(sealer: SumSealer): SumCheck {
-  let found = emptySum(0)
+  let found = emptySum
   return {
     add(row) {
-      found = sumAfter(found, [{ from: undefined, to: row }], sealer, 0)
+      found = sumAfter(found, { rows: [{ from: undefined, to: row }], entries: 0 }, sealer)
     },
-    end({ sealed, logNext }) {
-      if (sealed === undefined) return ['sum_missing']
-      const opened = sealer.open(sealed)
-      const kept = opened && attempt(() => decodeSum(opened))
+    found: () => found,
+    end({ parts, logNext }) {
+      if (parts.length === 0) return ['sum_missing']
+      const kept = sumOf(parts, sealer)
       if (kept === undefined) return ['sum_damaged']
-      const areSame = found.rows === kept.rows && bufferOf(found.total).equals(kept.total)
+      const areSame = found.rows === kept.rows && equalBytes(found.total, kept.total)
       return [
         ...(areSame ? [] : ['rows_differ' as const]),
-        ...(kept.logNext === logNext ? [] : ['sum_outdated' as const]),
+        ...(kept.entries === logNext ? [] : ['sum_outdated' as const]),
       ]
     },
   }

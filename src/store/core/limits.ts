@@ -163,6 +163,8 @@ export const clockStepMs = 1
 export const clockSkewTellMs = 1_000
 /** decision: age at which a receipt of a vanished writer is removed. */
 export const receiptHoursMax = 24
+/** decision: parts of the sum over all rows that a new writer takes over from ended ones. */
+export const takenPartsMax = 200
 /** decision: rows of one step of a walk over a database. */
 export const inspectRows = 1_000
 /** decision: bundles of a log, or values beside it, of one step of a walk; few are large. */

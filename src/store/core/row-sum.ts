@@ -3,22 +3,31 @@
  *
  * Each row has a share of 32 bytes, as good as random without the key that it was made with; the
  * sum is that of all shares, modulo 2^256. It does not depend on the order of the rows, so a commit
- * subtracts the shares of the rows that it changes and adds those of their new states. Source:
- * Clarke et al., "Incremental Multiset Hash Functions", ASIACRYPT 2003, section 5.
+ * subtracts the shares of the rows that it changes and adds those of their new states. Nor does it
+ * depend on who does so: writers that do not wait for each other keep a part each, and the sum is
+ * that of the parts. Source: Clarke et al., "Incremental Multiset Hash Functions", ASIACRYPT 2003,
+ * section 5.
  * @module
  */
-import { byteAt, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
-import { assertStored } from '../../lib/errors.ts'
+import { byteAt, equalBytes, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
+import { assertStored, attempt } from '../../lib/errors.ts'
 import { sumBytes } from '../../limits/work-limits.ts'
 import type { NewRow, SumSealer } from '../contract.ts'
 
 export interface RowSum {
   /** 32 bytes, the most significant one first. */
   readonly total: Uint8Array
-  /** Number of rows. */
+  /** Number of rows, modulo 2^48: a part may have removed more than it has inserted. */
   readonly rows: number
-  /** Number of entries ever written to the log when the sum was kept. */
-  readonly logNext: number
+  /** Number of entries ever written to the log by the commits that it counts. */
+  readonly entries: number
+}
+
+/** Changes of a commit. */
+export interface CommitChange {
+  readonly rows: readonly SummedChange[]
+  /** Number of entries that it appends to the log. */
+  readonly entries: number
 }
 
 /** A row before and after a change; `undefined` if it is not there. */
@@ -38,22 +47,20 @@ function addShare(total: Uint8Array, share: Uint8Array, sign: 1 | -1): void {
   }
 }
 
-export const emptySum = (logNext: number): RowSum => ({
-  total: new Uint8Array(sumBytes),
-  rows: 0,
-  logNext,
-})
+export const emptySum: RowSum = { total: new Uint8Array(sumBytes), rows: 0, entries: 0 }
+
+const rowsModulus = 2 ** (8 * u48Bytes)
+const wrapped = (rows: number): number => (rows + rowsModulus) % rowsModulus
 
 /** Returns the sum after changes, each of another row. */
 export function sumAfter(
-  { total: before, rows: count }: RowSum,
-  changes: Iterable<SummedChange>,
+  { total: before, rows: count, entries }: RowSum,
+  change: CommitChange,
   { share }: Pick<SumSealer, 'share'>,
-  logNext: number,
 ): RowSum {
   const total = Uint8Array.from(before)
   let rows = count
-  for (const { from, to } of changes) {
+  for (const { from, to } of change.rows) {
     if (from !== undefined) {
       addShare(total, share(from), -1)
       rows -= 1
@@ -63,24 +70,51 @@ export function sumAfter(
       rows += 1
     }
   }
-  return { total, rows, logNext }
+  return { total, rows: wrapped(rows), entries: entries + change.entries }
 }
 
-/** Layout: total 32 · rows u48 · next entry of the log u48. */
-export function encodeSum({ total, rows, logNext }: RowSum): Uint8Array {
-  const bytes = new Uint8Array(sumBytes + 2 * u48Bytes)
+/** @param sign 1 to add the second one to the first, -1 to subtract it */
+export function combineSums(a: RowSum, b: RowSum, sign: 1 | -1): RowSum {
+  const total = Uint8Array.from(a.total)
+  addShare(total, b.total, sign)
+  return { total, rows: wrapped(a.rows + sign * b.rows), entries: a.entries + sign * b.entries }
+}
+
+/** Sums are sealed with the writer that keeps them; the one sum of a folder has none. */
+export const noWriter: Uint8Array = new Uint8Array()
+
+const writerAt = sumBytes + 2 * u48Bytes
+
+/** Layout: total 32 · rows u48 · entries of the log u48 · writer. */
+function encodeSum({ total, rows, entries }: RowSum, writer: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(writerAt + writer.length)
   bytes.set(total)
   writeU48(bytes, sumBytes, rows)
-  writeU48(bytes, sumBytes + u48Bytes, logNext)
+  writeU48(bytes, sumBytes + u48Bytes, entries)
+  bytes.set(writer, writerAt)
   return bytes
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function decodeSum(bytes: Uint8Array): RowSum {
-  assertStored(bytes.length === sumBytes + 2 * u48Bytes, 'a sum over all rows')
+function decodeSum(bytes: Uint8Array, writer: Uint8Array): RowSum {
+  assertStored(bytes.length >= writerAt, 'a sum over all rows')
+  assertStored(equalBytes(bytes.subarray(writerAt), writer), 'the sum of this writer')
   return {
     total: bytes.slice(0, sumBytes),
     rows: readU48(bytes, sumBytes),
-    logNext: readU48(bytes, sumBytes + u48Bytes),
+    entries: readU48(bytes, sumBytes + u48Bytes),
   }
+}
+
+export const sealSum = ({ seal }: SumSealer, sum: RowSum, writer = noWriter): Uint8Array =>
+  seal(encodeSum(sum, writer))
+
+/** @returns `undefined` if these bytes are no sum of that writer */
+export function openSum(
+  { open }: SumSealer,
+  sealed: Uint8Array,
+  writer = noWriter,
+): RowSum | undefined {
+  const opened = open(sealed)
+  return opened && attempt(() => decodeSum(opened, writer))
 }

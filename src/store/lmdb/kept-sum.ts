@@ -6,13 +6,15 @@
 import { bufferOf, utf8 } from '../../lib/bytes.ts'
 import { attempt, invariant } from '../../lib/errors.ts'
 import type { SumSealer } from '../contract.ts'
+import { makeSumCheck } from '../core/check-sum.ts'
 import {
-  decodeSum,
   emptySum,
-  encodeSum,
+  noWriter,
+  openSum,
+  sealSum,
   sumAfter,
+  type CommitChange,
   type RowSum,
-  type SummedChange,
 } from '../core/row-sum.ts'
 import type { StoredSum } from '../operated.ts'
 import { isEmpty, openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
@@ -25,21 +27,8 @@ const sumKey = utf8('sum')
 export function readSum(environment: LmdbEnvironment): StoredSum {
   const sealed = environment.meta.getBinary(sumKey)
   const { next: logNext } = readLogRange(environment)
-  return { sealed: sealed && Uint8Array.from(sealed), logNext }
-}
-
-const sealSum = ({ seal }: SumSealer, sum: RowSum): Uint8Array => seal(encodeSum(sum))
-
-function openSum({ open }: SumSealer, sealed: Uint8Array): RowSum | undefined {
-  const opened = open(sealed)
-  return opened && attempt(() => decodeSum(opened))
-}
-
-/** Changes of a commit. */
-export interface CommitChange {
-  readonly rows: readonly SummedChange[]
-  /** Number of entries that it appends to the log. */
-  readonly entries: number
+  const parts = sealed ? [{ writer: noWriter, sealed: Uint8Array.from(sealed) }] : []
+  return { parts, logNext }
 }
 
 /** Keeps the sum of a store in this process. */
@@ -59,19 +48,19 @@ export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
   /** Returns the sum that stands; `undefined` if none is kept, or it is not that of this state. */
   function standing(by: SumSealer, sealed: Uint8Array | undefined, logNext: number) {
     if (sealed === undefined) {
-      return isEmpty(table) ? emptySum(logNext) : undefined
+      return isEmpty(table) ? { ...emptySum, entries: logNext } : undefined
     }
     const isKnown = known !== undefined && bufferOf(known.sealed).equals(sealed)
     const sum = isKnown ? known?.sum : openSum(by, sealed)
-    return sum?.logNext === logNext ? sum : undefined
+    return sum?.entries === logNext ? sum : undefined
   }
 
   return {
     keep(given) {
       sealer = given
     },
-    putOf({ rows, entries }) {
-      if (rows.length === 0 && entries === 0) return undefined
+    putOf(change) {
+      if (change.rows.length === 0 && change.entries === 0) return undefined
       const stored = meta.getBinary(sumKey)
       invariant(
         sealer !== undefined || stored === undefined,
@@ -82,7 +71,7 @@ export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
       const before = standing(sealer, stored, log.next)
       // One that was put there by others stays, so that it is told, however much is written.
       if (before === undefined) return undefined
-      const sum = sumAfter(before, rows, sealer, log.next + entries)
+      const sum = sumAfter(before, change, sealer)
       const sealed = sealSum(sealer, sum)
       known = { sealed, sum }
       return { table: meta, key: sumKey, value: sealed }
@@ -100,10 +89,11 @@ export async function beginSum(path: string, sealer: SumSealer): Promise<void> {
   const environment = openEnvironment(path)
   try {
     environment.root.transactionSync(() => {
-      const { sealed, logNext } = readSum(environment)
-      if (sealed !== undefined) return
-      const added = readEveryRow(environment).map(to => ({ from: undefined, to }))
-      const sum = sumAfter(emptySum(logNext), added, sealer, logNext)
+      const { parts, logNext } = readSum(environment)
+      if (parts.length > 0) return
+      const check = makeSumCheck(sealer)
+      for (const row of readEveryRow(environment)) check.add(row)
+      const sum = { ...check.found(), entries: logNext }
       environment.meta.putSync(sumKey, sealSum(sealer, sum))
     })
   } finally {

@@ -26,7 +26,7 @@ import {
   type Reserve,
 } from './write/disk-reserve.ts'
 import { checkIntegrity } from './inspect/integrity.ts'
-import type { OperatedStore, StoreFigures } from '../operated.ts'
+import type { OperatedStore, StoredSum, StoreFigures } from '../operated.ts'
 import { isReadBefore, scrub } from './maintenance/scrub.ts'
 import { readDue, readPage } from './index/index-query.ts'
 import { makeSumKeeper, readSum, type SumKeeper } from './kept-sum.ts'
@@ -200,6 +200,7 @@ export interface LmdbStore extends OperatedStore {
   /** Progress of folding, for measurements and for waiting. */
   state(): StoreState
   everyRow(): Iterable<Row>
+  storedSum(): StoredSum
 }
 
 const eraOf = (nextOrdinal: number): number => Math.floor(nextOrdinal / eraOrdinals) % 2 ** 32
@@ -345,6 +346,11 @@ export async function openLmdbStore({
     integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
+    eachRow: take =>
+      read(() => {
+        for (const row of readEveryRow(environment)) take(row)
+        return readSum(environment)
+      }),
     close: () => (closing ??= closeAll(writer, environment)),
   }
 }

@@ -8,9 +8,10 @@
 import { uniqueBytes } from '../../limits/work-limits.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { Row } from '../contract.ts'
+import type { StoredSum } from '../operated.ts'
 import { bulkFoldRows, bulkMsMax } from '../core/limits.ts'
 import { encodeRow } from '../core/row-format.ts'
-import { ensureLogTables } from './log-setup.ts'
+import { ensureLaterTables } from './later-tables.ts'
 import { foldOnce } from './postgres-fold.ts'
 import { packRows } from './packed-parameters.ts'
 import { arrayOf, type Pool } from './pool.ts'
@@ -38,7 +39,7 @@ export async function beginBulkLoad(pool: Pool, tables: Tables): Promise<number>
   } else if (format !== loadingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
   }
-  await ensureLogTables(pool, tables)
+  await ensureLaterTables(pool, tables)
   const [row] = await pool.query(`SELECT coalesce(max(ordinal), -1) FROM ${tables.rows}`)
   return Number(row?.[0]) + 1
 }
@@ -99,6 +100,15 @@ export async function finishRows(
 ): Promise<void> {
   await pool.query('SELECT setval($1::regclass, $2::bigint)', [ordinals, Math.max(1, last)])
   await pool.query(`ANALYZE ${rows}`, [], bulkMsMax)
+}
+
+/**
+ * Puts the sum of a folder: the database's first part, which needs no key. @throws DatabaseError
+ */
+export async function loadSum(pool: Pool, { sums }: Tables, { parts }: StoredSum): Promise<void> {
+  const text = `INSERT INTO ${sums} VALUES ($1::bytea, $2::bytea)
+ON CONFLICT (writer) DO UPDATE SET sealed = EXCLUDED.sealed`
+  for (const { writer, sealed } of parts) await pool.query(text, [writer, sealed])
 }
 
 interface LoadedState {

@@ -48,8 +48,8 @@ export interface ClockOptions {
 
 /** True if a table is missing: queries of the others would not notice. */
 const isMissing = (tables: Tables): string => {
-  const { rows, uniques, recent, chunks, leases, receipts, log, derived, logRange } = tables
-  return [rows, uniques, recent, chunks, leases, receipts, log, derived, logRange]
+  const { rows, uniques, recent, chunks, leases, receipts, sums, log, derived, logRange } = tables
+  return [rows, uniques, recent, chunks, leases, receipts, sums, log, derived, logRange]
     .map(table => `to_regclass('${table}') IS NULL`)
     .join(' OR ')
 }

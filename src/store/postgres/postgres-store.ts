@@ -8,7 +8,7 @@
 import { hexOf } from '../../lib/bytes.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
-import type { Store } from '../contract.ts'
+import type { Row, Store, SumSealer } from '../contract.ts'
 import { prepareChanges } from '../core/decide-change.ts'
 import {
   databaseFullMs,
@@ -29,12 +29,13 @@ import { openDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import type { DatabaseFigures } from './counters.ts'
 import { startFolding } from './postgres-fold.ts'
 import { inspectTables } from './inspect-tables.ts'
-import { ensureLogTables } from './log-setup.ts'
+import { ensureLaterTables } from './later-tables.ts'
 import { deleteStaleLeases, isAlone, keepLease } from './lease.ts'
 import { makeLookups } from './lookup-batch.ts'
 import { readPage } from './query-page.ts'
 import { openPool, type Pool } from './pool.ts'
-import { everyRow, firstOrdinalOf, readsOf } from './retried-reads.ts'
+import { firstOrdinalOf, readsOf } from './retried-reads.ts'
+import { beginSum, eachRow } from './summed-rows.ts'
 import { makeWritePool } from './replication.ts'
 import { assertFormat, movedOutMessage, tablesIn, type Tables } from './schema.ts'
 import { faultOf, retry } from './database-error.ts'
@@ -59,6 +60,11 @@ export interface PostgresStore extends OperatedStore {
   readonly isSweeper: () => boolean
   /** True if no other process has it open, or its lease has expired. @throws DatabaseError */
   readonly isAlone: () => Promise<boolean>
+  /**
+   * Begins the sum over rows of which no writer keeps a part. Only an older coffer writes without.
+   * @throws ApiError `storage_corrupt` if a part is not one of this vault
+   */
+  readonly beginSum: (sealer: SumSealer) => Promise<void>
   /** True if the database answered recently, and takes writes. */
   readonly isReachable: () => boolean
   /** True if it lacked space for a write within `databaseFullMs`. */
@@ -112,7 +118,7 @@ async function prepare(
   const { lookup: pool, write, reads } = pools
   try {
     await assertFormat(pool, tables)
-    await ensureLogTables(write, tables)
+    await ensureLaterTables(write, tables)
     await write.query(staleReceiptsText(tables))
     await deleteStaleLeases(write, tables)
     const clock = await openDatabaseClock({
@@ -172,15 +178,18 @@ function openWriter(
   bounds: DatabaseTimeouts,
 ) {
   const { randomBytes, elapsedMs } = options
-  return makeWriteQueue(
-    Array.from({ length: writersPerVault }, () => ({
-      pool,
-      tables,
-      writer: randomBytes(holderBytes),
-      bounds,
-      elapsedMs,
-    })),
-  )
+  let sealer: SumSealer | undefined
+  const writer = {
+    pool,
+    tables,
+    newId: () => randomBytes(holderBytes),
+    sealer: () => sealer,
+    bounds,
+    elapsedMs,
+  }
+  const queue = makeWriteQueue(Array.from({ length: writersPerVault }, () => writer))
+  const keepSum = (given: SumSealer): void => void (sealer = given)
+  return { ...queue, keepSum }
 }
 
 /** Remembers when the database last lacked space: it reports to no client how much it has. */
@@ -282,8 +291,7 @@ function storeOf(
       return lookups.generation(isPatient)
     },
     ...logOf(reads, assertRight),
-    // Groups that only insert read nothing, and so no sum to add to.
-    keepSum() {},
+    keepSum: queue.keepSum,
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
   return store
@@ -299,7 +307,6 @@ function operationsOf({ pools, tables, queue }: Parts) {
       }),
     // The files of a database are out of reach.
     scrub: async () => undefined,
-    storedSum: () => undefined,
     async figures(): Promise<StoreFigures> {
       const [last, bytes, waiting, logBytes] = await reads.figures()
       return {
@@ -310,7 +317,10 @@ function operationsOf({ pools, tables, queue }: Parts) {
         waiting: Number(waiting),
       }
     },
-    everyRow: () => everyRow(reads),
+    eachRow: (take: (row: Row) => void) =>
+      eachRow(page, tables, take).catch((error: unknown) => {
+        throw faultOf(error)
+      }),
   }
 }
 
@@ -358,6 +368,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     clock,
     isSweeper: () => leasedWork.sweeping.isHeld() && clock.isRight() && !clock.hasMovedOut(),
     isAlone: leasedWork.isAlone,
+    beginSum: sealer =>
+      beginSum(pools.write, tables, sealer, options.randomBytes(holderBytes)).catch(
+        (error: unknown) => {
+          throw faultOf(error)
+        },
+      ),
     isReachable: clock.isAnswered,
     isFull: space.isFull,
     databaseFigures: () => databaseFiguresOf(parts),

@@ -15,15 +15,22 @@ import type { Cells, Parameter, Pool } from './pool.ts'
 import { bigintMin, type Tables } from './schema.ts'
 import { retry, type RetryBounds } from './database-error.ts'
 
-const rowsIn = (cells: readonly Cells[]): Row[] =>
+/** The rows among these; `integrity` names what is none. */
+export const rowsIn = (cells: readonly Cells[]): Row[] =>
   cells.flatMap(([ordinal, value]) => {
     try {
       return value instanceof Uint8Array ? [decodeRow(value, Number(ordinal))] : []
     } catch {
-      // Skips what is not a row: `integrity` names it.
       return []
     }
   })
+
+/**
+ * A damaged row may have an ordinal above the maximum, where numbers are inexact: a walk would
+ * never get past it.
+ */
+export const rowsText = ({ rows }: Tables): string => `SELECT ordinal, value FROM ${rows}
+WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
 
 export function readsOf(
   pools: { readonly lookup: Pool; readonly page: Pool },
@@ -39,10 +46,7 @@ export function readsOf(
   const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
-  // A damaged row may have an ordinal above the maximum, where numbers are inexact: a walk would
-  // never get past it.
-  const fromText = `SELECT ordinal, value FROM ${rows}
-WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
+  const fromText = rowsText(tables)
   // Damage, which `inspectTables` names, must not end the command that is to name it.
   const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
   const figuresText = `SELECT

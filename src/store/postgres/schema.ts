@@ -45,6 +45,8 @@ export const tablesIn = (schema: string) => ({
   leases: `${schema}.leases`,
   /** Last commit of each writer. */
   receipts: `${schema}.receipts`,
+  /** Part of the sum over all rows of each writer, sealed (`write/writer-part.ts`). */
+  sums: `${schema}.sums`,
   /** Sequence of its first entry → bundle of the log (`store/core/bundle-format.ts`). */
   log: `${schema}.log`,
   /** Values that follow from the log, by their keys. */
@@ -55,7 +57,14 @@ export const tablesIn = (schema: string) => ({
 
 export type Tables = ReturnType<typeof tablesIn>
 
-/** Databases of this format that an older coffer made lack these tables: `log-setup.ts`. */
+/** Databases of this format that an older coffer made lack this table: `later-tables.ts`. */
+export const sumStatementsOf = ({ sums }: Tables): readonly string[] => [
+  // Each row is changed by every group of its writer: room for that keeps its index as it is.
+  `CREATE TABLE IF NOT EXISTS ${sums} (writer bytea PRIMARY KEY, sealed bytea NOT NULL)
+WITH (fillfactor = 50)`,
+]
+
+/** The same, for databases of before the log. */
 export const logStatementsOf = ({ log, derived, logRange }: Tables): readonly string[] => [
   `CREATE TABLE IF NOT EXISTS ${log} (seq bigint PRIMARY KEY, value bytea NOT NULL)`,
   // As for rows.
@@ -114,6 +123,7 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
   `ALTER TABLE ${tables.recent}
 SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   ...logStatementsOf(tables),
+  ...sumStatementsOf(tables),
   `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
 
@@ -164,7 +174,8 @@ export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
  */
 export function setupOf(schema: string, role: string, isUpgrade: boolean): readonly string[] {
   const tables = tablesIn(schema)
-  const making = isUpgrade ? logStatementsOf(tables) : statementsOf(tables)
+  const later = [...logStatementsOf(tables), ...sumStatementsOf(tables)]
+  const making = isUpgrade ? later : statementsOf(tables)
   return [...making, ...grantsOf(tables, role)].map(statement => `${statement};`)
 }
 

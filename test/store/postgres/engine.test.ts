@@ -17,6 +17,10 @@ function inTurns(pair: readonly [OperatedStore, OperatedStore]): OperatedStore {
   const [first] = pair
   return {
     ...first,
+    keepSum: sealer => {
+      for (const store of pair) store.keepSum(sealer)
+    },
+    eachRow: take => reading().eachRow(take),
     write: changes => writing().write(changes),
     find: unique => reading().find(unique),
     glance: (unique, parts) => reading().glance(unique, parts),

@@ -16,6 +16,7 @@ import {
 } from '../../../src/store/postgres/write/fast-insert.ts'
 import { makeWriteQueue } from '../../../src/store/postgres/write/postgres-commit.ts'
 import { numbersOf } from '../../../src/store/postgres/write/lock-rows.ts'
+import { randomBytes } from '../../../src/server/process/system.ts'
 import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, insertOf, replaceOf, uniqueOf } from '../rows.ts'
@@ -34,10 +35,13 @@ async function openTables() {
     pool.hold(msMax, async session => {
       const fastInsert = decideFastInsert(sets.map(prepareChanges))
       if (fastInsert === undefined) throw new Error('these can go at once')
-      return runFastInsert(session, tables, fastInsert, { writer, number })
+      return runFastInsert(session, tables, fastInsert, { writer, number, part: undefined })
     })
   const settle = (number: number) =>
-    pool.hold(msMax, session => settleFastInsert(session, tables, { writer, number }))
+    pool.hold(msMax, async session => {
+      const settled = await settleFastInsert(session, tables, { writer, number })
+      return settled?.ordinals
+    })
   return { pool, tables, put, settle, counts: () => countsOf(pool, tables) }
 }
 
@@ -224,7 +228,14 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
     }
     const elapsedMs = () => performance.now()
     const queue = makeWriteQueue([
-      { pool: losing, tables, writer, bounds: defaultTimeouts, elapsedMs },
+      {
+        pool: losing,
+        tables,
+        newId: () => randomBytes(16),
+        sealer: () => undefined,
+        bounds: defaultTimeouts,
+        elapsedMs,
+      },
     ])
     expect(await queue.submit(prepareChanges([insert(1)]))).toMatchObject({ ok: true })
     toLose = 1

@@ -134,10 +134,13 @@ async function openTables() {
     pool.hold(msMax, async session => {
       const fastInsert = decideFastInsert(sets.map(prepareChanges))
       if (fastInsert === undefined) throw new Error('these can go at once')
-      return runFastInsert(session, tables, fastInsert, { writer, number })
+      return runFastInsert(session, tables, fastInsert, { writer, number, part: undefined })
     })
   const settle = (number: number) =>
-    pool.hold(msMax, session => settleFastInsert(session, tables, { writer, number }))
+    pool.hold(msMax, async session => {
+      const settled = await settleFastInsert(session, tables, { writer, number })
+      return settled?.ordinals
+    })
   /** The next sequence, the bundles and the rows. */
   const counts = async () => {
     const text = `SELECT (SELECT next_seq FROM ${tables.logRange}),

@@ -22,10 +22,11 @@ describe('the keyring', () => {
   })
 
   test('says by its format if its vault keeps a sum over its rows', () => {
-    expect(keyringOf(1).keepsSum).toBe(true)
+    expect(keyringOf(1).keepsSum).toBe('everywhere')
     for (const [format, keepsSum] of [
-      [3, false],
-      [4, true],
+      [3, 'nowhere'],
+      [4, 'folder'],
+      [5, 'everywhere'],
     ] as const) {
       const encoded = encodeKeyring({ ...keyringOf(1), keepsSum })
       expect(encoded[0]).toBe(format)
@@ -76,11 +77,11 @@ describe('the keyring', () => {
   test.each([
     [0, 'older ones were never released: export its tokens'],
     [2, 'older ones were never released: export its tokens'],
-    [5, 'use the newer coffer that wrote it'],
+    [6, 'use the newer coffer that wrote it'],
   ])('of format %p is refused, and what to do is said', (format, says) => {
     const encoded = encodeKeyring(keyringOf(1))
     encoded[0] = format
-    const told = `the keyring is of format ${format}, and this coffer reads format 4`
+    const told = `the keyring is of format ${format}, and this coffer reads format 5`
     expect(() => decodeKeyring(encoded)).toThrow(told)
     expect(() => decodeKeyring(encoded)).toThrow(says)
   })
@@ -148,11 +149,11 @@ describe('another keyring of the same installation', () => {
   const copyOf = (key: Uint8Array) => Buffer.from(key).toString('hex')
 
   test('says if the vault keeps a sum, with the same keys for it', () => {
-    const keys = makeKeys({ ...withKeys(1), keepsSum: false })
-    expect(keys.keepsSum).toBe(false)
+    const keys = makeKeys({ ...withKeys(1), keepsSum: 'nowhere' })
+    expect(keys.keepsSum).toBe('nowhere')
     const { sumKeys } = keys
     keys.adopt(withKeys(1, 2))
-    expect(keys.keepsSum).toBe(true)
+    expect(keys.keepsSum).toBe('everywhere')
     expect(keys.sumKeys).toEqual(sumKeys)
   })
 

@@ -8,7 +8,14 @@ import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { hexOf } from '../../../src/lib/bytes.ts'
 import { sumSealerOf } from '../../../src/records/sum-sealer.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
-import { decodeSum, emptySum, encodeSum, sumAfter } from '../../../src/store/core/row-sum.ts'
+import {
+  combineSums,
+  emptySum,
+  openSum,
+  sealSum,
+  sumAfter,
+  type RowSum,
+} from '../../../src/store/core/row-sum.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(7)
@@ -22,7 +29,10 @@ const row: NewRow = {
   parts: [random(63)],
 }
 const shareOf = (of: NewRow, by = sealer): string => hexOf(by.share(of))
-const sum = encodeSum({ total: random(32), rows: 7, logNext: 2 ** 40 })
+const sum: RowSum = { total: random(32), rows: 7, entries: 2 ** 40 }
+const writer = random(16)
+const inserting = (to: NewRow) => ({ rows: [{ from: undefined, to }], entries: 0 })
+const removing = (from: NewRow) => ({ rows: [{ from, to: undefined }], entries: 1 })
 
 describe('the share of a row', () => {
   test('is the same for one state of a row, and another for any other, or under other keys', () => {
@@ -45,37 +55,58 @@ describe('the share of a row', () => {
     const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x${hexOf(bytes)}`)
     const rows = shares.map((_, at): NewRow => ({ ...row, version: at }))
     const share = ({ version }: NewRow): Uint8Array => shares[version] ?? ends[0] ?? random(32)
-    let found = emptySum(3)
+    let found = emptySum
     let expected = 0n
     for (const [at, each] of rows.entries()) {
       // Each third one is taken away before it came.
-      const change = at % 3 === 0 ? { from: each, to: undefined } : { from: undefined, to: each }
-      found = sumAfter(found, [change], { share }, at)
+      const change = at % 3 === 0 ? removing(each) : inserting(each)
+      found = sumAfter(found, change, { share })
       expected += (at % 3 === 0 ? -1n : 1n) * numberOf(share(each))
       expect(numberOf(found.total)).toBe(BigInt.asUintN(256, expected))
     }
-    expect([found.rows, found.logNext]).toEqual([42 - 2 * 14, 41])
+    expect([found.rows, found.entries]).toEqual([42 - 2 * 14, 14])
   })
 
   test('comes to nothing where a row comes and goes', () => {
-    const there = sumAfter(emptySum(0), [{ from: undefined, to: row }], sealer, 0)
+    const there = sumAfter(emptySum, inserting(row), sealer)
     expect(there.rows).toBe(1)
-    expect(sumAfter(there, [{ from: row, to: undefined }], sealer, 0)).toEqual(emptySum(0))
+    expect(sumAfter(there, removing(row), sealer)).toEqual({ ...emptySum, entries: 1 })
+  })
+
+  test('is counted once, whichever writer inserts and removes it', () => {
+    const [came, went] = [inserting(row), removing(row)].map(change =>
+      sumAfter(emptySum, change, sealer),
+    )
+    expect(went?.rows).toBe(2 ** 48 - 1)
+    const sealed = sealSum(sealer, went ?? emptySum, writer)
+    expect(openSum(sealer, sealed, writer)).toEqual(went)
+    const both = combineSums(came ?? emptySum, went ?? emptySum, 1)
+    expect(both).toEqual({ ...emptySum, entries: 1 })
+    expect(combineSums(both, went ?? emptySum, -1)).toEqual(came ?? emptySum)
   })
 })
 
 describe('the sealed sum', () => {
   test('opens as it was, and is the same for the same sum alone', () => {
-    const sealed = sealer.seal(sum)
-    expect(sealer.open(sealed)).toEqual(Buffer.from(sum))
-    expect(hexOf(sealer.seal(sum))).toBe(hexOf(sealed))
-    expect(encodeSum(decodeSum(sum))).toEqual(sum)
-    const later = encodeSum({ ...decodeSum(sum), logNext: 3 })
-    expect(hexOf(sealer.seal(later)).slice(0, 48)).not.toBe(hexOf(sealed).slice(0, 48))
+    for (const by of [undefined, writer]) {
+      const sealed = sealSum(sealer, sum, by)
+      expect(openSum(sealer, sealed, by)).toEqual(sum)
+      expect(hexOf(sealSum(sealer, sum, by))).toBe(hexOf(sealed))
+      const later = sealSum(sealer, { ...sum, entries: 3 }, by)
+      expect(hexOf(later).slice(0, 48)).not.toBe(hexOf(sealed).slice(0, 48))
+    }
+  })
+
+  test('opens for the writer that it was sealed for, and for no other', () => {
+    const sealed = sealSum(sealer, sum, writer)
+    for (const other of [undefined, random(16), writer.subarray(1)]) {
+      expect(openSum(sealer, sealed, other)).toBeUndefined()
+    }
+    expect(openSum(sealer, sealSum(sealer, sum), writer)).toBeUndefined()
   })
 
   test('does not open if any bit of it was changed, nor under other keys, nor cut', () => {
-    const sealed = sealer.seal(sum)
+    const sealed = sealSum(sealer, sum)
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Uint8Array.from(sealed)
       changed[at] = (changed[at] ?? 0) ^ 1
@@ -88,15 +119,16 @@ describe('the sealed sum', () => {
   })
 
   test('is of one length', () => {
-    expect(() => decodeSum(sum.subarray(1))).toThrow('a sum over all rows')
+    expect(openSum(sealer, sealer.seal(random(43)))).toBeUndefined()
+    expect(openSum(sealer, sealer.seal(random(44)))).toBeDefined()
   })
 
   test('is not made once the keys are wiped', () => {
     const keys = makeKeys(createKeyring(seededBytes(1), 0))
     const wiped = sumSealerOf(keys)
-    const sealed = wiped.seal(sum)
+    const sealed = sealSum(wiped, sum)
     keys.wipe()
-    const calls = [() => wiped.share(row), () => wiped.seal(sum), () => wiped.open(sealed)]
+    const calls = [() => wiped.share(row), () => wiped.seal(random(44)), () => wiped.open(sealed)]
     for (const call of calls) expect(call).toThrow('sealed')
   })
 })

@@ -13,6 +13,7 @@ import {
   type SetResult,
 } from '../../core/decide-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
+import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'
 import {
   type ChunkCounts,
@@ -36,7 +37,7 @@ import {
 } from '../store-state.ts'
 import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
-import type { CommitChange, SumKeeper } from '../kept-sum.ts'
+import type { SumKeeper } from '../kept-sum.ts'
 import { logPuts, readDerivedValue } from '../log-table.ts'
 import { planFold, type FoldSizes } from './lmdb-fold.ts'
 import { faultOfRoom } from './disk-reserve.ts'

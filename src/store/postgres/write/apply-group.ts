@@ -5,6 +5,7 @@
  * from the sequence, in the statement that puts them.
  * @module
  */
+import { invariant } from '../../../lib/errors.ts'
 import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../core/decide-change.ts'
@@ -19,6 +20,7 @@ import { changeChunks, termChanges } from './term-chunks.ts'
 import { deadlinesOf, insertParameters, insertText, type CommitId } from './insert-statement.ts'
 import { placeholderFrom, type LockedRows } from './lock-rows.ts'
 import { putLog } from './log-statements.ts'
+import { changeOf, isUnchanged, type WriterPart } from './writer-part.ts'
 
 /** The results for rows and uniques. */
 interface Puts {
@@ -149,36 +151,57 @@ function putInserts(
   return send(insertText(tables), insertParameters(inserted, commitId))
 }
 
+/** @throws ApiError `internal` if others keep a sum, which a writer without a part cannot move */
+async function assertUnsummed({ send }: DatabaseSession, { sums }: Tables): Promise<void> {
+  const [kept] = await send(`SELECT FROM ${sums} LIMIT 1`)
+  invariant(kept === undefined, 'a store that keeps a sum is written with its keys')
+}
+
+/** A commit by a writer with its part, if it keeps one. */
+export interface SummedCommit extends CommitId {
+  readonly part: WriterPart | undefined
+}
+
 /**
  * Puts a whole group, and commits it.
  * @returns ordinals of the inserted rows, in their order
- * @throws DatabaseError
+ * @throws DatabaseError; ApiError as `sealLog` and the writer's part do
  */
 export async function putGroup(
   session: DatabaseSession,
   tables: Tables,
   draft: GroupDraft,
   locked: LockedRows,
-  commitId: CommitId,
+  commitId: SummedCommit,
 ): Promise<readonly number[]> {
   const { send } = session
+  const { writer, part } = commitId
   const log = sealLog(draft.log)
+  const change = changeOf(draft, locked, log.bundles)
+  // Nothing is sent before this: without it, no COMMIT may follow.
+  const moved = part?.move(change)
+  if (part === undefined && !isUnchanged(change)) await assertUnsummed(session, tables)
   const puts = putsOf(draft, locked)
   const changes = termChanges(draft, locked)
   // Chunks are locked and read before they are put.
   const sent: Promise<unknown>[] = await changeChunks(session, tables, changes)
   sent.push(...putUniques(send, tables, puts), ...putUpdates(send, tables, puts))
+  if (moved !== undefined) {
+    const text = `UPDATE ${tables.sums} SET sealed = $2::bytea WHERE writer = $1::bytea`
+    sent.push(send(text, [writer, moved.after]))
+  }
   if (draft.generation > 0) {
     const text = `UPDATE ${tables.state} SET generation = generation + $1::bigint`
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, commitId)
-  sent.push(...putLog(session, tables, commitId.writer, log, locked.derived))
+  sent.push(...putLog(session, tables, writer, log, locked.derived))
   const committing = sendCommit(session, tables, commitId)
   const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group
   // landed before, and its receipt says how.
   if (cells.length !== puts.inserted.length) throw new DatabaseError('lost')
   await untilLanded(session, progress)
+  part?.learn(moved?.after)
   return cells.map(([ordinal]) => Number(ordinal))
 }

@@ -14,6 +14,7 @@ import {
   type StoredState,
 } from '../../core/decide-change.ts'
 import type { LogBundle } from '../../contract.ts'
+import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
@@ -25,9 +26,11 @@ import {
   insertWhereClearText,
   receiptWhereClearText,
   type CommitId,
+  type FastCommit,
 } from './insert-statement.ts'
-import { numbersOf, placeholderFrom, requiredRow } from './lock-rows.ts'
+import { numbersOf, partIn, partText, placeholderFrom, requiredRow } from './lock-rows.ts'
 import { appendBundles } from './log-statements.ts'
+import { countEntries } from './writer-part.ts'
 
 /** A decided group, and what its statement must verify. */
 export interface FastInsert {
@@ -80,66 +83,80 @@ export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undef
   return { decided, inserted, bundles, required }
 }
 
+/** The change of the sum by a group that goes at once. */
+export const fastChangeOf = ({ inserted, bundles }: FastInsert): CommitChange => ({
+  rows: inserted.map(({ row }) => ({ from: undefined, to: row })),
+  entries: countEntries(bundles),
+})
+
 /** Sends what verifies a group, and inserts its rows and its receipt. */
 function sendInserts(
   { send }: DatabaseSession,
   tables: Tables,
   { inserted, required }: FastInsert,
-  commitId: CommitId,
+  commit: FastCommit,
 ): Promise<readonly Cells[]> {
   const ordinals = [...required.keys()].toSorted((a, b) => a - b)
   const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
-  const arrays = [arrayOf(ordinals), arrayOf(versions)]
-  const { writer, number } = commitId
+  const { writer, number, part } = commit
+  const { before = null, after = null } = part ?? {}
+  const last = [arrayOf(ordinals), arrayOf(versions), before, after]
   return inserted.length === 0
-    ? send(receiptWhereClearText(tables), [writer, number, ...arrays])
-    : send(insertWhereClearText(tables), [...insertParameters(inserted, commitId), ...arrays])
+    ? send(receiptWhereClearText(tables), [writer, number, ...last])
+    : send(insertWhereClearText(tables), [...insertParameters(inserted, commit), ...last])
 }
 
 /**
- * @returns ordinals of the inserted rows, in their order, or 0 if it has none; `undefined` if a row
- *   or unique was not as assumed, and nothing was done
+ * @returns ordinals of the inserted rows, in their order, or 0 if it has none; `undefined` if a row,
+ *   a unique or the writer's part was not as assumed, and nothing was done
  * @throws DatabaseError `again` if a unique was taken meanwhile
  */
 export async function runFastInsert(
   session: DatabaseSession,
   tables: Tables,
   fastInsert: FastInsert,
-  commitId: CommitId,
+  commit: FastCommit,
 ): Promise<readonly number[] | undefined> {
   const { inserted, bundles } = fastInsert
   const [, cells, , progress] = await Promise.all([
     session.send('BEGIN ISOLATION LEVEL READ COMMITTED'),
-    sendInserts(session, tables, fastInsert, commitId),
-    bundles.length === 0 ? undefined : appendBundles(session, tables, commitId.writer, bundles),
-    sendCommit(session, tables, commitId),
+    sendInserts(session, tables, fastInsert, commit),
+    bundles.length === 0 ? undefined : appendBundles(session, tables, commit.writer, bundles),
+    sendCommit(session, tables, commit),
   ])
   if (cells.length !== Math.max(1, inserted.length)) return undefined
   await untilLanded(session, progress)
   return cells.map(([ordinal]) => Number(ordinal))
 }
 
+interface Settled {
+  readonly ordinals: readonly number[]
+  readonly part: Uint8Array | undefined
+}
+
 /**
  * Learns the outcome of an unanswered fast group. The group locks nothing until it has arrived as a
  * whole, so it may arrive late; if it has not landed by now, it never will. Its receipt is written
  * either way: a COMMIT that writes nothing waits for no standby.
- * @returns its ordinals, empty if it has not landed; `undefined` if its writer has no receipt
+ * @returns its ordinals, empty if it has not landed, and the writer's part as it stands;
+ *   `undefined` if the writer has no receipt
  * @throws DatabaseError
  */
 export async function settleFastInsert(
   session: DatabaseSession,
   tables: Tables,
   commitId: CommitId,
-): Promise<readonly number[] | undefined> {
+): Promise<Settled | undefined> {
   const text = `UPDATE ${tables.receipts} SET number = greatest(number, $2::bigint),
   ordinals = CASE WHEN number < $2::bigint THEN '{}' ELSE ordinals END,
   used_at = clock_timestamp() WHERE writer = $1::bytea RETURNING ordinals`
-  const [, [receipt], progress] = await Promise.all([
+  const [, [receipt], part, progress] = await Promise.all([
     session.send('BEGIN ISOLATION LEVEL READ COMMITTED'),
     session.send(text, [commitId.writer, commitId.number]),
+    session.send(partText(tables), [commitId.writer]),
     sendCommit(session, tables, commitId),
   ])
   if (receipt === undefined) return undefined
   await untilLanded(session, progress)
-  return numbersOf(receipt[0])
+  return { ordinals: numbersOf(receipt[0]), part: partIn(part) }
 }

@@ -8,11 +8,18 @@ import type { PreparedRow } from '../../core/decide-change.ts'
 import { packRows } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
+import type { PartMove } from './writer-part.ts'
 
 /** Identifies a commit: its writer, and the number of its group, which the receipt repeats. */
 export interface CommitId {
   readonly writer: Uint8Array
   readonly number: number
+}
+
+/** A commit of a group that goes at once. */
+export interface FastCommit extends CommitId {
+  /** `undefined` only for a writer that keeps no part: then nobody may keep one. */
+  readonly part: PartMove | undefined
 }
 
 export const deadlinesOf = (rows: readonly PreparedRow[]): string =>
@@ -47,27 +54,38 @@ SELECT ordinal FROM given ORDER BY i`
 /** @returns one ordinal per row, in the order of the rows */
 export const insertText = (tables: Tables): string => `WITH ${insertsText(tables, '')}`
 
+/** Parameters of what must hold: ordinals and versions of rows, the part before and after. */
+type ClearParameters = readonly [ordinals: string, versions: string, before: string, after: string]
+
 /**
- * Queries that say whether a group may go at once: it is a new one of its writer, and the rows that
- * it requires are at the required versions. Its receipt is locked first, then those rows, as by
- * `lockRows`.
- * @param required parameters of the ordinals and of the versions
+ * Queries that say whether a group may go at once: it is a new one of its writer, the rows that it
+ * requires are at the required versions, and the writer's part of the sum is the one that it knows.
+ * Its receipt is locked first, then that part, then those rows, as by `lockRows`. If it may go, the
+ * part is moved.
  * @param isFree condition on the uniques
  */
 const clearText = (
-  { receipts, rows }: Tables,
-  [ordinals, versions]: readonly [ordinals: string, versions: string],
+  { receipts, rows, sums }: Tables,
+  [ordinals, versions, before, after]: ClearParameters,
   isFree: string,
 ): string => `receipt AS MATERIALIZED (
   SELECT FROM ${receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
+), part AS MATERIALIZED (
+  SELECT FROM ${sums} WHERE writer = $1::bytea AND sealed = ${before}::bytea
+    AND EXISTS (SELECT FROM receipt) FOR UPDATE
 ), required AS MATERIALIZED (
   SELECT ordinal, version FROM ${rows}
   WHERE ordinal = ANY(${ordinals}::bigint[]) AND EXISTS (SELECT FROM receipt)
   ORDER BY ordinal FOR SHARE
 ), clear AS MATERIALIZED (
   SELECT FROM receipt
-  WHERE coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}')
-    = ${versions}::bigint[] ${isFree}
+  WHERE CASE WHEN ${before}::bytea IS NULL THEN NOT EXISTS (SELECT FROM ${sums})
+    ELSE EXISTS (SELECT FROM part) END
+    AND coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}')
+      = ${versions}::bigint[] ${isFree}
+), put_part AS (
+  UPDATE ${sums} SET sealed = ${after}::bytea
+  WHERE writer = $1::bytea AND ${after}::bytea IS NOT NULL AND EXISTS (SELECT FROM clear)
 )`
 
 /**
@@ -77,7 +95,7 @@ const clearText = (
 export const insertWhereClearText = (tables: Tables): string => `
 WITH ${clearText(
   tables,
-  ['$11', '$12'],
+  ['$11', '$12', '$13', '$14'],
   `AND NOT EXISTS (
     SELECT FROM unnest($10::int[]) at
     JOIN ${tables.uniques} ON digest = substring($3::bytea FROM at FOR ${uniqueBytes})
@@ -90,7 +108,7 @@ WITH ${clearText(
  * @returns that one
  */
 export const receiptWhereClearText = (tables: Tables): string => `
-WITH ${clearText(tables, ['$3', '$4'], '')}
+WITH ${clearText(tables, ['$3', '$4', '$5', '$6'], '')}
 UPDATE ${tables.receipts} SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{0}'
 WHERE writer = $1::bytea AND EXISTS (SELECT FROM clear) RETURNING 0`
 

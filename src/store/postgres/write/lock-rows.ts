@@ -66,6 +66,8 @@ interface Receipt {
 export interface LockedRows {
   /** `undefined` if this writer has none yet. */
   readonly receipt: Receipt | undefined
+  /** The writer's part of the sum over all rows; `undefined` if there is none. */
+  readonly part: Uint8Array | undefined
   readonly stored: StoredState
   /** Touched rows whose terms are not in chunks yet. */
   readonly recent: ReadonlySet<number>
@@ -88,6 +90,13 @@ export function numbersOf(value: unknown): readonly number[] {
 
 const receiptOf = ([cells]: readonly Cells[]): Receipt | undefined =>
   cells && { number: Number(cells[0]), ordinals: numbersOf(cells[1]) }
+
+/** Behind the lock of the receipt, so that a group in progress has ended. */
+export const partText = ({ sums }: Tables): string =>
+  `SELECT sealed FROM ${sums} WHERE writer = $1::bytea FOR UPDATE`
+
+export const partIn = ([cells]: readonly Cells[]): Uint8Array | undefined =>
+  cells?.[0] instanceof Uint8Array ? cells[0] : undefined
 
 function lockTexts({ receipts, rows, recent, uniques }: Tables) {
   const unique = nthOf('$1', 'i', uniqueBytes)
@@ -125,9 +134,10 @@ export async function lockRows(
   const some = (ordinals: readonly number[], text: string) =>
     ordinals.length === 0 ? [] : send(text, [arrayOf(ordinals)])
   const packed = packDigests(uniques, uniqueBytes)
-  const [, receipt, locked, shared, fresh, held, seen] = await Promise.all([
+  const [, receipt, part, locked, shared, fresh, held, seen] = await Promise.all([
     send('BEGIN ISOLATION LEVEL READ COMMITTED'),
     send(texts.receipt, [writer]),
+    send(partText(tables), [writer]),
     some(touched, texts.touched),
     some(required, texts.required),
     some(touched, texts.recent),
@@ -148,6 +158,7 @@ export async function lockRows(
   }
   return {
     receipt: receiptOf(receipt),
+    part: partIn(part),
     rows,
     recent: new Set(fresh.map(([ordinal]) => Number(ordinal))),
     derived: seen,

@@ -10,19 +10,21 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
-import type { WriteOutcome } from '../../contract.ts'
+import type { SumSealer, WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../core/decide-change.ts'
 import { gatheredMax, gatheredMin, writesPerWriterMin } from '../../core/limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 import type { DatabaseTimeouts } from '../timeouts.ts'
 import type { Pool, DatabaseSession } from '../pool.ts'
 import { commitRead } from './landed-commits.ts'
-import { movedOutMessage, movedOutFormat, readFormat, type Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 import { DatabaseError, databaseErrorOf, faultOf, retry } from '../database-error.ts'
-import { decideFastInsert, runFastInsert, settleFastInsert } from './fast-insert.ts'
+import { beginWriter } from './begin-writer.ts'
+import { decideFastInsert, fastChangeOf, runFastInsert, settleFastInsert } from './fast-insert.ts'
 import { putGroup } from './apply-group.ts'
 import { lockRows, placeholderFrom, type LockedRows } from './lock-rows.ts'
 import { isLogEmpty } from './log-statements.ts'
+import type { WriterPart } from './writer-part.ts'
 
 /** The result of a group, in which inserted rows have no ordinal yet. */
 type Decided = readonly SetResult[]
@@ -54,10 +56,19 @@ function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[
 interface Writer {
   readonly pool: Pool
   readonly tables: Tables
-  /** Id of the writer, unique to this process; 16 bytes. */
-  readonly writer: Uint8Array
+  /** Makes an id that no writer has, 16 bytes. */
+  readonly newId: () => Uint8Array
+  /** The functions of the sum over all rows, once the store was handed them. */
+  readonly sealer: () => SumSealer | undefined
   readonly bounds: DatabaseTimeouts
   readonly elapsedMs: () => number
+}
+
+/** What a writer has in the database. */
+interface Begun {
+  readonly writer: Uint8Array
+  readonly sealer: SumSealer | undefined
+  readonly part: WriterPart | undefined
 }
 
 /** Commits each set as its own group: one asks for damaged data, and the others are unaffected. */
@@ -104,26 +115,34 @@ function decideLocked({ stored }: LockedRows, sets: readonly ChangeSet[]) {
   return { draft, decided: sets.map(set => applySet(draft, set, faultOf)) }
 }
 
-/** Makes one try after the other, each on its own connection. */
-function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
+/**
+ * Makes one try after the other, each on its own connection.
+ * @param onEnd called when the writer is to begin anew: its receipt is gone, or its part another's
+ */
+function makeTries({ tables }: Writer, nextNumber: () => number, onEnd: () => void) {
   /** True if no set of the last group was refused: the next one may try the fast path. */
   let isClear = true
 
   /** @returns `undefined`: the group must be decided by the stored state */
   async function tryFastInsert(
     session: DatabaseSession,
+    { writer, part }: Begun,
     sets: readonly ChangeSet[],
     group: TriedGroup,
   ): Promise<SetResult[] | undefined> {
-    const fastInsert = isClear && group.decided === undefined ? decideFastInsert(sets) : undefined
+    const mayTry = isClear && group.decided === undefined && part?.isUnsure() !== true
+    const fastInsert = mayTry ? decideFastInsert(sets) : undefined
     if (fastInsert === undefined) return undefined
+    const moved = part?.move(fastChangeOf(fastInsert))
     group.decided = fastInsert.decided
     group.isUnderWay = true
     const ordinals = await runFastInsert(session, tables, fastInsert, {
       writer,
       number: group.number,
+      part: moved,
     })
     group.isUnderWay = false
+    part?.learn(ordinals === undefined ? moved?.before : moved?.after)
     if (ordinals !== undefined) return withOrdinals(fastInsert.decided, ordinals)
     group.decided = undefined
     return undefined
@@ -132,36 +151,50 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   /** @returns `undefined`: it has not landed, and never will */
   async function settle(
     session: DatabaseSession,
+    { writer, part }: Begun,
     group: TriedGroup,
   ): Promise<SetResult[] | undefined> {
-    const ordinals = await settleFastInsert(session, tables, { writer, number: group.number })
-    if (ordinals === undefined) {
-      onNoReceipt()
+    const settled = await settleFastInsert(session, tables, { writer, number: group.number })
+    if (settled === undefined) {
+      onEnd()
       throw withoutReceipt(group)
     }
+    const isKnown = part?.learn(settled.part) ?? true
+    if (!isKnown) onEnd()
+    const { ordinals } = settled
     if (ordinals.length > 0) return withOrdinals(group.decided ?? [], ordinals)
     Object.assign(group, newGroup(nextNumber()))
     isClear = false
+    if (!isKnown) throw new DatabaseError('again')
     return undefined
   }
 
   return async function tryOnce(
     session: DatabaseSession,
+    begun: Begun,
     sets: readonly ChangeSet[],
     group: TriedGroup,
   ): Promise<SetResult[]> {
-    const landed = group.isUnderWay ? await settle(session, group) : undefined
-    const done = landed ?? (await tryFastInsert(session, sets, group))
+    const { writer, part } = begun
+    const landed = group.isUnderWay ? await settle(session, begun, group) : undefined
+    const done = landed ?? (await tryFastInsert(session, begun, sets, group))
     if (done !== undefined) return done
     const { number } = group
     const locked = await lockRows(session, tables, writer, sets)
     if (locked.receipt === undefined) {
-      onNoReceipt()
+      onEnd()
       throw withoutReceipt(group)
     }
+    const isKnown = part?.learn(locked.part) ?? true
+    if (!isKnown) onEnd()
     if (locked.receipt.number === number && group.decided !== undefined) {
       await commitRead(session, tables, { writer, number })
       return withOrdinals(group.decided, locked.receipt.ordinals)
+    }
+    // It has not landed, and cannot any more: its receipt is locked.
+    if (!isKnown) {
+      group.decided = undefined
+      throw new DatabaseError('again')
     }
     const { draft, decided } = decideLocked(locked, sets)
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
@@ -171,42 +204,36 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
       return decided
     }
     group.decided = decided
-    const ordinals = await putGroup(session, tables, draft, locked, { writer, number })
+    const ordinals = await putGroup(session, tables, draft, locked, { writer, number, part })
     return withOrdinals(decided, ordinals)
   }
 }
 
 /** Commits one group at a time. @throws ApiError: nothing is known to have landed */
 function makeCommitter(own: Writer, onRetry: () => void) {
-  const { pool, tables, writer, bounds, elapsedMs } = own
+  const { pool, tables, newId, sealer: sealerNow, bounds, elapsedMs } = own
   let groups = 0
-  let hasReceipt = false
+  let begun: Begun | undefined
   const nextNumber = (): number => (groups += 1)
   const tryOnce = makeTries(own, nextNumber, () => {
-    hasReceipt = false
+    begun = undefined
   })
 
-  /** After a vault left, no writer has one; locking the row of its format keeps late ones out. */
-  async function addReceipt(): Promise<void> {
-    const text = `INSERT INTO ${tables.receipts}
-SELECT $1::bytea, 0, '{}'::bigint[], clock_timestamp() FROM ${tables.state}
-WHERE format <> ${movedOutFormat} FOR SHARE
-ON CONFLICT (writer) DO NOTHING RETURNING 1`
-    const added = await pool.query(text, [writer])
-    if (added.length === 0 && (await readFormat(pool, tables)) === movedOutFormat) {
-      throw new ApiError('unavailable', movedOutMessage)
-    }
-    hasReceipt = true
+  async function begin(): Promise<Begun> {
+    const [writer, sealer] = [newId(), sealerNow()]
+    const part = await beginWriter(pool, tables, writer, sealer, bounds.tryMs)
+    return { writer, sealer, part }
   }
 
   async function commit(sets: readonly ChangeSet[]): Promise<SetResult[]> {
     const group = newGroup(nextNumber())
     let isLost = false
+    if (begun?.sealer !== sealerNow()) begun = undefined
     try {
       return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
-        if (!hasReceipt) await addReceipt()
+        const as = (begun ??= await begin())
         return pool
-          .hold(bounds.tryMs, session => tryOnce(session, sets, group))
+          .hold(bounds.tryMs, session => tryOnce(session, as, sets, group))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error
@@ -234,7 +261,6 @@ export interface WriteQueue {
 
 type Commit = ReturnType<typeof makeCommitter>
 
-/** @param writers each with an id of its own */
 export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
   let retries = 0
   const countRetry = (): void => void (retries += 1)

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import { hasLogTables } from '../../../src/store/postgres/log-setup.ts'
+import { hasLaterTables } from '../../../src/store/postgres/later-tables.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { setupOf, tablesIn } from '../../../src/store/postgres/schema.ts'
@@ -67,7 +67,7 @@ describe.skipIf(!isPostgresThere)('a database of before the log', () => {
     await expect(lacking).rejects.toThrow(`it lacks the tables of the log: somebody`)
     await expect(lacking).rejects.toThrow(command)
     const pool = openPool(serving, 1)
-    await expect(hasLogTables(pool, tablesIn(address.schema))).rejects.toThrow(command)
+    await expect(hasLaterTables(pool, tablesIn(address.schema))).rejects.toThrow(command)
     // By their owner, who does not serve.
     await (await open(address)).close()
     await expect(open(serving)).rejects.toThrow('this user may not use the tables of the log')

@@ -1,0 +1,80 @@
+/**
+ * The walk over all rows and the parts of their sum, in one snapshot: writers may go on meanwhile.
+ * @module
+ */
+import { assertStored } from '../../lib/errors.ts'
+import type { Row, SumSealer } from '../contract.ts'
+import { makeSumCheck, sumOf } from '../core/check-sum.ts'
+import { inspectMsMax, inspectRows } from '../core/limits.ts'
+import { combineSums, sealSum } from '../core/row-sum.ts'
+import type { StoredSum } from '../operated.ts'
+import { rangeOf, rangeText } from './log-reads.ts'
+import type { DatabaseSession, Pool } from './pool.ts'
+import { untilReplicated } from './replication.ts'
+import { rowsIn, rowsText } from './retried-reads.ts'
+import type { Tables } from './schema.ts'
+
+const snapshotText = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
+
+/** @throws ApiError `storage_corrupt` for a damaged range of the log; DatabaseError */
+async function walk(
+  { send }: DatabaseSession,
+  tables: Tables,
+  take: (row: Row) => void,
+): Promise<StoredSum> {
+  const { next: logNext } = rangeOf(await send(rangeText(tables)))
+  const stored = await send(`SELECT writer, sealed FROM ${tables.sums}`)
+  const text = rowsText(tables)
+  for (let from = 0; ;) {
+    const cells = await send(text, [from, inspectRows])
+    for (const row of rowsIn(cells)) take(row)
+    const last = cells.at(-1)?.[0]
+    if (last === undefined) break
+    from = Number(last) + 1
+  }
+  const parts = stored.map(([writer, sealed]) => {
+    const isWhole = writer instanceof Uint8Array && sealed instanceof Uint8Array
+    assertStored(isWhole, 'a part of the sum over all rows')
+    return { writer, sealed }
+  })
+  return { parts, logNext }
+}
+
+/** @throws ApiError as `OperatedStore.eachRow`; DatabaseError */
+export const eachRow = (
+  pool: Pool,
+  tables: Tables,
+  take: (row: Row) => void,
+): Promise<StoredSum> =>
+  pool.hold(inspectMsMax, async session => {
+    await session.send(`${snapshotText} READ ONLY`)
+    const stored = await walk(session, tables, take)
+    await session.send('COMMIT')
+    return stored
+  })
+
+/**
+ * Puts a part that makes up for all rows and entries of the log that no part counts. All that write
+ * must keep parts by now.
+ * @param writer a new id
+ * @throws ApiError `storage_corrupt` if a part is not one of this vault; DatabaseError
+ */
+export async function beginSum(
+  pool: Pool,
+  tables: Tables,
+  sealer: SumSealer,
+  writer: Uint8Array,
+): Promise<void> {
+  await pool.hold(inspectMsMax, async session => {
+    await session.send(snapshotText)
+    const check = makeSumCheck(sealer)
+    const { parts, logNext } = await walk(session, tables, check.add)
+    const kept = sumOf(parts, sealer)
+    assertStored(kept !== undefined && kept.entries <= logNext, 'parts of the sum of this vault')
+    const missing = combineSums({ ...check.found(), entries: logNext }, kept, -1)
+    const text = `INSERT INTO ${tables.sums} VALUES ($1::bytea, $2::bytea)`
+    await session.send(text, [writer, sealSum(sealer, missing, writer)])
+    await session.send('COMMIT')
+  })
+  await untilReplicated(pool.query)
+}
