@@ -4,13 +4,14 @@
  * @module
  */
 import { afterEach, beforeEach, describe } from 'bun:test'
-import type { Store } from '../../src/store/contract.ts'
+import type { OperatedStore } from '../../src/store/operated.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { describeLogEntries } from './contract-entries.ts'
 import { describeLog, describeLogChanges, describeLogRefusals } from './contract-log.ts'
 import { describePages } from './contract-pages.ts'
 import { describeReseal } from './contract-reseal.ts'
 import { describeWrites } from './contract-writes.ts'
+import { describeSum } from './contract-sum.ts'
 import type { Subject } from './subject.ts'
 
 /**
@@ -19,11 +20,11 @@ import type { Subject } from './subject.ts'
  */
 export function describeStoreContract(
   name: string,
-  open: (folder: string) => Promise<Store>,
+  open: (folder: string) => Promise<OperatedStore>,
 ): void {
   describe(`${name} keeps the store contract`, () => {
     let folder: string
-    let store: Store
+    let store: OperatedStore
     beforeEach(async () => {
       folder = temporaryFolder()
       store = await open(folder)
@@ -44,5 +45,6 @@ export function describeStoreContract(
     describeLogChanges(subject)
     describeLogEntries(subject)
     describeLogRefusals(subject)
+    describeSum(subject)
   })
 }

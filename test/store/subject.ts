@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Store } from '../../src/store/contract.ts'
+import type { OperatedStore } from '../../src/store/operated.ts'
 
 /** The store under test; a new and empty one for each test. */
 export interface Subject {
-  store(): Store
+  store(): OperatedStore
   /** Closes the store and opens it again at its place. */
-  reopen(): Promise<Store>
+  reopen(): Promise<OperatedStore>
 }

@@ -10,6 +10,7 @@ import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } from '../rows.ts'
+import { expectSum, sumSealer } from '../sums.ts'
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
 /** Timeouts of a store that gives up soon. */
@@ -38,6 +39,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
     const pool = await makeTablesIn(direct)
     own = throughPort(direct, proxy.port)
     const store = await openPostgresStore({ address: own, ...machine, bounds: patient })
+    store.keepSum(sumSealer)
     const count = async (table: string): Promise<number> => {
       const [row] = await pool.query(`SELECT count(*) FROM ${direct.schema}.${table}`)
       return Number(row?.[0])
@@ -62,6 +64,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
       expect(proxy.cuts() - cutsBefore).toBe(10)
       expect([await count('rows'), await count('uniques')]).toEqual([31, 31])
       expect((await ordinalsOf(store, { term: termOf(7) })).total).toBe(30)
+      await expectSum(store)
       expect(await store.integrity()).toEqual([])
       await store.close()
     },
@@ -81,6 +84,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
       }
       expect([await count('rows'), await count('uniques')]).toEqual([12, 12])
       expect((await ordinalsOf(store, { term: termOf(7) })).total).toBe(12)
+      await expectSum(store)
       expect(await store.integrity()).toEqual([])
       await store.close()
     },
@@ -96,6 +100,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
     })
     const ordinals = await Promise.all(writing)
     expect(new Set(ordinals).size).toBe(200)
+    await expectSum(store)
     expect(await count('rows')).toBe(200)
     for (const [i, ordinal] of ordinals.entries()) {
       expect((await store.find(uniqueOf(i)))?.ordinal).toBe(ordinal)

@@ -1,0 +1,409 @@
+/**
+ * The sum over all rows of a database, of which each writer keeps a part: what its administrator
+ * puts back, takes away or doubles is found, and nothing in a database that was only used.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { prepareChanges } from '../../../src/store/core/decide-change.ts'
+import type { SumFinding } from '../../../src/store/core/check-sum.ts'
+import type { Change } from '../../../src/store/contract.ts'
+import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
+import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
+import type { PostgresStore } from '../../../src/store/postgres/postgres-store.ts'
+import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
+import { makeWriteQueue } from '../../../src/store/postgres/write/postgres-commit.ts'
+import { randomBytes } from '../../../src/server/process/system.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
+import { expectFault, inserted, insertOf, logOf, replaceOf, written } from '../rows.ts'
+import { expectSum, sumFindings, sumSealer } from '../sums.ts'
+import { openAt, patient, tablesAt } from './subject.ts'
+
+const never = 1_000_000
+
+async function openSummed(folder: string): Promise<PostgresStore> {
+  const store = await openAt(folder, { bounds: patient, foldRows: never })
+  store.keepSum(sumSealer)
+  return store
+}
+
+/** Runs statements of the administrator, with `@` in front of each table. */
+async function administratorOf(folder: string) {
+  const tables = tablesAt(folder)
+  const { sql } = await sharedPostgres()
+  const run = async (text: string): Promise<unknown[][]> =>
+    (await sql.unsafe(text.replaceAll('@', `${tables.schema}.`)).values()) as unknown[][]
+  const copied = ['rows', 'uniques', 'recent', 'sums', 'receipts']
+  return {
+    run,
+    /** Keeps what the tables have now. */
+    async keep(): Promise<void> {
+      for (const table of copied) {
+        await run(`DROP TABLE IF EXISTS @kept_${table}`)
+        await run(`CREATE TABLE @kept_${table} AS SELECT * FROM @${table}`)
+      }
+    },
+    /** Puts back one row as it was, or its absence, with all entries that lead to it. */
+    async putBack(ordinal: number): Promise<void> {
+      for (const table of ['rows', 'uniques', 'recent']) {
+        await run(`DELETE FROM @${table} WHERE ordinal = ${ordinal}`)
+        await run(`INSERT INTO @${table} SELECT * FROM @kept_${table} WHERE ordinal = ${ordinal}`)
+      }
+    },
+    async putAllBack(...tablesOf: readonly string[]): Promise<void> {
+      for (const table of tablesOf) {
+        await run(`DELETE FROM @${table}`)
+        await run(`INSERT INTO @${table} SELECT * FROM @kept_${table}`)
+      }
+    },
+  }
+}
+
+type Administrator = Awaited<ReturnType<typeof administratorOf>>
+
+const [changed, removed, stays, late] = [1, 2, 3, 4]
+
+/**
+ * One vault has made `changed`, `removed` and `stays`, and ended; tables of then are kept. Another
+ * one has changed and removed them since, and made `late`.
+ */
+async function makeChanged() {
+  const folder = temporaryFolder()
+  const first = await openSummed(folder)
+  for (const unique of [changed, removed, stays]) {
+    await written(first, insertOf({ uniques: [unique], terms: [7] }), logOf(unique))
+  }
+  await first.close()
+  const administrator = await administratorOf(folder)
+  await administrator.keep()
+  const store = await openSummed(folder)
+  await written(store, replaceOf(changed, { uniques: [changed], terms: [7], version: 2 }), logOf(5))
+  await administrator.run('CREATE TABLE @earlier_sums AS SELECT * FROM @sums')
+  await written(store, { remove: removed }, logOf(6))
+  await written(store, insertOf({ uniques: [late], terms: [7] }), logOf(7))
+  expect([await store.integrity(), await sumFindings(store)]).toEqual([[], []])
+  return { store, folder, administrator }
+}
+
+type Tampering = readonly [
+  says: string,
+  change: (administrator: Administrator) => Promise<unknown>,
+  finds: readonly SumFinding[],
+]
+
+const taken = (table: string) => `DELETE FROM @${table} WHERE ordinal = ${stays}`
+
+/** Rows and index entries agree after each. */
+const ofRows: readonly Tampering[] = [
+  ['a changed row is put back', ({ putBack }) => putBack(changed), ['rows_differ']],
+  ['a removed row is put back', ({ putBack }) => putBack(removed), ['rows_differ']],
+  ['a new row is gone', ({ putBack }) => putBack(late), ['rows_differ']],
+  [
+    'a row is gone',
+    async ({ run }) => {
+      for (const table of ['rows', 'uniques', 'recent']) await run(taken(table))
+    },
+    ['rows_differ'],
+  ],
+  [
+    'all rows are put back',
+    ({ putAllBack }) => putAllBack('rows', 'uniques', 'recent'),
+    ['rows_differ'],
+  ],
+  [
+    'all rows are put back with the parts of then',
+    ({ putAllBack }) => putAllBack('rows', 'uniques', 'recent', 'sums', 'receipts'),
+    ['sum_outdated'],
+  ],
+]
+
+const newest = `(SELECT writer FROM @sums EXCEPT SELECT writer FROM @kept_sums)`
+
+const ofParts: readonly Tampering[] = [
+  ['all parts are gone', ({ run }) => run('DELETE FROM @sums'), ['sum_missing']],
+  [
+    'the part of one writer is gone',
+    ({ run }) => run(`DELETE FROM @sums WHERE writer IN ${newest}`),
+    ['rows_differ', 'sum_outdated'],
+  ],
+  [
+    'the part of one writer is an earlier one',
+    ({ run }) =>
+      run('UPDATE @sums s SET sealed = e.sealed FROM @earlier_sums e WHERE e.writer = s.writer'),
+    ['rows_differ', 'sum_outdated'],
+  ],
+  [
+    'a writer has the part of another one',
+    ({ run }) =>
+      run(`UPDATE @sums SET sealed = (SELECT sealed FROM @sums WHERE writer IN ${newest})`),
+    ['sum_damaged'],
+  ],
+  [
+    'two writers have each the part of the other',
+    ({ run }) => run('UPDATE @sums s SET sealed = (SELECT sealed FROM @sums o WHERE o <> s)'),
+    ['sum_damaged'],
+  ],
+  [
+    'a part is there twice',
+    ({ run }) => run(`INSERT INTO @sums SELECT 'another', sealed FROM @sums LIMIT 1`),
+    ['sum_damaged'],
+  ],
+  [
+    'a bit of a part is another one',
+    ({ run }) =>
+      run(`UPDATE @sums SET sealed = set_bit(sealed, 300, 1 - get_bit(sealed, 300))
+WHERE writer IN ${newest}`),
+    ['sum_damaged'],
+  ],
+]
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a database that its administrator changed', () => {
+  // proves S110
+  test.each(ofRows)('is found by the sum alone where %s', async (_, change, finds) => {
+    const { store, administrator } = await makeChanged()
+    await change(administrator)
+    expect([await store.integrity(), await sumFindings(store)]).toEqual([[], [...finds]])
+    await store.close()
+  })
+
+  // proves S110
+  test('is found where a row is there twice', async () => {
+    const { store, administrator } = await makeChanged()
+    const to = `SELECT ordinal + 100, version, deadline_ms, value FROM @rows WHERE ordinal = ${stays}`
+    await administrator.run(`INSERT INTO @rows ${to}`)
+    expect(await sumFindings(store)).toEqual(['rows_differ'])
+    await store.close()
+  })
+
+  // proves S111
+  test.each(ofParts)('is found where %s', async (_, change, finds) => {
+    const { store, administrator } = await makeChanged()
+    await change(administrator)
+    expect(await sumFindings(store)).toEqual([...finds])
+    await store.close()
+  })
+
+  test.each(ofRows.filter(([, , [first]]) => first === 'rows_differ'))(
+    'stays found, whatever is written, where %s',
+    async (_, change) => {
+      const { store, folder, administrator } = await makeChanged()
+      await change(administrator)
+      await written(store, insertOf({ uniques: [60] }), logOf(8))
+      await store.close()
+      await administrator.run('DELETE FROM @receipts')
+      const next = await openSummed(folder)
+      await written(next, insertOf({ uniques: [61] }), logOf(9))
+      expect(await sumFindings(next)).toEqual(['rows_differ'])
+      await next.close()
+    },
+  )
+
+  test('is not told as sound because a writer goes on from an earlier part', async () => {
+    const { store, administrator } = await makeChanged()
+    await administrator.keep()
+    await written(store, replaceOf(stays, { uniques: [stays], version: 2 }), logOf(8))
+    await administrator.putBack(stays)
+    await administrator.putAllBack('sums')
+    expect(await sumFindings(store)).toEqual(['sum_outdated'])
+    for (let number = 70; number < 73; number += 1) {
+      await written(store, insertOf({ uniques: [number] }), logOf(number))
+      expect(await sumFindings(store)).toEqual(['sum_outdated'])
+    }
+    await store.close()
+  })
+})
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a database that was only used', () => {
+  test('is sound while two vaults write at once, at any moment and afterwards', async () => {
+    const folder = temporaryFolder()
+    const pair = [await openSummed(folder), await openSummed(folder)]
+    let isDone = false
+    const writing = pair.map(async (store, at) => {
+      for (let i = 0; i < 50; i += 1) {
+        const unique = 1_000 * at + i
+        const made = await Promise.all([
+          written(store, insertOf({ uniques: [unique], terms: [at] }), logOf(i)),
+          written(store, insertOf({ uniques: [unique + 100] })),
+          written(store, logOf(i, 2)),
+        ])
+        const ordinal = made[0][0] ?? 0
+        const change = replaceOf(ordinal, { uniques: [unique], terms: [5], version: 2 })
+        if (i % 3 === 0) await written(store, change, logOf(i))
+        if (i % 5 === 0) await written(store, { remove: ordinal }, logOf(i))
+      }
+    })
+    const looking = (async () => {
+      const reader = await openSummed(folder)
+      let looks = 0
+      for (; !isDone || looks === 0; looks += 1) await expectSum(reader)
+      return looks
+    })()
+    await Promise.all(writing)
+    isDone = true
+    expect(await looking).toBeGreaterThan(0)
+    for (const store of pair) await expectSum(store)
+    const { run } = await administratorOf(folder)
+    expect((await run('SELECT FROM @sums')).length).toBeGreaterThan(1)
+    await Promise.all(pair.map(store => store.close()))
+  }, 300_000)
+
+  test('keeps no part of writers that have ended, once another one begins', async () => {
+    const folder = temporaryFolder()
+    const { run } = await (async () => {
+      await (await openSummed(folder)).close()
+      return administratorOf(folder)
+    })()
+    for (let number = 1; number < 6; number += 1) {
+      const store = await openSummed(folder)
+      await written(store, insertOf({ uniques: [number] }), logOf(number))
+      expect((await run('SELECT FROM @sums')).length).toBe(1)
+      await expectSum(store)
+      await store.close()
+      // As a day later.
+      await run('DELETE FROM @receipts')
+    }
+  })
+
+  test('leaves a part that does not open where it is, and counts on without it', async () => {
+    const { store, folder, administrator } = await makeChanged()
+    await store.close()
+    await administrator.run('DELETE FROM @receipts')
+    await administrator.run(`INSERT INTO @sums VALUES ('other', 'no part')`)
+    const next = await openSummed(folder)
+    await inserted(next, { uniques: [80] })
+    expect(await sumFindings(next)).toEqual(['sum_damaged'])
+    await administrator.run(`DELETE FROM @sums WHERE writer = 'other'`)
+    await expectSum(next)
+    await next.close()
+  })
+
+  test('is sound after it was put back as a whole under a vault that goes on', async () => {
+    const folder = temporaryFolder()
+    const store = await openSummed(folder)
+    for (const unique of [1, 2]) await written(store, insertOf({ uniques: [unique] }))
+    const administrator = await administratorOf(folder)
+    await administrator.keep()
+    await written(store, { remove: 1 }, insertOf({ uniques: [3] }))
+    await inserted(store, { uniques: [4] })
+    await administrator.putAllBack('rows', 'uniques', 'recent', 'sums', 'receipts')
+    for (const unique of [5, 6]) await inserted(store, { uniques: [unique] })
+    await expectSum(store)
+    expect(await store.integrity()).toEqual([])
+    await store.close()
+  })
+
+  test('has a sum from the moment that it is begun, with rows of before, while others write', async () => {
+    const folder = temporaryFolder()
+    const before = await openAt(folder, { bounds: patient, foldRows: never })
+    for (const unique of [1, 2, 3]) await written(before, insertOf({ uniques: [unique] }), logOf(1))
+    await before.close()
+    const pair = [await openSummed(folder), await openSummed(folder)] as const
+    await written(pair[0], { remove: 2 }, logOf(2))
+    expect(await sumFindings(pair[0])).toContain('rows_differ')
+    const writing = Array.from({ length: 20 }, (_, i) =>
+      written(pair[0], insertOf({ uniques: [10 + i] }), logOf(i)),
+    )
+    await pair[1].beginSum(sumSealer)
+    await Promise.all(writing)
+    await expectSum(pair[1])
+    await pair[1].beginSum(sumSealer)
+    await expectSum(pair[0])
+    await Promise.all(pair.map(store => store.close()))
+  })
+})
+
+/** Loses COMMITs, or the answers to them, and all behind them, while it is told to. */
+function losing(pool: Pool) {
+  let loses: 'before' | 'after' | undefined
+  let isGone = false
+  const lossy: Pool = {
+    ...pool,
+    hold: (ms, work) =>
+      pool.hold(ms, session =>
+        work({
+          async send(text, parameters) {
+            const isLost = loses !== undefined && text === 'COMMIT'
+            if (isGone || (isLost && loses === 'before')) {
+              isGone = true
+              throw new DatabaseError('lost')
+            }
+            const answer = await session.send(text, parameters)
+            if (!isLost) return answer
+            isGone = true
+            throw new DatabaseError('lost')
+          },
+        }),
+      ),
+  }
+  return {
+    lossy,
+    lose(when: 'before' | 'after'): void {
+      loses = when
+    },
+    heal(): void {
+      loses = undefined
+      isGone = false
+    },
+  }
+}
+
+const sets: readonly (readonly [string, Change[]])[] = [
+  ['that went at once', [insertOf({ uniques: [2] }), logOf(2)]],
+  ['that locked rows', [replaceOf(1, { uniques: [1], version: 2 }), logOf(2)]],
+]
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a writer whose COMMIT was never answered', () => {
+  async function makeQueue() {
+    const folder = temporaryFolder()
+    const store = await openSummed(folder)
+    const { schema } = tablesAt(folder)
+    const pool = openPool((await sharedPostgres()).address(schema), 2)
+    const { lossy, lose, heal } = losing(pool)
+    const bounds = { ...defaultTimeouts, writeMs: 400 }
+    const queue = makeWriteQueue([
+      {
+        pool: lossy,
+        tables: tablesAt(folder),
+        newId: () => randomBytes(16),
+        sealer: () => sumSealer,
+        bounds,
+        elapsedMs: () => performance.now(),
+      },
+    ])
+    const submit = (changes: Change[]) => queue.submit(prepareChanges(changes))
+    const close = () => Promise.all([queue.close(), pool.close(), store.close()])
+    return { folder, store, submit, lose, heal, close }
+  }
+
+  test.each(sets)('goes on from what landed: a group %s', async (_, set) => {
+    const { folder, store, submit, lose, heal, close } = await makeQueue()
+    expect(await submit([insertOf({ uniques: [1] }), logOf(1)])).toMatchObject({ ok: true })
+    lose('after')
+    await expectFault(submit(set), 'unavailable')
+    await expectSum(store)
+    expect(await store.logRange()).toEqual({ from: 0, next: 2 })
+    heal()
+    expect(await submit([insertOf({ uniques: [9] }), logOf(3)])).toMatchObject({ ok: true })
+    await expectSum(store)
+    const { run } = await administratorOf(folder)
+    expect((await run('SELECT FROM @sums')).length).toBe(1)
+    await close()
+  })
+
+  test.each(sets)('goes on from before where nothing landed: a group %s', async (_, set) => {
+    const { folder, store, submit, lose, heal, close } = await makeQueue()
+    expect(await submit([insertOf({ uniques: [1] }), logOf(1)])).toMatchObject({ ok: true })
+    lose('before')
+    await expectFault(submit(set), 'unavailable')
+    expect(await store.logRange()).toEqual({ from: 0, next: 1 })
+    heal()
+    expect(await submit([...set])).toMatchObject({ ok: true })
+    await expectSum(store)
+    const { run } = await administratorOf(folder)
+    expect((await run('SELECT FROM @sums')).length).toBe(1)
+    await close()
+  })
+})
