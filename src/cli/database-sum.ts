@@ -5,11 +5,7 @@
  */
 import type { Command } from 'commander'
 import { isInDatabase } from '../server/folder/folder-database.ts'
-import {
-  clearLeftovers,
-  lockDataFolder,
-  type FolderOptions,
-} from '../server/folder/data-folder.ts'
+import { clearLeftovers, lockDataFolder, type FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { sayNow } from '../server/process/system.ts'
 import { beginSumInDatabase, copyKeyOf } from './begin-sum.ts'

@@ -49,7 +49,7 @@ export interface Report {
 }
 
 /** The sum over the rows was compared, or is not kept yet. */
-export type SumState = 'compared' | 'not_begun'
+type SumState = 'compared' | 'not_begun'
 
 export const emptyReport = (): Report => ({ shown: [], count: 0 })
 

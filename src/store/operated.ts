@@ -52,7 +52,7 @@ export interface StoreFigures {
   readonly waiting: number
 }
 
-/** What one writer keeps of the sum over all rows. */
+/** The part of the sum over all rows that one writer keeps. */
 export interface SumPart {
   /** Empty for the one sum of a folder. */
   readonly writer: Uint8Array

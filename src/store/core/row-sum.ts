@@ -31,7 +31,7 @@ export interface CommitChange {
 }
 
 /** A row before and after a change; `undefined` if it is not there. */
-export interface SummedChange {
+interface SummedChange {
   readonly from: NewRow | undefined
   readonly to: NewRow | undefined
 }

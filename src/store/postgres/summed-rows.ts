@@ -41,11 +41,7 @@ async function walk(
 }
 
 /** @throws ApiError as `OperatedStore.eachRow`; DatabaseError */
-export const eachRow = (
-  pool: Pool,
-  tables: Tables,
-  take: (row: Row) => void,
-): Promise<StoredSum> =>
+export const eachRow = (pool: Pool, tables: Tables, take: (row: Row) => void): Promise<StoredSum> =>
   pool.hold(inspectMsMax, async session => {
     await session.send(`${snapshotText} READ ONLY`)
     const stored = await walk(session, tables, take)

@@ -4,62 +4,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { prepareChanges } from '../../../src/store/core/decide-change.ts'
 import type { SumFinding } from '../../../src/store/core/check-sum.ts'
-import type { Change } from '../../../src/store/contract.ts'
-import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
-import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
-import type { PostgresStore } from '../../../src/store/postgres/postgres-store.ts'
-import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
-import { makeWriteQueue } from '../../../src/store/postgres/write/postgres-commit.ts'
-import { randomBytes } from '../../../src/server/process/system.ts'
 import { temporaryFolder } from '../../support/folders.ts'
-import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
-import { expectFault, inserted, insertOf, logOf, replaceOf, written } from '../rows.ts'
+import { isPostgresThere } from '../../support/postgres.ts'
+import { inserted, insertOf, logOf, replaceOf, written } from '../rows.ts'
 import { expectSum, sumFindings, sumSealer } from '../sums.ts'
-import { openAt, patient, tablesAt } from './subject.ts'
-
-const never = 1_000_000
-
-async function openSummed(folder: string): Promise<PostgresStore> {
-  const store = await openAt(folder, { bounds: patient, foldRows: never })
-  store.keepSum(sumSealer)
-  return store
-}
-
-/** Runs statements of the administrator, with `@` in front of each table. */
-async function administratorOf(folder: string) {
-  const tables = tablesAt(folder)
-  const { sql } = await sharedPostgres()
-  const run = async (text: string): Promise<unknown[][]> =>
-    (await sql.unsafe(text.replaceAll('@', `${tables.schema}.`)).values()) as unknown[][]
-  const copied = ['rows', 'uniques', 'recent', 'sums', 'receipts']
-  return {
-    run,
-    /** Keeps what the tables have now. */
-    async keep(): Promise<void> {
-      for (const table of copied) {
-        await run(`DROP TABLE IF EXISTS @kept_${table}`)
-        await run(`CREATE TABLE @kept_${table} AS SELECT * FROM @${table}`)
-      }
-    },
-    /** Puts back one row as it was, or its absence, with all entries that lead to it. */
-    async putBack(ordinal: number): Promise<void> {
-      for (const table of ['rows', 'uniques', 'recent']) {
-        await run(`DELETE FROM @${table} WHERE ordinal = ${ordinal}`)
-        await run(`INSERT INTO @${table} SELECT * FROM @kept_${table} WHERE ordinal = ${ordinal}`)
-      }
-    },
-    async putAllBack(...tablesOf: readonly string[]): Promise<void> {
-      for (const table of tablesOf) {
-        await run(`DELETE FROM @${table}`)
-        await run(`INSERT INTO @${table} SELECT * FROM @kept_${table}`)
-      }
-    },
-  }
-}
-
-type Administrator = Awaited<ReturnType<typeof administratorOf>>
+import { administratorOf, never, openSummed, type Administrator } from './administrator.ts'
+import { openAt, patient } from './subject.ts'
 
 const [changed, removed, stays, late] = [1, 2, 3, 4]
 
@@ -170,8 +121,9 @@ describe.skipIf(!isPostgresThere)('a database that its administrator changed', (
   // proves S110
   test('is found where a row is there twice', async () => {
     const { store, administrator } = await makeChanged()
-    const to = `SELECT ordinal + 100, version, deadline_ms, value FROM @rows WHERE ordinal = ${stays}`
-    await administrator.run(`INSERT INTO @rows ${to}`)
+    const columns = 'ordinal + 100, version, deadline_ms, value'
+    const twice = `SELECT ${columns} FROM @rows WHERE ordinal = ${stays}`
+    await administrator.run(`INSERT INTO @rows ${twice}`)
     expect(await sumFindings(store)).toEqual(['rows_differ'])
     await store.close()
   })
@@ -294,10 +246,11 @@ describe.skipIf(!isPostgresThere)('a database that was only used', () => {
     await store.close()
   })
 
-  test('has a sum from the moment that it is begun, with rows of before, while others write', async () => {
+  test('has a sum once it is begun, over rows of before, while others write', async () => {
     const folder = temporaryFolder()
     const before = await openAt(folder, { bounds: patient, foldRows: never })
-    for (const unique of [1, 2, 3]) await written(before, insertOf({ uniques: [unique] }), logOf(1))
+    const olds = [1, 2, 3].map(unique => insertOf({ uniques: [unique] }))
+    for (const old of olds) await written(before, old, logOf(1))
     await before.close()
     const pair = [await openSummed(folder), await openSummed(folder)] as const
     await written(pair[0], { remove: 2 }, logOf(2))
@@ -311,99 +264,5 @@ describe.skipIf(!isPostgresThere)('a database that was only used', () => {
     await pair[1].beginSum(sumSealer)
     await expectSum(pair[0])
     await Promise.all(pair.map(store => store.close()))
-  })
-})
-
-/** Loses COMMITs, or the answers to them, and all behind them, while it is told to. */
-function losing(pool: Pool) {
-  let loses: 'before' | 'after' | undefined
-  let isGone = false
-  const lossy: Pool = {
-    ...pool,
-    hold: (ms, work) =>
-      pool.hold(ms, session =>
-        work({
-          async send(text, parameters) {
-            const isLost = loses !== undefined && text === 'COMMIT'
-            if (isGone || (isLost && loses === 'before')) {
-              isGone = true
-              throw new DatabaseError('lost')
-            }
-            const answer = await session.send(text, parameters)
-            if (!isLost) return answer
-            isGone = true
-            throw new DatabaseError('lost')
-          },
-        }),
-      ),
-  }
-  return {
-    lossy,
-    lose(when: 'before' | 'after'): void {
-      loses = when
-    },
-    heal(): void {
-      loses = undefined
-      isGone = false
-    },
-  }
-}
-
-const sets: readonly (readonly [string, Change[]])[] = [
-  ['that went at once', [insertOf({ uniques: [2] }), logOf(2)]],
-  ['that locked rows', [replaceOf(1, { uniques: [1], version: 2 }), logOf(2)]],
-]
-
-// .ci/run installs it.
-describe.skipIf(!isPostgresThere)('a writer whose COMMIT was never answered', () => {
-  async function makeQueue() {
-    const folder = temporaryFolder()
-    const store = await openSummed(folder)
-    const { schema } = tablesAt(folder)
-    const pool = openPool((await sharedPostgres()).address(schema), 2)
-    const { lossy, lose, heal } = losing(pool)
-    const bounds = { ...defaultTimeouts, writeMs: 400 }
-    const queue = makeWriteQueue([
-      {
-        pool: lossy,
-        tables: tablesAt(folder),
-        newId: () => randomBytes(16),
-        sealer: () => sumSealer,
-        bounds,
-        elapsedMs: () => performance.now(),
-      },
-    ])
-    const submit = (changes: Change[]) => queue.submit(prepareChanges(changes))
-    const close = () => Promise.all([queue.close(), pool.close(), store.close()])
-    return { folder, store, submit, lose, heal, close }
-  }
-
-  test.each(sets)('goes on from what landed: a group %s', async (_, set) => {
-    const { folder, store, submit, lose, heal, close } = await makeQueue()
-    expect(await submit([insertOf({ uniques: [1] }), logOf(1)])).toMatchObject({ ok: true })
-    lose('after')
-    await expectFault(submit(set), 'unavailable')
-    await expectSum(store)
-    expect(await store.logRange()).toEqual({ from: 0, next: 2 })
-    heal()
-    expect(await submit([insertOf({ uniques: [9] }), logOf(3)])).toMatchObject({ ok: true })
-    await expectSum(store)
-    const { run } = await administratorOf(folder)
-    expect((await run('SELECT FROM @sums')).length).toBe(1)
-    await close()
-  })
-
-  test.each(sets)('goes on from before where nothing landed: a group %s', async (_, set) => {
-    const { folder, store, submit, lose, heal, close } = await makeQueue()
-    expect(await submit([insertOf({ uniques: [1] }), logOf(1)])).toMatchObject({ ok: true })
-    lose('before')
-    await expectFault(submit(set), 'unavailable')
-    expect(await store.logRange()).toEqual({ from: 0, next: 1 })
-    heal()
-    expect(await submit([...set])).toMatchObject({ ok: true })
-    await expectSum(store)
-    const { run } = await administratorOf(folder)
-    expect((await run('SELECT FROM @sums')).length).toBe(1)
-    await close()
   })
 })

@@ -67,7 +67,7 @@ export async function beginWriter(
   const text = `WITH added AS (${receiptText(tables)})
 INSERT INTO ${tables.sums} SELECT writer, $2::bytea FROM added RETURNING 1`
   const begun = await pool.hold(msMax, async session => {
-    await session.send('BEGIN')
+    await session.send('BEGIN ISOLATION LEVEL READ COMMITTED')
     const sum = await takeLeft(session, tables, sealer)
     const added = await session.send(text, [writer, sealSum(sealer, sum, writer)])
     await session.send(added.length === 0 ? 'ROLLBACK' : 'COMMIT')

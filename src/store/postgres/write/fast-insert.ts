@@ -107,8 +107,8 @@ function sendInserts(
 }
 
 /**
- * @returns ordinals of the inserted rows, in their order, or 0 if it has none; `undefined` if a row,
- *   a unique or the writer's part was not as assumed, and nothing was done
+ * @returns ordinals of the inserted rows, in their order, or 0 if it has none; `undefined` if a
+ *   row, a unique or the writer's part was not as assumed, and nothing was done
  * @throws DatabaseError `again` if a unique was taken meanwhile
  */
 export async function runFastInsert(

@@ -11,64 +11,25 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
 import type { SumSealer, WriteOutcome } from '../../contract.ts'
-import { applySet, makeGroupDraft, type SetResult } from '../../core/decide-change.ts'
+import type { SetResult } from '../../core/decide-change.ts'
 import { gatheredMax, gatheredMin, writesPerWriterMin } from '../../core/limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 import type { DatabaseTimeouts } from '../timeouts.ts'
-import type { Pool, DatabaseSession } from '../pool.ts'
-import { commitRead } from './landed-commits.ts'
+import type { Pool } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import { DatabaseError, databaseErrorOf, faultOf, retry } from '../database-error.ts'
 import { beginWriter } from './begin-writer.ts'
-import { decideFastInsert, fastChangeOf, runFastInsert, settleFastInsert } from './fast-insert.ts'
-import { putGroup } from './apply-group.ts'
-import { lockRows, placeholderFrom, type LockedRows } from './lock-rows.ts'
-import { isLogEmpty } from './log-statements.ts'
-import type { WriterPart } from './writer-part.ts'
-
-/** The result of a group, in which inserted rows have no ordinal yet. */
-type Decided = readonly SetResult[]
-
-/**
- * Replaces placeholders by the ordinals that the database assigned.
- * @throws DatabaseError if there are too few: everything has landed, so it must not start over
- */
-function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[] {
-  const real = (ordinal: number): number | undefined =>
-    ordinal < placeholderFrom ? ordinal : ordinals[ordinal - placeholderFrom]
-  const given = (ordinal: number): number => {
-    const known = real(ordinal)
-    if (known === undefined) throw new DatabaseError('lost')
-    return known
-  }
-  const outcomeOf = (outcome: WriteOutcome): WriteOutcome => {
-    if (outcome.ok) return { ok: true, ordinals: outcome.ordinals.map(given) }
-    // In a refused set, a row that was never inserted has no ordinal.
-    return outcome.reason === 'unique_taken'
-      ? { ...outcome, ordinal: real(outcome.ordinal) ?? outcome.ordinal }
-      : outcome
-  }
-  return results.map(result =>
-    'outcome' in result ? { outcome: outcomeOf(result.outcome) } : result,
-  )
-}
+import { makeTries, newGroup, type Begun } from './try-group.ts'
 
 interface Writer {
   readonly pool: Pool
   readonly tables: Tables
   /** Makes an id that no writer has, 16 bytes. */
   readonly newId: () => Uint8Array
-  /** The functions of the sum over all rows, once the store was handed them. */
+  /** Returns the functions of the sum over all rows, once the store was handed them. */
   readonly sealer: () => SumSealer | undefined
   readonly bounds: DatabaseTimeouts
   readonly elapsedMs: () => number
-}
-
-/** What a writer has in the database. */
-interface Begun {
-  readonly writer: Uint8Array
-  readonly sealer: SumSealer | undefined
-  readonly part: WriterPart | undefined
 }
 
 /** Commits each set as its own group: one asks for damaged data, and the others are unaffected. */
@@ -90,134 +51,14 @@ async function commitEach(
   return sets.map((_, i) => results[i] ?? { fault })
 }
 
-/** Progress of a group through its tries. */
-interface TriedGroup {
-  /** Number of the receipt that it leaves. */
-  number: number
-  /** Its result, if a COMMIT of it was sent but not answered. */
-  decided: Decided | undefined
-  /** True if its fast path was not answered: it may still be on its way. */
-  isUnderWay: boolean
-}
-
-const newGroup = (number: number): TriedGroup => ({ number, decided: undefined, isUnderWay: false })
-
-/** The error of a group whose writer has no receipt: if it was sent, its outcome is unknown. */
-const withoutReceipt = ({ decided }: TriedGroup): Error =>
-  decided === undefined
-    ? new DatabaseError('again')
-    : new ApiError('unavailable', 'nothing tells whether this was done')
-
-/** Decides a group by the state that it has locked. */
-function decideLocked({ stored }: LockedRows, sets: readonly ChangeSet[]) {
-  const from = { nextOrdinal: placeholderFrom, generation: 0 }
-  const draft = makeGroupDraft(from, stored, () => {})
-  return { draft, decided: sets.map(set => applySet(draft, set, faultOf)) }
-}
-
-/**
- * Makes one try after the other, each on its own connection.
- * @param onEnd called when the writer is to begin anew: its receipt is gone, or its part another's
- */
-function makeTries({ tables }: Writer, nextNumber: () => number, onEnd: () => void) {
-  /** True if no set of the last group was refused: the next one may try the fast path. */
-  let isClear = true
-
-  /** @returns `undefined`: the group must be decided by the stored state */
-  async function tryFastInsert(
-    session: DatabaseSession,
-    { writer, part }: Begun,
-    sets: readonly ChangeSet[],
-    group: TriedGroup,
-  ): Promise<SetResult[] | undefined> {
-    const mayTry = isClear && group.decided === undefined && part?.isUnsure() !== true
-    const fastInsert = mayTry ? decideFastInsert(sets) : undefined
-    if (fastInsert === undefined) return undefined
-    const moved = part?.move(fastChangeOf(fastInsert))
-    group.decided = fastInsert.decided
-    group.isUnderWay = true
-    const ordinals = await runFastInsert(session, tables, fastInsert, {
-      writer,
-      number: group.number,
-      part: moved,
-    })
-    group.isUnderWay = false
-    part?.learn(ordinals === undefined ? moved?.before : moved?.after)
-    if (ordinals !== undefined) return withOrdinals(fastInsert.decided, ordinals)
-    group.decided = undefined
-    return undefined
-  }
-
-  /** @returns `undefined`: it has not landed, and never will */
-  async function settle(
-    session: DatabaseSession,
-    { writer, part }: Begun,
-    group: TriedGroup,
-  ): Promise<SetResult[] | undefined> {
-    const settled = await settleFastInsert(session, tables, { writer, number: group.number })
-    if (settled === undefined) {
-      onEnd()
-      throw withoutReceipt(group)
-    }
-    const isKnown = part?.learn(settled.part) ?? true
-    if (!isKnown) onEnd()
-    const { ordinals } = settled
-    if (ordinals.length > 0) return withOrdinals(group.decided ?? [], ordinals)
-    Object.assign(group, newGroup(nextNumber()))
-    isClear = false
-    if (!isKnown) throw new DatabaseError('again')
-    return undefined
-  }
-
-  return async function tryOnce(
-    session: DatabaseSession,
-    begun: Begun,
-    sets: readonly ChangeSet[],
-    group: TriedGroup,
-  ): Promise<SetResult[]> {
-    const { writer, part } = begun
-    const landed = group.isUnderWay ? await settle(session, begun, group) : undefined
-    const done = landed ?? (await tryFastInsert(session, begun, sets, group))
-    if (done !== undefined) return done
-    const { number } = group
-    const locked = await lockRows(session, tables, writer, sets)
-    if (locked.receipt === undefined) {
-      onEnd()
-      throw withoutReceipt(group)
-    }
-    const isKnown = part?.learn(locked.part) ?? true
-    if (!isKnown) onEnd()
-    if (locked.receipt.number === number && group.decided !== undefined) {
-      await commitRead(session, tables, { writer, number })
-      return withOrdinals(group.decided, locked.receipt.ordinals)
-    }
-    // It has not landed, and cannot any more: its receipt is locked.
-    if (!isKnown) {
-      group.decided = undefined
-      throw new DatabaseError('again')
-    }
-    const { draft, decided } = decideLocked(locked, sets)
-    isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
-    if (draft.rows.size === 0 && draft.generation === 0 && isLogEmpty(draft.log)) {
-      // The rows that refuse it must themselves be durable.
-      await commitRead(session, tables, { writer, number: 0 })
-      return decided
-    }
-    group.decided = decided
-    const ordinals = await putGroup(session, tables, draft, locked, { writer, number, part })
-    return withOrdinals(decided, ordinals)
-  }
-}
-
 /** Commits one group at a time. @throws ApiError: nothing is known to have landed */
 function makeCommitter(own: Writer, onRetry: () => void) {
   const { pool, tables, newId, sealer: sealerNow, bounds, elapsedMs } = own
   let groups = 0
   let begun: Begun | undefined
   const nextNumber = (): number => (groups += 1)
-  const tryOnce = makeTries(own, nextNumber, () => {
-    begun = undefined
-  })
+  const onEnd = (): void => void (begun = undefined)
+  const tryOnce = makeTries({ tables, nextNumber, onEnd })
 
   async function begin(): Promise<Begun> {
     const [writer, sealer] = [newId(), sealerNow()]
@@ -233,7 +74,7 @@ function makeCommitter(own: Writer, onRetry: () => void) {
       return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
         const as = (begun ??= await begin())
         return pool
-          .hold(bounds.tryMs, session => tryOnce(session, as, sets, group))
+          .hold(bounds.tryMs, session => tryOnce({ session, begun: as, sets, group }))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error

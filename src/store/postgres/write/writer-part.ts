@@ -60,7 +60,7 @@ export function makeWriterPart(writer: Uint8Array, sealer: SumSealer, sum: RowSu
 export const countEntries = (bundles: readonly LogBundle[]): number =>
   bundles.reduce((sum, { leaves }) => sum + leaves.length, 0)
 
-/** What a group that has locked its rows changes. */
+/** Returns what a group changes that has locked its rows. */
 export const changeOf = (
   { rows }: GroupDraft,
   locked: LockedRows,
