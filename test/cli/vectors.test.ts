@@ -187,7 +187,7 @@ describe('a vault is refused in one line, which says what to do, where', () => {
 
   test.each([
     ['older', 2, isOlder],
-    ['newer', 5, isNewer],
+    ['newer', 6, isNewer],
   ])(
     'its keyring is of an %s format',
     async (_, format, says) => {
@@ -198,7 +198,7 @@ describe('a vault is refused in one line, which says what to do, where', () => {
         const { uniques, terms, version } = row
         return sealRow(sealer, seededBytes(1), { uniques, terms }, version + 1, [keyring])
       })
-      await refused(data, says, /the keyring is of format \d, and this coffer reads format 4/)
+      await refused(data, says, /the keyring is of format \d, and this coffer reads format 5/)
     },
     slowMs,
   )
