@@ -40,14 +40,7 @@ import { removeStaging } from '../server/folder/staging-mark.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import type { SumFinding } from '../store/core/check-sum.ts'
 import { copySnapshot } from '../store/lmdb/maintenance/compact-copy.ts'
-import {
-  emptyReport,
-  inspect,
-  isWhole,
-  logCutOff,
-  type Damage,
-  type Report,
-} from './inspect.ts'
+import { emptyReport, inspect, isWhole, logCutOff, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn } from './replace-database.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'

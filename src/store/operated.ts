@@ -63,8 +63,8 @@ export interface SumPart {
 export interface StoredSum {
   /** Empty if there is none. */
   readonly parts: readonly SumPart[]
-  /** Number of entries ever written to the log. */
-  readonly logNext: number
+  /** Number of entries ever written to the log; `undefined` if its range is damaged. */
+  readonly logNext: number | undefined
 }
 
 export interface OperatedStore extends Store {

@@ -272,7 +272,9 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     const words = ['--data', join(temporaryFolder(), 'none'), '--store', url]
     // `coffer init` leaves it as it is: another application may have tables that it finds.
     const path = expect.stringContaining('search_path is not pg_catalog for this user')
-    expect(await doctor(...words)).toEqual({ exitCode: 0, lines: [noFolder, noFsync, path] })
+    const policies = expect.stringContaining('row_security is not off for this user')
+    const lines = [noFolder, noFsync, path, policies]
+    expect(await doctor(...words)).toEqual({ exitCode: 0, lines })
     await server.sql.unsafe('ALTER ROLE postgres IN DATABASE postgres RESET enable_seqscan')
     const fresh = await startPgbouncer(server)
     const through = fresh.through(server.address(schema))
@@ -280,7 +282,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     const lacks = expect.stringContaining('enable_seqscan is not off for this user')
     expect(await doctor(...words.slice(0, -1), again)).toEqual({
       exitCode: 0,
-      lines: [noFolder, noFsync, lacks, path],
+      lines: [noFolder, noFsync, lacks, path, policies],
     })
     await server.sql.unsafe('ALTER ROLE postgres IN DATABASE postgres SET enable_seqscan = off')
     await Promise.all([bouncer.stop(), fresh.stop()])

@@ -24,7 +24,7 @@ import { readLogRange } from './log-table.ts'
 const sumKey = utf8('sum')
 
 /** @throws ApiError `storage_corrupt` */
-export function readSum(environment: LmdbEnvironment): StoredSum {
+export function readSum(environment: LmdbEnvironment): StoredSum & { readonly logNext: number } {
   const sealed = environment.meta.getBinary(sumKey)
   const { next: logNext } = readLogRange(environment)
   const parts = sealed ? [{ writer: noWriter, sealed: Uint8Array.from(sealed) }] : []

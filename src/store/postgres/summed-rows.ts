@@ -2,7 +2,7 @@
  * The walk over all rows and the parts of their sum, in one snapshot: writers may go on meanwhile.
  * @module
  */
-import { assertStored } from '../../lib/errors.ts'
+import { assertStored, attempt } from '../../lib/errors.ts'
 import type { Row, SumSealer } from '../contract.ts'
 import { makeSumCheck, sumOf } from '../core/check-sum.ts'
 import { inspectMsMax, inspectRows } from '../core/limits.ts'
@@ -16,13 +16,15 @@ import type { Tables } from './schema.ts'
 
 const snapshotText = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
-/** @throws ApiError `storage_corrupt` for a damaged range of the log; DatabaseError */
+/** @throws ApiError `storage_corrupt` for a row that is none; DatabaseError */
 async function walk(
   { send }: DatabaseSession,
   tables: Tables,
   take: (row: Row) => void,
 ): Promise<StoredSum> {
-  const { next: logNext } = rangeOf(await send(rangeText(tables)))
+  const range = await send(rangeText(tables))
+  // Damage of the log is found elsewhere, and must not keep the rows from being looked at.
+  const logNext = attempt(() => rangeOf(range).next)
   const stored = await send(`SELECT writer, sealed FROM ${tables.sums}`)
   const text = rowsText(tables)
   for (let from = 0; ;) {
@@ -66,6 +68,7 @@ export async function beginSum(
     const check = makeSumCheck(sealer)
     const { parts, logNext } = await walk(session, tables, check.add)
     const kept = sumOf(parts, sealer)
+    assertStored(logNext !== undefined, 'a range of the log')
     assertStored(kept !== undefined && kept.entries <= logNext, 'parts of the sum of this vault')
     const missing = combineSums({ ...check.found(), entries: logNext }, kept, -1)
     const text = `INSERT INTO ${tables.sums} VALUES ($1::bytea, $2::bytea)`
