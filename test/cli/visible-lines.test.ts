@@ -32,7 +32,7 @@ function copyOfMade(name = `vault-${(count += 1)}`): string {
 
 /** Forges the leftover copy of a killed command, as a user who may write to the folder can. */
 function noteOf(data: string): string {
-  const copy = join(root, `${evil}-${(count += 1)}`)
+  const copy = join(root, `${evil}-${(count += 1)}.partial`)
   mkdirSync(copy)
   writeFileSync(join(copy, 'coffer.staging'), '')
   writeFileSync(join(data, 'copy-0123456789abcdef'), `${copy}\n`)
@@ -44,14 +44,16 @@ test('the path of a note of a copy is told by its escapes, and as JSON as it is'
   const data = copyOfMade()
   const copy = noteOf(data)
   const looked = await runCoffer(['doctor', '--data', data, '--port', '0'])
-  expect(looked.stdout).toContain(`${join(root, told)}-${count} is a copy that a command has left`)
+  expect(looked.stdout).toContain(
+    `${join(root, told)}-${count}.partial is a copy that a command has left`,
+  )
   expect(looked.stdout).not.toMatch(unseen)
   const { stdout } = await runCoffer(['doctor', '--data', data, '--port', '0', '--json'])
   expect(stdout).not.toMatch(unseen)
   const { findings } = JSON.parse(stdout) as { findings: { text: string }[] }
   expect(findings.some(({ text }) => text.startsWith(`${copy} is a copy`))).toBe(true)
   const compacted = await runCoffer(['compact', '--data', data])
-  expect(compacted.stdout).toContain(`looked at ${join(root, told)}-${count}: removed`)
+  expect(compacted.stdout).toContain(`looked at ${join(root, told)}-${count}.partial: removed`)
   expect(compacted.stdout).not.toMatch(unseen)
 })
 
