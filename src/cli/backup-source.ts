@@ -6,8 +6,11 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BeginProgress } from '../lib/progress.ts'
+import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
+import { assertBegins, backupStartBytes } from '../server/backup/backup-file.ts'
 import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
 import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
+import { assertRoom } from '../server/folder/disk-space.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { newestBackupIn } from './kept-backups.ts'
 
@@ -32,8 +35,30 @@ export interface BackupSource {
   /** Its name in errors. */
   readonly told: string
   readonly bytes: number
-  /** @returns the path of a file, which may be a new one in that folder */
-  readonly bring: (folder: string, progress: BeginProgress) => Promise<string>
+  /**
+   * Opens the beginning of what a service has before the rest is fetched, so that no service fills
+   * the disk. @returns the path of a file, which may be a new one in that folder
+   */
+  readonly bring: (folder: string, masterKey: Uint8Array, begin: BeginProgress) => Promise<string>
+}
+
+async function sourceInBucket(address: string): Promise<BackupSource> {
+  const { bucket: name, key } = splitAddress(address)
+  const bucket = openBucket(name)
+  const bytes = await bucket.sizeOf(key)
+  return {
+    told: address,
+    bytes,
+    async bring(folder, masterKey, progress) {
+      const start = await bucket.readStart(key, Math.min(bytes, backupStartBytes))
+      assertBegins(start, bytes, { masterKey, told: address })
+      // Of the file, and of the database that is in it.
+      assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, what: 'the restored backup' })
+      const path = join(folder, 'downloaded')
+      await bucket.download(key, { path, bytes }, progress)
+      return path
+    },
+  }
 }
 
 /** @throws CommandFailure if there is no backup */
@@ -57,15 +82,5 @@ export async function sourceOf(file: string): Promise<BackupSource> {
       throw new CommandFailure(`${file} is no regular file: put the backup in one`)
     return { told: file, bytes: stats.size, bring: async () => file }
   }
-  const { bucket: name, key } = splitAddress(file)
-  const bucket = openBucket(name)
-  return {
-    told: file,
-    bytes: await bucket.sizeOf(key),
-    async bring(folder, progress) {
-      const path = join(folder, 'downloaded')
-      await bucket.download(key, path, progress)
-      return path
-    },
-  }
+  return sourceInBucket(file)
 }

@@ -231,7 +231,7 @@ async function make(
     if (newest !== undefined) assertNamedByInstant(newest, manifest.created_at)
   }
   try {
-    const path = await bring(copy.data, progress)
+    const path = await bring(copy.data, masterKey, progress)
     const manifest = await fill(copy, path, { told, accept, progress })
     if (dirname(path) === copy.data) rmSync(path)
     const isErasing = lists.files.length > 0 || lists.log !== undefined

@@ -34,6 +34,11 @@ export const bucketEntriesMax = 100_000
 export const bucketMemoryBytesMax = 256 * 1024 * 1024
 /** Interval of checking it, in which some 100 MB may arrive. */
 export const bucketMemoryLookMs = 50
+/** decision: time for a short answer, such as a page of a list, or one part of an upload. */
+export const bucketAnswerMsMax = 60_000
+export const bucketPartMsMax = 300_000
+/** decision: bytes of a file that come in each stretch of time; a slower service is given up. */
+export const bucketPace = { stretchMs: 60_000, bytesMin: 64 * 1024 }
 /** decision: time for one small object, such as a checkpoint, to be sent and answered. */
 export const bucketPutMsMax = 30_000
 

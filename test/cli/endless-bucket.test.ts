@@ -3,8 +3,8 @@
  * takes a bounded part of the machine's memory.
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -21,7 +21,7 @@ const list = (isTruncated: boolean, ...keys: readonly string[]) =>
   `${keys.map(entry).join('')}</ListBucketResult>`
 
 /** @param told how many bytes were taken of it */
-function endless(first: string, told: (bytes: number) => void): ReadableStream {
+function endless(first: string | Uint8Array, told: (bytes: number) => void): ReadableStream {
   const piece = Buffer.alloc(pieceBytes, 'a')
   let bytes = 0
   return new ReadableStream({
@@ -39,14 +39,23 @@ type Behaviour = 'pages' | 'page' | 'same page' | 'file'
 let behaviour: Behaviour
 let taken = 0
 let pages = 0
+/** How long a file is said to be, and its first bytes. */
+let fileBytes: number
+let begins: Uint8Array
+beforeEach(() => {
+  fileBytes = 5_000_000
+  begins = new Uint8Array()
+})
 const told = (bytes: number): void => {
   taken = bytes
 }
 
 function answer({ url, method }: Request): Response {
-  if (method === 'HEAD') return new Response(null, { headers: { 'content-length': '5000000' } })
+  if (method === 'HEAD') {
+    return new Response(null, { headers: { 'content-length': String(fileBytes) } })
+  }
   const asked = new URL(url).searchParams
-  if (!asked.has('list-type')) return new Response(endless('', told))
+  if (!asked.has('list-type')) return new Response(endless(begins, told))
   const prefix = asked.get('prefix') ?? ''
   if (behaviour === 'page') return new Response(endless('<ListBucketResult><Contents><Key>', told))
   if (behaviour === 'file') {
@@ -130,9 +139,38 @@ describe('a bucket without an end', () => {
       const into = ['--data', restored, '--master-key-file', join(folder, 'master.key')]
       const ended = await run('file', 'restore', 's3://bucket/p/x', ...into, '--keep-keys')
       expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
-      expect(ended.stderr).toMatch(/^coffer: the S3 service answers more than any backup [^\n]+\n$/)
+      expect(ended.stderr).toMatch(/^coffer: the file at [^\n]+ is not a backup of coffer\n$/)
       expect(taken).toBeLessThan(endlessBytes / 8)
       expect(existsSync(restored)).toBe(false)
+    },
+    msMax,
+  )
+
+  // proves E28.1
+  test(
+    'that begins with a backup takes no more of the disk than that',
+    async () => {
+      const backup = join(folder, 'one.backup')
+      expect((await runCoffer(['backup', ...words, '--to', backup])).exitCode).toBe(0)
+      begins = readFileSync(backup)
+      const into = [
+        '--data',
+        join(folder, 'again'),
+        '--master-key-file',
+        join(folder, 'master.key'),
+      ]
+      const restore = ['restore', 's3://bucket/p/x', ...into, '--keep-keys']
+      fileBytes = endlessBytes
+      const claimed = await run('file', ...restore)
+      expect([claimed.exitCode, claimed.stdout]).toEqual([1, ''])
+      expect(claimed.stderr).toMatch(
+        /^coffer: the backup at [^\n]+ is damaged or cut short[^\n]+\n$/,
+      )
+      fileBytes = begins.length
+      const ended = await run('file', ...restore)
+      expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
+      expect(ended.stderr).toMatch(/^coffer: the S3 service answers more than any backup [^\n]+\n$/)
+      expect(taken).toBeLessThan(endlessBytes / 8)
     },
     msMax,
   )

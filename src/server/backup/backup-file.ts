@@ -238,6 +238,21 @@ export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Arra
   }
 }
 
+/**
+ * Refuses a backup by its beginning, before room is given to the rest of it.
+ * @param start as `readStart` takes it
+ * @param told its place, for error messages
+ * @throws CommandFailure unless it opens, and is as long as it says
+ */
+export function assertBegins(
+  start: Uint8Array,
+  bytes: number,
+  { masterKey, told }: { readonly masterKey: Uint8Array; readonly told: string },
+): void {
+  const { state } = readStart(start, bytes, masterKey)
+  if (state !== 'complete') throw refuse(told, state === 'cut' ? 'damaged' : state)
+}
+
 interface Reading {
   /** Its place, for error messages. */
   readonly told?: string

@@ -13,15 +13,19 @@ import { open } from 'node:fs/promises'
 import { ownerOnlyFile } from '../../lib/files.ts'
 import {
   backupChunkBytes,
+  bucketAnswerMsMax,
   bucketEntriesMax,
   bucketMemoryBytesMax,
   bucketMemoryLookMs,
+  bucketPace,
+  bucketPartMsMax,
   uploadPartBytes,
   uploadTriesMax,
 } from '../../limits/operation-limits.ts'
 import { countBytes, type BeginProgress } from '../../lib/progress.ts'
 import { bucketAddress } from '../../settings/setting-formats.ts'
 import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
+import { atPace, within } from './flow.ts'
 import { putSmall, type S3Access } from './signed-put.ts'
 
 export const addressPrefix = 's3://'
@@ -37,6 +41,13 @@ export function splitAddress(address: string): { readonly bucket: string; readon
 
 interface BucketEntry {
   readonly key: string
+  readonly bytes: number
+}
+
+interface Download {
+  /** Of the new file. */
+  readonly path: string
+  /** Its length, which the service has told. */
   readonly bytes: number
 }
 
@@ -57,8 +68,8 @@ export interface Bucket {
   readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
   /** In bytes. @throws CommandFailure if there is no such key */
   readonly sizeOf: (key: string) => Promise<number>
-  /** Downloads into a new file. */
-  readonly download: (key: string, path: string, progress: BeginProgress) => Promise<void>
+  /** Downloads into a new file. @throws CommandFailure if it is not as long as that */
+  readonly download: (key: string, to: Download, progress: BeginProgress) => Promise<void>
   readonly remove: (key: string) => Promise<void>
 }
 
@@ -87,6 +98,13 @@ function explained(error: unknown): unknown {
 
 const endless = () =>
   new CommandFailure('the S3 service answers more than any backup has: see AWS_ENDPOINT_URL')
+
+const silent = () =>
+  new CommandFailure('the S3 service does not go on with its answer: see AWS_ENDPOINT_URL')
+
+/** For answers that are short. */
+const answered = <T>(work: Promise<T>, msMax = bucketAnswerMsMax): Promise<T> =>
+  within(work, msMax, silent)
 
 /**
  * The client buffers a whole list or error, however long, and it cannot be cancelled: so waiting
@@ -162,6 +180,15 @@ async function pass(
   return { bytes, digest: digest.digest('hex') }
 }
 
+/** Passes on a file of the service, as `pass` does. @throws CommandFailure if it stops coming */
+const passFrom = (file: Bun.S3File, bytesMax: number, take: Parameters<typeof pass>[2]) =>
+  atPace(bucketPace, silent, moved =>
+    pass(file.stream(), bytesMax, piece => {
+      moved(piece.length)
+      return take(piece)
+    }),
+  )
+
 /** Sends a multipart upload: its parts appear together, or not at all. */
 async function send(file: Bun.S3File, path: string, progress: BeginProgress): Promise<Passed> {
   const sent = countBytes(progress(statSync(path).size, 'uploading'))
@@ -170,28 +197,31 @@ async function send(file: Bun.S3File, path: string, progress: BeginProgress): Pr
     createReadStream(path, { highWaterMark: backupChunkBytes }),
     Infinity,
     async piece => {
-      await writer.write(piece)
-      await writer.flush()
+      await answered(Promise.resolve(writer.write(piece)), bucketPartMsMax)
+      await answered(Promise.resolve(writer.flush()), bucketPartMsMax)
       sent(piece.length)
     },
   )
-  await writer.end()
+  await answered(Promise.resolve(writer.end()), bucketPartMsMax)
   return passed
 }
 
 async function readBack(file: Bun.S3File, { bytes, digest }: Passed, progress: BeginProgress) {
   const read = countBytes(progress(bytes, 'reading'))
-  const found = await pass(file.stream(), bytes, piece => read(piece.length))
+  const found = await passFrom(file, bytes, piece => read(piece.length))
   if (found.bytes === bytes && found.digest === digest) return
   throw new CommandFailure('the backup in the bucket is not what was sent: try again')
 }
 
-async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress): Promise<void> {
-  const { size } = await file.stat()
+async function fetchInto(
+  file: Bun.S3File,
+  { path, bytes: size }: Download,
+  progress: BeginProgress,
+): Promise<void> {
   const fetched = countBytes(progress(size, 'downloading'))
   const made = await open(path, 'wx', ownerOnlyFile)
   try {
-    const { bytes } = await pass(file.stream(), size, async piece => {
+    const { bytes } = await passFrom(file, size, async piece => {
       await made.writeFile(piece)
       fetched(piece.length)
     })
@@ -205,7 +235,7 @@ async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress
 /** Cuts off what the service sends beyond the request. */
 async function readFirst(file: Bun.S3File, bytesMax: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
-  await pass(file.slice(0, bytesMax).stream(), bytesMax, piece => void pieces.push(piece))
+  await passFrom(file.slice(0, bytesMax), bytesMax, piece => void pieces.push(piece))
   return Buffer.concat(pieces).subarray(0, bytesMax)
 }
 
@@ -218,7 +248,9 @@ async function listFirst(
   const listed: BucketEntry[] = []
   for (let startAfter: string | undefined; ;) {
     const from = startAfter === undefined ? {} : { startAfter }
-    const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
+    const { contents = [], isTruncated } = await answered(
+      client.list({ prefix, delimiter: '/', ...from }),
+    )
     listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
     const last = listed.at(-1)?.key
     // A service that goes on with the same names would be asked until there are very many.
@@ -250,7 +282,7 @@ export function openBucket(bucket: string): Bucket {
     // Uses a list, since the client also reports a missing bucket as a missing key.
     has: key =>
       ask(async () => {
-        const { contents = [] } = await client.list({ prefix: key, maxKeys: 1 })
+        const { contents = [] } = await answered(client.list({ prefix: key, maxKeys: 1 }))
         return contents[0]?.key === key
       }),
     first: (prefix, keysMax) =>
@@ -264,13 +296,13 @@ export function openBucket(bucket: string): Bucket {
         try {
           await readBack(file, sent, progress)
         } catch (error) {
-          await file.delete().catch(() => {})
+          await answered(file.delete()).catch(() => {})
           throw error
         }
       }),
     readStart: (key, bytes) => ask(() => readFirst(client.file(key), bytes)),
-    sizeOf: key => ask(async () => (await client.file(key).stat()).size),
-    download: (key, path, progress) => ask(() => fetchInto(client.file(key), path, progress)),
-    remove: key => ask(() => client.delete(key)),
+    sizeOf: key => ask(async () => (await answered(client.file(key).stat())).size),
+    download: (key, to, progress) => ask(() => fetchInto(client.file(key), to, progress)),
+    remove: key => ask(() => answered(client.delete(key))),
   }
 }
