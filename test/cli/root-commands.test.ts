@@ -11,6 +11,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -253,6 +254,20 @@ test.skipIf(!isRoot)('a folder that the owner of a vault has named is not remove
   }
   expect((await runCoffer(['compact', '--data', data])).exitCode).toBe(0)
   expect([existsSync(join(marked, 'kept')), existsSync(empty)]).toEqual([true, true])
+})
+
+// proves S7, E12.26
+test('a folder that takes the place of one in which a vault is made loses nothing', async () => {
+  const [data, other] = [fresh('new'), copyOfVault()]
+  const names = readdirSync(other)
+  const inodes = names.map(name => statsAt(join(other, name))?.ino)
+  const ended = runCoffer(['init', '--data', data])
+  const endMs = performance.now() + 300_000
+  while (statsAt(join(data, 'lock')) === undefined && performance.now() < endMs);
+  renameSync(data, `${data}.away`)
+  symlinkSync(other, data)
+  await ended
+  expect(names.map(name => statsAt(join(other, name))?.ino)).toEqual(inodes)
 })
 
 describe('a folder whose name leads elsewhere in turns', () => {

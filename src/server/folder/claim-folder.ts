@@ -8,6 +8,7 @@ import { ownerOnlyFolder } from '../../lib/files.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { isOpenToOthers } from './file-access.ts'
 import { lostStampOf } from './folder-stamp.ts'
+import { insideHeld } from './held-folder.ts'
 import { lockInstance } from './instance-lock.ts'
 import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
@@ -60,9 +61,10 @@ export function claimFolder(folder: string): number {
   // The lock makes the contents of the folder this call's own: no other call gets it.
   const file = lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
   assertFree(folder)
-  for (const name of ownNamesIn(folder)) {
-    if (name !== 'lock') rmSync(join(folder, name), { recursive: true })
-  }
+  insideHeld(folder, file, inside => {
+    const names = ownNamesIn(inside).filter(name => name !== 'lock')
+    for (const name of names) rmSync(join(inside, name), { recursive: true })
+  })
   return file
 }
 

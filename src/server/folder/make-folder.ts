@@ -16,6 +16,7 @@ import { keyPlacesOf, machine, type FolderOptions } from './data-folder.ts'
 import { explainDatabase, rejoinDatabase, writeDatabase } from './folder-database.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
+import { insideHeld } from './held-folder.ts'
 import { obtainNewMasterKey } from '../keys/key-source.ts'
 import { masterKeyBytes, writeMasterKey } from '../keys/master-key.ts'
 import { randomBytes, wallMs } from '../process/system.ts'
@@ -69,10 +70,11 @@ async function makeVaultIn(
   }
 }
 
-/** Removes everything that was made in a folder. */
-function emptyFolder(data: string): void {
-  for (const name of ownNamesIn(data)) rmSync(join(data, name), { recursive: true })
-}
+/** Removes everything that was made in a folder. @throws CommandFailure if it was replaced */
+const emptyFolder = (data: string, lock: number): void =>
+  insideHeld(data, lock, inside => {
+    for (const name of ownNamesIn(inside)) rmSync(join(inside, name), { recursive: true })
+  })
 
 /** @throws CommandFailure with the folder empty again */
 async function makeFolder(data: string, fill: () => Promise<void>): Promise<void> {
@@ -88,7 +90,7 @@ async function makeFolder(data: string, fill: () => Promise<void>): Promise<void
     stampFolder(data)
     for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
   } catch (error) {
-    emptyFolder(data)
+    emptyFolder(data, lockFile)
     throw explained(data, error)
   } finally {
     closeSync(lockFile)

@@ -22,6 +22,7 @@ import type { LockedFolder } from './data-folder.ts'
 import { isOpenToOthers } from './file-access.ts'
 import { explained, pathsOf, stampFolder } from './folder-stamp.ts'
 import { CommandFailure } from '../process/failure.ts'
+import { insideHeld } from './held-folder.ts'
 import { lockInstance } from './instance-lock.ts'
 import { ownNamesIn } from './claim-folder.ts'
 import { giveToOwnerOf, openRegular, statsAt } from './regular-files.ts'
@@ -130,6 +131,7 @@ function remove(data: string, names: readonly string[]): void {
   for (const name of names) rmSync(join(data, name), { recursive: true, force: true })
 }
 
+/** @param data and `inside` are paths by open folders */
 function moveUp(data: string, inside: string): void {
   const done: string[] = []
   try {
@@ -155,7 +157,7 @@ function claimWithin(data: string): { readonly lock: number; readonly release: (
   }
   try {
     assertUnused(data)
-    remove(data, moved)
+    insideHeld(data, lock, inside => remove(inside, moved))
     giveToOwnerOf(data, lock)
     return { lock, release }
   } catch (error) {
@@ -181,7 +183,7 @@ function withinOf(data: string, masterKey: Uint8Array): RestoredFolder {
       syncFolder(copy.store)
       insideStaging(copy.data, copy.lockFile, inside => {
         give(data, inside)
-        moveUp(data, inside)
+        insideHeld(data, lock, place => moveUp(place, inside))
       })
       isPlaced = true
     },
