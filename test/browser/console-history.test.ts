@@ -88,6 +88,23 @@ test('a second key that may not read the log, is unknown or no key is told so', 
   expect(await pageText(page)).not.toContain(seen)
 })
 
+// proves S101
+test('a second key that may not read the log is sent once, and forgotten', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, reading)
+  await openCard(page)
+  const keys: (string | undefined)[] = []
+  page.on('request', request => {
+    if (request.url().includes('/logs')) keys.push(request.headers()['svc-api-key'])
+  })
+  await give(page, blind)
+  await waitForText(page, 'That key may not read the log either.')
+  await press(page, 'All tokens')
+  await openCard(page)
+  expect(await pageText(page)).not.toContain('That key')
+  expect(keys).toEqual([blind, reading])
+})
+
 test('the second key is forgotten with the first', async () => {
   const { page } = await openConsole(vault)
   await unlock(page, reading)

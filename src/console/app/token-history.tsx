@@ -9,7 +9,6 @@ import { rowsMax } from './limits.ts'
 import { LoggedOperation, LoggedResult } from './log-entry.tsx'
 import { LogKey } from './log-key.tsx'
 import { Answer, Empty } from './notices.tsx'
-import { logKeyInUse } from './sitting.ts'
 import { Table } from './table.tsx'
 import { Id } from './value.tsx'
 import { withQueryOf, type Refusal } from './vault.ts'
@@ -19,10 +18,10 @@ const question = (id: string) => ({
 })
 
 /** Returns the fault of the second key, empty without one; `undefined` if no key is at fault. */
-function faultOf({ status, missing }: Refusal): string | undefined {
+function faultOf({ status, missing, isOfLogKey }: Refusal): string | undefined {
   if (status === 401) return 'The vault does not take that key: it is wrong, expired or revoked.'
   if (missing !== 'log:read') return undefined
-  return logKeyInUse() === undefined ? '' : 'That key may not read the log either.'
+  return isOfLogKey === true ? 'That key may not read the log either.' : ''
 }
 
 const Row = ({ entry }: { readonly entry: LogEntry }) => (

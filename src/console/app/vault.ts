@@ -13,6 +13,8 @@ export interface Refusal {
   readonly text: string
   /** Permission that the key lacks. */
   readonly missing?: string
+  /** True if the second key was refused, which is forgotten then. */
+  readonly isOfLogKey?: true
   /** Faults of the request, by path. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
 }
@@ -99,16 +101,21 @@ const unreachable: Refusal = {
 const keyFor = ({ path }: Question): string | undefined =>
   (path.startsWith('/logs') ? logKeyInUse() : undefined) ?? keyInUse()
 
-/** Forgets the key that the vault does not take. */
-function dropKey(key: string): void {
-  if (keyInUse() === key) {
-    lock('The vault does not take this key: it is wrong, expired or revoked.')
-  } else if (logKeyInUse() === key) holdLogKey(undefined)
+/** Forgets the key that the vault does not take, and a second one that may not read the log. */
+function dropRefused(key: string, refusal: Refusal): Refusal {
+  const isUnknown = refusal.status === 401
   // The key of a later sitting is not to blame.
+  if (isUnknown && keyInUse() === key) {
+    lock('The vault does not take this key: it is wrong, expired or revoked.')
+  } else if (logKeyInUse() === key && (isUnknown || refusal.missing !== undefined)) {
+    holdLogKey(undefined)
+    return { ...refusal, isOfLogKey: true }
+  }
+  return refusal
 }
 
 /**
- * Asks once. A key that the vault does not take is forgotten; the first one locks the console.
+ * Asks once. A key that the vault refuses is forgotten; the first one locks the console.
  * @param end aborts it: the answer then is that none came
  */
 export async function ask<T>(question: Question, end?: AbortSignal): Promise<Told<T>> {
@@ -118,8 +125,7 @@ export async function ask<T>(question: Question, end?: AbortSignal): Promise<Tol
     const response = await fetch(base() + question.path, initOf(question, key, end))
     const text = await response.text()
     if (response.ok) return { value: (text === '' ? undefined : parseExact(text)) as T }
-    if (response.status === 401) dropKey(key)
-    return { refusal: refusalOf(response.status, text) }
+    return { refusal: dropRefused(key, refusalOf(response.status, text)) }
   } catch {
     return { refusal: unreachable }
   }
