@@ -6,7 +6,9 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { createClient, type Client } from '../../src/client/index.ts'
 import {
+  drawn,
   expectClean,
+  holdNext,
   looks,
   openConsole,
   pageText,
@@ -93,6 +95,23 @@ test('what was not simulated cannot be saved, and a wrong rule is told', async (
   await press(page, 'Simulate')
   await waitForText(page, 'rules[0].container: expected')
   expect(await isSaveable()).toBe(false)
+})
+
+test('a count that comes too late is not shown for other rules', async () => {
+  const { page } = await openDesk()
+  await press(page, 'Change rules')
+  const held = await holdNext(page, request => request.url().endsWith('/access/simulate'))
+  await page.select('#rule-0-transform', 'reveal')
+  await press(page, 'Simulate')
+  await held.asked()
+  await page.select('#rule-0-transform', 'mask')
+  await press(page, 'Simulate')
+  await waitForText(page, 'No stored token would be shown otherwise.')
+  await held.release()
+  await page.select('#rule-0-transform', 'reveal')
+  await drawn(page)
+  expect(await pageText(page)).toContain('Simulate these rules before saving them.')
+  expect(await pageText(page)).not.toContain('What saving would change')
 })
 
 test('a new key is shown once, and the one before can be revoked', async () => {

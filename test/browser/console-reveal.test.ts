@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import {
   expectClean,
+  holdNext,
   looks,
   openConsole,
   pageText,
@@ -83,6 +84,53 @@ test('the page of a token that was left shows its mask again', async () => {
   await page.goBack()
   await waitForText(page, masked)
   expect(await pageText(page)).not.toContain(number)
+})
+
+describe('a value that comes too late', () => {
+  async function begin() {
+    const { page } = await openConsole(vault)
+    await unlock(page, revealing)
+    await press(page, 'card-17')
+    await press(page, 'Reveal')
+    await page.waitForSelector('#reason:focus')
+    const held = await holdNext(page, request => request.headers()['svc-reason'] !== undefined)
+    await page.keyboard.type('Case 17')
+    await page.keyboard.press('Enter')
+    await held.asked()
+    return { page, held }
+  }
+
+  // proves S102
+  test('is not shown after Cancel', async () => {
+    const { page, held } = await begin()
+    await press(page, 'Cancel')
+    await held.release()
+    expect(await pageText(page)).not.toContain(number)
+    await reveal(page, 'Case 18')
+    await waitForText(page, number)
+  })
+
+  test('is not shown while the next reason is typed', async () => {
+    const { page, held } = await begin()
+    await press(page, 'Cancel')
+    await press(page, 'Reveal')
+    await page.waitForSelector('#reason:focus')
+    await held.release()
+    expect(await pageText(page)).not.toContain(number)
+    expect(await page.$('#reason')).not.toBeNull()
+  })
+
+  // proves S101
+  test('is not shown once the console was locked and opened again', async () => {
+    const { page, held } = await begin()
+    await press(page, 'Lock')
+    await unlock(page, revealing)
+    await press(page, 'Tokens')
+    await press(page, 'card-17')
+    await waitForText(page, 'Revealed: rule 0')
+    await held.release()
+    expect(await pageText(page)).not.toContain(number)
+  })
 })
 
 test('a reason with a card number is refused, and the value stays masked', async () => {

@@ -13,10 +13,17 @@ export type AnswerState<T> =
   | { readonly state: 'refused'; readonly refusal: Refusal }
   | { readonly state: 'answered'; readonly value: T }
 
+const nothing = { state: 'nothing' } as const
+
 interface Asking<T> {
   readonly asked: Signal<AnswerState<T>>
-  /** @param end aborts it: its answer then counts for nothing */
+  /**
+   * @param end aborts it: its answer then counts for nothing
+   * @returns `nothing` for an answer that no longer counts
+   */
   readonly run: (question: Question, end?: AbortSignal) => Promise<AnswerState<T>>
+  /** Forgets the answer, also one that is under way. */
+  readonly drop: () => void
 }
 
 /** Returns the newest answer, also while the next one is under way. */
@@ -25,21 +32,31 @@ export const known = <T>(asked: AnswerState<T>): T | undefined =>
 
 /** For questions that a person asks by a button. */
 export function useAsking<T>(): Asking<T> {
-  const asked = useSignal<AnswerState<T>>({ state: 'nothing' })
+  const asked = useSignal<AnswerState<T>>(nothing)
   const turn = useRef(0)
+  const underWay = useRef<AbortController | undefined>(undefined)
   const run = useCallback(async (question: Question, end?: AbortSignal) => {
     turn.current += 1
     const own = turn.current
+    const dropped = new AbortController()
+    underWay.current = dropped
+    const signal = end === undefined ? dropped.signal : AbortSignal.any([dropped.signal, end])
     asked.value = { state: 'loading', before: known(asked.peek()) }
-    const outcome = await ask<T>(question, end)
+    const outcome = await ask<T>(question, signal)
+    if (own !== turn.current || signal.aborted) return nothing
     const next: AnswerState<T> =
       outcome.refusal === undefined
         ? { state: 'answered', value: outcome.value }
         : { state: 'refused', refusal: outcome.refusal }
-    if (own === turn.current && end?.aborted !== true) asked.value = next
+    asked.value = next
     return next
   }, [])
-  return { asked, run }
+  const drop = useCallback(() => {
+    turn.current += 1
+    underWay.current?.abort()
+    asked.value = nothing
+  }, [])
+  return { asked, run, drop }
 }
 
 /**

@@ -179,9 +179,10 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
   const proposed = grantsOf(draft.value)
   const isTried = tried.value === JSON.stringify(proposed)
   const simulate = async (): Promise<void> => {
+    tried.value = undefined
     const body = { application_id: application.id, proposed }
     const { state } = await run({ method: 'POST', path: '/access/simulate', body })
-    tried.value = state === 'answered' ? JSON.stringify(proposed) : undefined
+    if (state === 'answered') tried.value = JSON.stringify(proposed)
   }
   const found = asked.value
   const reveals = isTried && found.state === 'answered' ? revealedBy(found.value.changes) : 0

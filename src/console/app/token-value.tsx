@@ -38,6 +38,7 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
           maxLength={reasonCharsMax}
           required
           autocomplete="off"
+          spellcheck={false}
           placeholder="Case 4711: the customer asked"
           aria-describedby="reason-hint"
           onInput={({ currentTarget }) => {
@@ -72,7 +73,7 @@ interface TokenValueProps {
 /** A value that is revealed stands here alone, and goes with the page of its token. */
 export function TokenValue({ token, onRevealed }: TokenValueProps) {
   const isAsking = useSignal(false)
-  const { asked, run } = useAsking<Token>()
+  const { asked, run, drop } = useAsking<Token>()
   const button = useRef<HTMLButtonElement>(null)
   const { value: state } = asked
   const revealed = state.state === 'answered' ? state.value : undefined
@@ -85,8 +86,9 @@ export function TokenValue({ token, onRevealed }: TokenValueProps) {
   }
   const hide = (): void => {
     isAsking.value = false
-    asked.value = { state: 'nothing' }
+    drop()
   }
+  useEffect(() => drop, [drop])
   const data = revealed === undefined ? token.data : revealed.data
   // The button that was pressed is gone: the next one takes its focus.
   const isFirst = useRef(true)

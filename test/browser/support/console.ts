@@ -3,7 +3,7 @@
  * @module
  */
 import { expect } from 'bun:test'
-import type { Page } from 'puppeteer-core'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import { openPage } from './browsers.ts'
 import type { DevVault } from './vaults.ts'
 
@@ -92,6 +92,49 @@ export async function reveal(page: Page, reason = 'Case 17'): Promise<void> {
   await page.keyboard.type(reason)
   await page.keyboard.press('Enter')
   await page.waitForFunction(`document.querySelector('#reason') === null`)
+}
+
+/** Resolves once what has happened so far is drawn. */
+export const drawn = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))')
+
+export interface HeldRequest {
+  /** Resolves once the page has asked. */
+  readonly asked: () => Promise<unknown>
+  /** Lets it go on. Resolves once its answer has come, or the page has given it up. */
+  readonly release: () => Promise<void>
+}
+
+/** Keeps the next request of that kind from the vault; all others go on. */
+export async function holdNext(
+  page: Page,
+  isIt: (request: HTTPRequest) => boolean,
+): Promise<HeldRequest> {
+  const { promise, resolve } = Promise.withResolvers<HTTPRequest>()
+  let isHeld = false
+  await page.setRequestInterception(true)
+  page.on('request', request => {
+    if (isHeld || !isIt(request)) return void request.continue()
+    isHeld = true
+    resolve(request)
+  })
+  return {
+    asked: () => promise,
+    async release() {
+      const request = await promise
+      const over = new Promise<void>(done => {
+        const end = (each: HTTPRequest): void => {
+          if (each === request) done()
+        }
+        page.on('requestfinished', end)
+        page.on('requestfailed', end)
+      })
+      if (request.failure() !== null) return
+      await request.continue().catch(() => {})
+      await over
+      await drawn(page)
+    },
+  }
 }
 
 /** Returns how far it can be scrolled sideways, in pixels. */
