@@ -52,7 +52,7 @@ async function sourceInBucket(address: string): Promise<BackupSource> {
     async bring(folder, masterKey, progress) {
       const start = await bucket.readStart(key, Math.min(bytes, backupStartBytes))
       assertBegins(start, bytes, { masterKey, told: address })
-      // Of the file, and of the database that is in it.
+      // The file and the database that is in it take room at once.
       assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, what: 'the restored backup' })
       const path = join(folder, 'downloaded')
       await bucket.download(key, { path, bytes }, progress)

@@ -39,7 +39,7 @@ type Behaviour = 'pages' | 'page' | 'same page' | 'file'
 let behaviour: Behaviour
 let taken = 0
 let pages = 0
-/** How long a file is said to be, and its first bytes. */
+/** Length of a file as it is told, and its first bytes. */
 let fileBytes: number
 let begins: Uint8Array
 beforeEach(() => {

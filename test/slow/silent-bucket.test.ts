@@ -1,5 +1,5 @@
 /**
- * A bucket that falls silent, or sends a byte from time to time: commands give it up, one line each.
+ * A bucket that falls silent, or drips: commands give it up, with one line each.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'

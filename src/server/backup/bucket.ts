@@ -45,7 +45,7 @@ interface BucketEntry {
 }
 
 interface Download {
-  /** Of the new file. */
+  /** The new file. */
   readonly path: string
   /** Its length, which the service has told. */
   readonly bytes: number

@@ -28,7 +28,7 @@ export async function within<T>(work: Promise<T>, msMax: number, late: () => Err
 
 /**
  * Does work that tells how many bytes have moved.
- * @throws the error of `late` after a stretch in which too few have; the work is then left to itself
+ * @throws the error of `late` after a stretch in which too few have; the work is left to itself
  */
 export async function atPace<T>(
   { stretchMs, bytesMin }: Pace,
