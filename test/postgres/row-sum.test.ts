@@ -3,7 +3,7 @@
  * administrator put back or took away, also while vaults serve, and nothing in one that was used.
  * @module
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -132,7 +132,7 @@ describe.skipIf(!isPostgresThere)('a vault in a database, of which its administr
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a vault in a database that was only used', () => {
   let vault: Vault
-  beforeAll(async () => {
+  beforeEach(async () => {
     vault = await makeVault()
   })
 
