@@ -82,6 +82,7 @@ const overflowOf = (page: Page) => {
   return page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)
 }
 
+/** The ground of `lib/look.ts`. */
 const groundOf = (page: Page) =>
   page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
 
@@ -184,8 +185,8 @@ describe.each(browserNames)('the page of the interface in %s', name => {
 
 test('the page of the interface is as dark as the system is, and follows it', async () => {
   const { page } = await openInterface('chrome', { scheme: 'dark' })
-  expect(await groundOf(page)).toBe('rgb(28, 32, 34)')
+  expect(await groundOf(page)).toBe('rgb(17, 24, 39)')
   await emulate(page, 'light')
   await page.waitForSelector('html:not(.dark-mode)')
-  expect(await groundOf(page)).toBe('rgba(0, 0, 0, 0)')
+  expect(await groundOf(page)).toBe('rgb(243, 244, 246)')
 })

@@ -46,7 +46,7 @@ const isBefore = (a: ModelEntry, b: ModelEntry): boolean =>
 
 async function ask(run: Run, query: string): Promise<{ items: Item[]; pagination: Item }> {
   const { vault, model } = run
-  const traceId = `${model.tenantId}-${nextTrace(model)}`
+  const traceId = nextTrace(model)
   const answer = await vault.ask('GET', `/logs?${query}`, {
     key: model.keys.manager.key,
     headers: { 'svc-trace-id': traceId },
