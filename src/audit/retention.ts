@@ -18,8 +18,6 @@ interface RetentionParts {
   readonly audit: Pick<AuditLog, 'changeOf'>
   readonly now: () => number
   readonly keptDays: number
-  /** Entries that are not that old go as well. */
-  readonly isTooLarge: boolean
 }
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -28,15 +26,13 @@ const dayMs = 24 * 60 * 60 * 1_000
 const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: number): boolean =>
   readBundle(keys, bundle, () => true).every(({ entry }) => entry.atMs < beforeMs)
 
-/**
- * Removes bundles that are older than the days to be kept, a bounded number at a time. Their part
- * of the tree is kept, and an entry says up to where the log was pruned.
- * @param signed number of entries that a checkpoint covers: no other is removed
- * @returns number of entries removed; 0 if none is due, or another process removes them
- */
-export async function pruneLog(parts: RetentionParts, signed: number): Promise<number> {
-  const { store, keys, audit, now, keptDays, isTooLarge } = parts
-  const { from } = await store.logRange()
+/** Returns the oldest bundles that may go: of those that a checkpoint covers, the old ones. */
+async function findOld(
+  { store, keys, now, keptDays }: RetentionParts,
+  from: number,
+  signed: number,
+  isTooLarge: boolean,
+): Promise<readonly StoredBundle[]> {
   const bundles = await store.bundles({ from }, pruneBundlesMax)
   const beforeMs = now() - keptDays * dayMs
   const kept = bundles.findIndex(
@@ -44,18 +40,21 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
       bundle.first + bundle.leaves.length > signed ||
       !(isTooLarge || isBefore(keys, bundle, beforeMs)),
   )
-  const old = kept < 0 ? bundles : bundles.slice(0, kept)
-  const last = old.at(-1)
-  if (last === undefined) return 0
-  // Otherwise the entry of this pruning would explain what others have cut off.
-  assertStored(await isPruneLogged(parts), 'an oldest entry up to where the vault has pruned')
+  return kept < 0 ? bundles : bundles.slice(0, kept)
+}
+
+/** @returns false if another process has changed the log meanwhile */
+async function removeOld(
+  { store, audit, now }: RetentionParts,
+  old: readonly StoredBundle[],
+  below: number,
+): Promise<boolean> {
   const stored = await readDerived(store, prunedFrontierKey)
   const before = stored === undefined ? emptyFrontier : decodeFrontier(stored)
   // Another process has pruned since the bundles were read, or what it keeps of them is damaged.
   assertStored(old[0]?.first === before.size, 'the tree up to the oldest entry of the log')
   const tree = growTree(before)
   for (const { leaves } of old) for (const leaf of leaves) tree.append(leaf)
-  const below = last.first + last.leaves.length
   const { ok } = await store.write([
     { requireDerived: prunedFrontierKey, ifValue: stored },
     { derived: prunedFrontierKey, value: encodeFrontier(tree.frontier()) },
@@ -68,5 +67,32 @@ export async function pruneLog(parts: RetentionParts, signed: number): Promise<n
     }),
     { pruneLog: below },
   ])
-  return ok ? below - from : 0
+  return ok
+}
+
+/**
+ * Removes bundles that are older than the days to be kept, a bounded number at a time. Their part
+ * of the tree is kept, and an entry says up to where the log was pruned.
+ * @param signed number of entries that a checkpoint covers: no other is removed
+ * @param isTooLarge true if entries that are not that old go as well
+ * @returns number of entries removed; 0 if none is due, or another process removes them
+ */
+type Prune = (signed: number, isTooLarge: boolean) => Promise<number>
+
+export function makePruner(parts: RetentionParts): Prune {
+  /** The point up to which this process has pruned: it needs no look for its entry. */
+  let left: number | undefined
+  return async (signed, isTooLarge) => {
+    const { from } = await parts.store.logRange()
+    const old = await findOld(parts, from, signed, isTooLarge)
+    const last = old.at(-1)
+    if (last === undefined) return 0
+    // Otherwise the entry of this pruning would explain what others have cut off.
+    const isLogged = from === left || (await isPruneLogged(parts))
+    assertStored(isLogged, 'an oldest entry up to where the vault has pruned')
+    const below = last.first + last.leaves.length
+    if (!(await removeOld(parts, old, below))) return 0
+    left = below
+    return below - from
+  }
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { makeCheckpoints, type SignedCheckpoint } from '../audit/checkpoints.ts'
-import { pruneLog } from '../audit/retention.ts'
+import { makePruner } from '../audit/retention.ts'
 import { indexNext } from '../audit/search-index.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
@@ -141,13 +141,15 @@ export function startSweeping(
 }
 
 /** Removes old entries of the log, in steps between which others may write. */
-async function pruneAll(deps: Deps, figures: Figures, signed: () => number): Promise<void> {
+function makePruneAll(deps: Deps, figures: Figures, signed: () => number): () => Promise<void> {
   const { auditDays: keptDays, auditBytesMax = Number.POSITIVE_INFINITY } = deps.settings
-  for (;;) {
-    const { logBytes } = await figures()
-    const isTooLarge = logBytes > auditBytesMax
-    if ((await pruneLog({ ...deps, keptDays, isTooLarge }, signed())) === 0) break
-    await deps.turns.next(pagesOrdinal)
+  const prune = makePruner({ ...deps, keptDays })
+  return async () => {
+    for (;;) {
+      const { logBytes } = await figures()
+      if ((await prune(signed(), logBytes > auditBytesMax)) === 0) break
+      await deps.turns.next(pagesOrdinal)
+    }
   }
 }
 
@@ -169,8 +171,9 @@ export function startAuditUpkeep(
 ): AuditUpkeepEnd {
   const checkpoints = makeCheckpoints({ ...deps, place })
   let toldMs = deps.elapsedMs()
+  const pruneAll = makePruneAll(deps, figures, checkpoints.signed)
   const prune = async (): Promise<void> => {
-    if (isSigner()) await pruneAll(deps, figures, checkpoints.signed)
+    if (isSigner()) await pruneAll()
   }
   const signNext = singleFlight(async () => {
     if (!isSigner()) checkpoints.leave()

@@ -29,7 +29,7 @@ export interface CourierParts {
   readonly send: Send
   readonly eventKey: KeyObject
   readonly read: (from: number, head: number) => Promise<EventBatch>
-  /** SendTurns that all webhooks share. */
+  /** Turns that all webhooks share. */
   readonly turns: SendTurns
   /** The counts of all webhooks together. */
   readonly attempts: AttemptCounts

@@ -16,7 +16,7 @@ import { isPruneLogged } from '../../src/audit/prune-point.ts'
 import { chainFrom, readPublicLog } from '../../src/audit/public-log.ts'
 import { newestCheckpoint } from '../../src/audit/prove.ts'
 import { bundlesFrom } from '../../src/audit/read-log.ts'
-import { pruneLog } from '../../src/audit/retention.ts'
+import { makePruner } from '../../src/audit/retention.ts'
 import { pruneBundlesMax } from '../../src/limits/work-limits.ts'
 import type { SigningPlace } from '../../src/audit/signing-keys.ts'
 import { verifyLog, type LogToVerify } from '../../src/audit/verify-log.ts'
@@ -52,7 +52,8 @@ describe('retention', () => {
     const vault = await openTestVault(80)
     const { deps, clock } = vault
     const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
-    const prune = () => pruneLog({ ...deps, keptDays: 30, isTooLarge: false }, checkpoints.signed())
+    const pruner = makePruner({ ...deps, keptDays: 30 })
+    const prune = () => pruner(checkpoints.signed(), false)
     await fill(vault, 700)
     clock.advance(31 * dayMs)
     expect(await prune()).toBe(0)
@@ -81,9 +82,9 @@ describe('retention', () => {
     await fill(vault, 50)
     await checkpoints.next()
     const signed = checkpoints.signed()
-    const isTooLarge = true
-    expect(await pruneLog({ ...deps, keptDays: 400, isTooLarge: false }, signed)).toBe(0)
-    expect(await pruneLog({ ...deps, keptDays: 400, isTooLarge }, signed)).toBe(signed)
+    const prune = makePruner({ ...deps, keptDays: 400 })
+    expect(await prune(signed, false)).toBe(0)
+    expect(await prune(signed, true)).toBe(signed)
     expect((await verdictOf(vault)).fault).toBeUndefined()
     await deps.store.close()
   })
@@ -98,9 +99,56 @@ describe('retention', () => {
     }
     await checkpoints.next()
     const signed = checkpoints.signed()
-    const removed = await pruneLog({ ...deps, keptDays: 400, isTooLarge: true }, signed)
+    const removed = await makePruner({ ...deps, keptDays: 400 })(signed, true)
     expect(removed).toBeGreaterThan(0)
     expect(removed).toBeLessThan(10)
+    await deps.store.close()
+  })
+
+  test('looks for what it pruned last once, and lets others in after each bundle', async () => {
+    const vault = await openTestVault(85)
+    const { deps } = vault
+    const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+    let turns = 0
+    let looks = 0
+    let turnsOfLook = 0
+    const store: typeof deps.store = {
+      ...deps.store,
+      bundles(range, count) {
+        if ('before' in range) looks += 1
+        turns = 0
+        return deps.store.bundles(range, count)
+      },
+      write(changes) {
+        turnsOfLook = turns
+        return deps.store.write(changes)
+      },
+    }
+    const parts = { ...deps, store, keptDays: 400 }
+    const log = async () => {
+      for (let i = 0; i < 50; i += 1) await fill(vault, 1)
+      await checkpoints.next()
+    }
+    const first = makePruner(parts)
+    for (let step = 0; step < 2; step += 1) {
+      await log()
+      expect(await first(checkpoints.signed(), true)).toBeGreaterThan(0)
+    }
+    expect(looks).toBe(0)
+    await log()
+    const second = makePruner(parts)
+    const count = () => {
+      turns += 1
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    expect(await second(checkpoints.signed(), true)).toBeGreaterThan(0)
+    clearImmediate(timer)
+    expect(looks).toBe(1)
+    expect(turnsOfLook).toBeGreaterThan(40)
+    await log()
+    expect(await second(checkpoints.signed(), true)).toBeGreaterThan(0)
+    expect(looks).toBe(1)
     await deps.store.close()
   })
 
@@ -110,7 +158,8 @@ describe('retention', () => {
     const { deps } = vault
     const { store } = deps
     const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
-    const prune = () => pruneLog({ ...deps, keptDays: 400, isTooLarge: true }, checkpoints.signed())
+    const pruner = makePruner({ ...deps, keptDays: 400 })
+    const prune = () => pruner(checkpoints.signed(), true)
     /** Anybody who writes to the store can do so: the hashes of entries are in the clear. */
     const cutOff = async (entries: number): Promise<void> => {
       const pruned = await readDerived(store, prunedFrontierKey)
@@ -155,7 +204,7 @@ describe('retention', () => {
         await checkpoints.next()
       }
       const prune = (store = deps.store) =>
-        pruneLog({ ...deps, store, keptDays: 400, isTooLarge: true }, checkpoints.signed())
+        makePruner({ ...deps, store, keptDays: 400 })(checkpoints.signed(), true)
       const pruneTwice = async () => [await prune(), await prune()]
       const other: number[] = []
       const store = {
