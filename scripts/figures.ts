@@ -3,8 +3,9 @@
  *
  *     bun scripts/figures.ts [checkout] [--files]
  *
- * Counts lines of source, types that are declared twice, the files in which a function runs for a
- * request (`--files` names them), hand-kept references to tests, and words for people to read.
+ * Counts lines of source, types that are declared twice (and names them), the files in which a
+ * function runs for a request (`--files` names them), hand-kept references to tests, and words for
+ * people to read.
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -49,15 +50,26 @@ const proseOf = (names: readonly string[]): number =>
 const countIn = (names: readonly string[], what: RegExp): number =>
   sum(names.map(name => [...read(name).matchAll(what)].length))
 
-function typesTwice(): number {
+/**
+ * The interface that `bun scripts/client-types.ts` prints of the schemas, for applications to
+ * import. It shares its words with the server, so a name that means the same on both sides stays.
+ */
+const printedInterface = 'src/client/interface.ts'
+
+/** Names of the exported types that more than one of these files declares. */
+function typesTwice(names: readonly string[]): readonly string[] {
   const count = new Map<string, number>()
-  for (const text of texts.values()) {
+  for (const file of names) {
+    const text = texts.get(file) ?? ''
     for (const [, name = ''] of text.matchAll(/^export (?:interface|type|class) (\w+)/gm)) {
       count.set(name, (count.get(name) ?? 0) + 1)
     }
   }
-  return [...count.values()].filter(times => times > 1).length
+  return [...count].flatMap(([name, times]) => (times > 1 ? [name] : [])).toSorted()
 }
+
+const twice = typesTwice(sources.filter(name => name !== printedInterface))
+const twiceWithPrinted = typesTwice(sources)
 
 const card = {
   type: 'card',
@@ -99,11 +111,15 @@ async function filesByRequest(): Promise<Readonly<Record<string, readonly string
   return files
 }
 
+const namesIn = (names: readonly string[]): string =>
+  names.length === 0 ? '' : ` (${names.join(', ')})`
+
 const figures: readonly (readonly [what: string, figure: number])[] = [
   ['files of src', sources.length],
   ['lines of src', sum([...texts.values()].map(text => text.split('\n').length - 1))],
   ['exported types', countIn(sources, /^export (?:interface|type|class) \w+/gm)],
-  ['exported types declared twice, with the printed interface', typesTwice()],
+  [`exported types declared twice${namesIn(twice)}`, twice.length],
+  [`the same with the printed interface${namesIn(twiceWithPrinted)}`, twiceWithPrinted.length],
   ['"whoever" in src and in documents', countIn([...sources, ...written], /\bwhoever\b/gi)],
   ['references to tests kept by hand', countIn(written, /\.test\.ts ›/g)],
   ['assertions', countIn(namesBelow('test', '.ts'), /\bexpect(?:Soft)?\(/g)],

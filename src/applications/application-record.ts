@@ -7,7 +7,7 @@
 import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
-import type { AccessChange } from '../rules/access-changes.ts'
+import type { ShownChange } from '../rules/access-changes.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, type HeldKey, type KeyRecord } from './api-keys.ts'
@@ -89,7 +89,7 @@ interface PrintedBeside {
   /** Only right after it was made (spec). */
   readonly key?: string
   /** Only in a dry run. */
-  readonly changes?: readonly AccessChange[]
+  readonly changes?: readonly ShownChange[]
 }
 
 /** Returns the JSON text of an application. */

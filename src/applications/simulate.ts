@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { ApiError } from '../lib/errors.ts'
 import { accessSamplesMax } from '../limits/limits.ts'
 import { noteAbout, type Budgeted } from '../records/budgeted.ts'
-import type { AccessChange, GrantsPair } from '../rules/access-changes.ts'
+import type { GrantsPair, ShownChange } from '../rules/access-changes.ts'
 import type { Caller } from '../rules/caller.ts'
 import { checkGrants } from './application-grants.ts'
 import { findApplication } from './application-service.ts'
@@ -25,7 +25,7 @@ export interface SimulateDeps extends Deps {
     pair: GrantsPair,
     samplesMax: number,
     charge: (questions: number) => void,
-  ) => Promise<readonly AccessChange[]>
+  ) => Promise<readonly ShownChange[]>
   /** Returns how many tokens some permission reveals after and none did before. */
   readonly countNewlyRevealed: (caller: Asker, pair: GrantsPair) => Promise<number>
 }
@@ -53,7 +53,7 @@ export async function changesBetween(
   deps: Pick<SimulateDeps, 'compareAccess'>,
   { caller, countItems }: SimulatingCall,
   pair: GrantsPair,
-): Promise<readonly AccessChange[]> {
+): Promise<readonly ShownChange[]> {
   const samplesMax = caller.grants.permissions.includes('log:read') ? accessSamplesMax : 0
   const charge = (questions: number) => countItems(Math.max(questions, 1))
   const changes = await deps.compareAccess(caller, pair, samplesMax, charge)

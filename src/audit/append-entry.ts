@@ -3,12 +3,12 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
-import type { Change, LogBundle, LogEntry } from '../store/contract.ts'
+import type { Change, LogBundle, UnsealedEntry } from '../store/contract.ts'
 import { sealBundle } from './bundle.ts'
 import { entryRoom } from './entry-format.ts'
 import type { AuditEntry } from './entry.ts'
 
-interface UnsealedEntry extends LogEntry {
+interface OwnEntry extends UnsealedEntry {
   readonly entry: AuditEntry
 }
 
@@ -17,13 +17,13 @@ export function makeAppending(
   keys: Pick<Keys, 'auditKey'>,
   randomBytes: (count: number) => Uint8Array,
 ): (entry: AuditEntry) => Change {
-  const isOwn = (each: LogEntry): each is UnsealedEntry => each.seal === seal
-  const seal = (entries: readonly LogEntry[]): LogBundle => {
+  const isOwn = (each: UnsealedEntry): each is OwnEntry => each.seal === seal
+  const seal = (entries: readonly UnsealedEntry[]): LogBundle => {
     const own = entries.filter(isOwn).map(({ entry }) => entry)
     return sealBundle(keys, randomBytes, own)
   }
   return entry => {
-    const unsealed: UnsealedEntry = { entry, bytes: entryRoom(entry), seal }
+    const unsealed: OwnEntry = { entry, bytes: entryRoom(entry), seal }
     return { entry: unsealed }
   }
 }

@@ -8,7 +8,7 @@ import { placeIn } from '../settings/config.ts'
 import { isInDatabase } from '../server/folder/folder-database.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { isKeyInEnvironment, masterKeyVariable } from '../server/keys/key-source.ts'
-import type { ShownSetting } from '../status/schema.ts'
+import type { StatusSetting } from '../status/schema.ts'
 import { loadSettings, type ConfigOptions } from './setting-options.ts'
 import { hasPassword } from './vault-options.ts'
 
@@ -102,7 +102,7 @@ const shownTexts: ReadonlySet<string> = new Set([
   'cvc_lifetime',
 ])
 
-function originOf(from: string): Pick<ShownSetting, 'from' | 'by'> {
+function originOf(from: string): Pick<StatusSetting, 'from' | 'by'> {
   if (from === 'default') return { from }
   if (from.startsWith('--')) return { from: 'flag', by: from }
   const line = /:(\d+)$/.exec(from)?.[1]
@@ -119,13 +119,13 @@ const isText = (value: unknown): value is string | string[] =>
 const hasCredentials = (text: string): boolean => /:\/\/[^/]*@/.test(text)
 
 /** Returns the value if a caller may see it. */
-function shownValue(name: string, value: unknown): ShownSetting['value'] {
+function shownValue(name: string, value: unknown): StatusSetting['value'] {
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (!isText(value) || !shownTexts.has(name)) return undefined
   return [value].flat().some(hasCredentials) ? undefined : value
 }
 
-function shownLine({ name, value, from }: SettingLine): ShownSetting {
+function shownLine({ name, value, from }: SettingLine): StatusSetting {
   const origin = originOf(from)
   if (value === null) return { name, ...origin }
   const shown = shownValue(name, value)
@@ -135,12 +135,12 @@ function shownLine({ name, value, from }: SettingLine): ShownSetting {
 }
 
 /** Returns the settings of a vault without a folder of its own. */
-export const shownChoices = (options: ConfigOptions, command: Command): readonly ShownSetting[] =>
+export const shownChoices = (options: ConfigOptions, command: Command): readonly StatusSetting[] =>
   linesOfSettings(options, command).map(shownLine)
 
-export function shownSettings(options: LineOptions, command: Command): readonly ShownSetting[] {
+export function shownSettings(options: LineOptions, command: Command): readonly StatusSetting[] {
   const lines = settingLines(options, command).map(shownLine)
   const isRemembered = options.store === undefined && isInDatabase(options.data)
-  const store: ShownSetting = { name: 'store', is_hidden: true, from: 'folder' }
+  const store: StatusSetting = { name: 'store', is_hidden: true, from: 'folder' }
   return isRemembered ? [store, ...lines] : lines
 }

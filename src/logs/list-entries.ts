@@ -69,7 +69,7 @@ const readerFor = (deps: Deps, call: LogCall): EntryReader => ({
 })
 
 /** JSON texts of the entries of a page, and how many match in all. */
-export interface LogPage {
+export interface EntryPage {
   readonly items: readonly string[]
   readonly total: number
 }
@@ -80,7 +80,7 @@ export async function listLogPage(
   call: LogCall,
   filter: EntryFilter,
   { page, size }: { readonly page: number; readonly size: number },
-): Promise<LogPage> {
+): Promise<EntryPage> {
   const { items, take } = printer(call.caller)
   const window = { offset: (page - 1) * size, limit: size }
   const found = await findPage(readerFor(deps, call), filter, window, take)
@@ -107,7 +107,7 @@ interface LogWalk {
 }
 
 /** `next` is the cursor of the stretch after this one, when there may be one. */
-export interface LogStretch {
+export interface EntryStretch {
   readonly items: readonly string[]
   readonly next: string | undefined
 }
@@ -118,7 +118,7 @@ export async function listLogStretch(
   call: LogCall,
   filter: EntryFilter,
   { start, at, size }: LogWalk,
-): Promise<LogStretch> {
+): Promise<EntryStretch> {
   const scope = deps.keys.tenant(filter.tenantId)
   const question = JSON.stringify(['logs', filter])
   const before = start === '' ? Infinity : unsealCursor(scope, question, start, at)

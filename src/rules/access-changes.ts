@@ -12,7 +12,7 @@ export const showingPermissions = [
   'token:use',
 ] as const satisfies readonly TokenPermission[]
 
-export type ShownAs = Transform | 'hidden'
+export type ShownOrHidden = Transform | 'hidden'
 
 /** Two grants over the tokens of one tenant. Their rules go by container, as of applications. */
 export interface GrantsPair {
@@ -21,10 +21,10 @@ export interface GrantsPair {
 }
 
 /** Tokens that one permission shows otherwise than before. */
-export interface AccessChange {
+export interface ShownChange {
   readonly permission: (typeof showingPermissions)[number]
-  readonly from: ShownAs
-  readonly to: ShownAs
+  readonly from: ShownOrHidden
+  readonly to: ShownOrHidden
   /** Exact. */
   readonly count: number
   /** Ids of some of them, the newest first. */

@@ -107,7 +107,7 @@ export interface Grants {
 }
 
 /** The place of a token, by which rules cover it. */
-export interface TokenPlace {
+export interface RuledPlace {
   readonly id: string
   readonly containers: readonly string[]
 }
@@ -119,13 +119,13 @@ export const plainTransform = (permission: Permission): Transform =>
 const satisfies = (text: string, { operator, value }: Condition): boolean =>
   operator === 'equals' ? text === value : text.startsWith(value)
 
-export function conditionHolds(condition: Condition, place: TokenPlace): boolean {
+export function conditionHolds(condition: Condition, place: RuledPlace): boolean {
   if (condition.attribute === 'id') return satisfies(place.id, condition)
   return place.containers.some(container => satisfies(container, condition))
 }
 
 /** A rule without container and conditions covers nothing. */
-export function covers(rule: Rule, place: TokenPlace): boolean {
+export function covers(rule: Rule, place: RuledPlace): boolean {
   const { container, conditions } = rule
   if (container !== undefined) {
     return place.containers.some(inner => containerCovers(container, inner))
@@ -137,7 +137,7 @@ export function covers(rule: Rule, place: TokenPlace): boolean {
 export function decidingRule(
   { rules }: Grants,
   permission: Permission,
-  place: TokenPlace,
+  place: RuledPlace,
 ): Rule | undefined {
   for (const rule of rules) {
     if (rule.permissions.includes(permission) && covers(rule, place)) return rule
@@ -149,7 +149,7 @@ export function decidingRule(
 export function decideTransform(
   grants: Grants,
   permission: Permission,
-  place: TokenPlace,
+  place: RuledPlace,
 ): Transform | undefined {
   const rule = decidingRule(grants, permission, place)
   if (rule !== undefined) return rule.transform
@@ -160,7 +160,7 @@ export function decideTransform(
  * Returns the name of what decides, for the audit log: `rule 0` by its place in the order, the
  * plain permission, or `none`.
  */
-export function decidedBy(grants: Grants, permission: Permission, place: TokenPlace): string {
+export function decidedBy(grants: Grants, permission: Permission, place: RuledPlace): string {
   const rule = decidingRule(grants, permission, place)
   if (rule !== undefined) return `rule ${grants.rules.indexOf(rule)}`
   return grants.permissions.includes(permission) ? permission : 'none'

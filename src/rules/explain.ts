@@ -14,12 +14,12 @@ import {
   type Condition,
   type Grants,
   type Rule,
-  type TokenPlace,
+  type RuledPlace,
   type Transform,
 } from './access.ts'
 import type { Permission } from './permissions.ts'
 
-export interface AccessStep {
+export interface RuleStep {
   /** Place in the order of rules, from 0; `plain` for the plain permission. */
   readonly rule: number | 'plain'
   readonly holdsPermission: boolean
@@ -35,10 +35,10 @@ export interface Explanation {
   /** The name that the audit log gives it. */
   readonly decidedBy: string
   /** Every rule in its order, then the plain permission. */
-  readonly steps: readonly AccessStep[]
+  readonly steps: readonly RuleStep[]
 }
 
-const conditionSteps = ({ conditions }: Rule, place: TokenPlace) =>
+const conditionSteps = ({ conditions }: Rule, place: RuledPlace) =>
   conditions === undefined
     ? {}
     : {
@@ -52,10 +52,10 @@ const conditionSteps = ({ conditions }: Rule, place: TokenPlace) =>
 export function explainTransform(
   grants: Grants,
   permission: Permission,
-  place: TokenPlace,
+  place: RuledPlace,
 ): Explanation {
   const decider = decidingRule(grants, permission, place)
-  const steps = grants.rules.map((rule, index): AccessStep => ({
+  const steps = grants.rules.map((rule, index): RuleStep => ({
     rule: index,
     holdsPermission: rule.permissions.includes(permission),
     covers: covers(rule, place),
@@ -63,7 +63,7 @@ export function explainTransform(
     decides: rule === decider,
   }))
   const isPlain = grants.permissions.includes(permission)
-  const plain: AccessStep = {
+  const plain: RuleStep = {
     rule: 'plain',
     holdsPermission: isPlain,
     covers: true,

@@ -227,7 +227,7 @@ export const checkCardNumber = (data: Json, at: string): Json => {
  * Adding a type is adding a row. Source: the table of contract section 5.
  */
 
-export type TokenType = {
+export type TokenTypeDefinition = {
   readonly name: string
   /**
    * Checks the data and converts it to its stored form.
@@ -271,7 +271,7 @@ const bareNumberDefaults = {
   defaultSearchIndexes: [],
 }
 
-const tokenTypes: readonly TokenType[] = [
+const tokenTypes: readonly TokenTypeDefinition[] = [
   {
     name: 'token',
     normalise: data => data,
@@ -383,9 +383,9 @@ const tokenTypes: readonly TokenType[] = [
 /** In the order of the contract's table. */
 export const tokenTypeNames: readonly string[] = tokenTypes.map(({ name }) => name)
 
-const typesByName: ReadonlyMap<string, TokenType> = new Map(
+const typesByName: ReadonlyMap<string, TokenTypeDefinition> = new Map(
   tokenTypes.map(type => [type.name, type]),
 )
 
 /** @returns the type of exactly this name, case-sensitive; `undefined` if there is none */
-export const tokenTypeOf = (name: string): TokenType | undefined => typesByName.get(name)
+export const tokenTypeOf = (name: string): TokenTypeDefinition | undefined => typesByName.get(name)

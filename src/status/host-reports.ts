@@ -6,7 +6,7 @@
 import type { Deps, Reports } from '../deps.ts'
 import type { Settings } from '../settings/settings.ts'
 import { defaultSettings } from '../settings/settings.ts'
-import type { ShownSetting, Status, StatusHistory } from './schema.ts'
+import type { HistoryAnswer, StatusAnswer, StatusSetting } from './schema.ts'
 
 /** Version of the program. Source: lib/version.ts, which features do not know. */
 export interface Built {
@@ -20,7 +20,7 @@ const snakeOf = (name: string): string =>
 const isDefault = (name: string, value: unknown): boolean =>
   JSON.stringify(defaultSettings[name as keyof Settings]) === JSON.stringify(value)
 
-const shownOf = ([name, value]: readonly [string, ShownSetting['value']]): ShownSetting => ({
+const shownOf = ([name, value]: readonly [string, StatusSetting['value']]): StatusSetting => ({
   name: snakeOf(name),
   ...(value === undefined ? {} : { value }),
   from: isDefault(name, value) ? 'default' : 'program',
@@ -31,7 +31,7 @@ export function hostReports(
   built: Built,
 ): Reports {
   return {
-    status: async (): Promise<Status> => ({
+    status: async (): Promise<StatusAnswer> => ({
       ...built,
       store: isStoreFar === true ? 'database' : 'folder',
       serving_seconds: Math.floor(elapsedMs() / 1_000),
@@ -39,9 +39,9 @@ export function hostReports(
       failing: [],
       findings: [],
     }),
-    history: async (): Promise<StatusHistory> => ({ samples: [] }),
+    history: async (): Promise<HistoryAnswer> => ({ samples: [] }),
     settings: async () => ({
-      settings: Object.entries(settings as Readonly<Record<string, ShownSetting['value']>>).map(
+      settings: Object.entries(settings as Readonly<Record<string, StatusSetting['value']>>).map(
         shownOf,
       ),
     }),

@@ -165,10 +165,10 @@ export const settingsListSchema = Type.Object(
   { title: 'ShownSettings' },
 )
 
-export type Status = Static<typeof statusSchema>
-export type StatusSample = Static<typeof sampleSchema>
-export type StatusHistory = Static<typeof historySchema>
-export type ShownSetting = Static<typeof settingSchema>
-export type Finding = Static<typeof findingSchema>
-export type FailingCheck = Static<typeof failingSchema>
+export type StatusAnswer = Static<typeof statusSchema>
+export type HistorySample = Static<typeof sampleSchema>
+export type HistoryAnswer = Static<typeof historySchema>
+export type StatusSetting = Static<typeof settingSchema>
+export type StatusFinding = Static<typeof findingSchema>
+export type StatusCheck = Static<typeof failingSchema>
 export type KeySource = (typeof keySources)[number]

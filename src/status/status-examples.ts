@@ -2,7 +2,7 @@
  * Answers about the state of the vault, for the documentation.
  * @module
  */
-import type { ShownSetting, Status, StatusHistory } from './schema.ts'
+import type { HistoryAnswer, StatusAnswer, StatusSetting } from './schema.ts'
 
 const levels = {
   in_flight: 2,
@@ -14,7 +14,7 @@ const levels = {
   disk_free_bytes: 41_875_931_136,
 }
 
-const status: Status = {
+const status: StatusAnswer = {
   version: '0.1.0',
   build: '3f9c0a41d2be',
   store: 'folder',
@@ -45,7 +45,7 @@ const status: Status = {
   ],
 }
 
-const history: StatusHistory = {
+const history: HistoryAnswer = {
   samples: [
     {
       at: '2026-03-01T09:00:10.000+00:00',
@@ -56,7 +56,7 @@ const history: StatusHistory = {
   ],
 }
 
-const settings: readonly ShownSetting[] = [
+const settings: readonly StatusSetting[] = [
   { name: 'port', value: 3333, from: 'flag', by: '--port' },
   { name: 'master_key_file', is_hidden: true, from: 'file', by: 'line 3' },
   { name: 'mask_guard', value: true, from: 'default' },

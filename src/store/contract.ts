@@ -87,14 +87,14 @@ export interface StoredBundle extends LogBundle {
 }
 
 /** An entry of the log that is not sealed yet: those of one commit are sealed together. */
-export interface LogEntry {
+export interface UnsealedEntry {
   /** Bytes that it takes, at most. */
   readonly bytes: number
   /**
    * Seals entries that have this same function.
    * @throws ApiError `unavailable` if that cannot be done: then nothing of their commit lands
    */
-  readonly seal: (entries: readonly LogEntry[]) => LogBundle
+  readonly seal: (entries: readonly UnsealedEntry[]) => LogBundle
 }
 
 /** Sequence of the oldest entry that is kept, and the number of entries ever written. */
@@ -127,7 +127,7 @@ export type Change =
   | { readonly require: number; readonly ifVersion: number }
   | { readonly bumpGeneration: true }
   | { readonly log: LogBundle }
-  | { readonly entry: LogEntry }
+  | { readonly entry: UnsealedEntry }
   | { readonly derived: Uint8Array; readonly value: Uint8Array | undefined }
   | { readonly requireDerived: Uint8Array; readonly ifValue: Uint8Array | undefined }
   | { readonly pruneLog: number }

@@ -20,7 +20,7 @@ import {
 } from '../lib/json/json.ts'
 import { keptFor } from '../lib/maps.ts'
 import type { Transform } from '../rules/access.ts'
-import type { TokenType } from '../rules/token-types.ts'
+import type { TokenTypeDefinition } from '../rules/token-types.ts'
 import { codeLifetimeMs } from '../settings/settings.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import { findCodeKey, obtainCodeKey, type CodeKey } from './code-key.ts'
@@ -32,7 +32,7 @@ const lifetimeOf = keptFor((settings: Deps['settings']) => ({ ms: codeLifetimeMs
 /** Returns when a new token's code ends, in Unix ms; `undefined`: together with all other data. */
 export function codeEndOf(
   { settings }: Pick<Deps, 'settings'>,
-  { protectedCode }: TokenType,
+  { protectedCode }: TokenTypeDefinition,
   nowMs: number,
 ): number | undefined {
   const lifetimeMs = protectedCode === undefined ? undefined : lifetimeOf(settings).ms
@@ -60,7 +60,7 @@ interface Parted {
 
 /** @returns `undefined` if the data has no code */
 export function partCode(
-  { protectedCode }: TokenType,
+  { protectedCode }: TokenTypeDefinition,
   data: Json,
   endsAtMs: number,
 ): Parted | undefined {

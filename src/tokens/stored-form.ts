@@ -19,7 +19,7 @@ import {
 import { ApiError, assertStored, invariant } from '../lib/errors.ts'
 import { printJson } from '../lib/json/json.ts'
 import { isUuid } from '../rules/token-ids.ts'
-import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
+import { tokenTypeOf, type TokenTypeDefinition } from '../rules/token-types.ts'
 
 /** Properties of a token beside its data. JSON texts are kept as they were printed. */
 export interface TokenRecord {
@@ -68,7 +68,7 @@ interface Defaults {
 
 const defaultsByType = new Map<string, Defaults>()
 
-const defaultsOfType = (type: TokenType): Defaults => ({
+const defaultsOfType = (type: TokenTypeDefinition): Defaults => ({
   containers: [type.defaultContainer],
   fingerprintExpression: type.defaultFingerprintExpression,
   searchIndexes: type.defaultSearchIndexes,
@@ -88,7 +88,7 @@ function defaultsOf(name: string): Defaults {
 }
 
 /** Returns the mask that a type gives its tokens, as printed; `undefined` if it gives none. */
-export const defaultMaskTextOf = ({ name }: TokenType): string | undefined =>
+export const defaultMaskTextOf = ({ name }: TokenTypeDefinition): string | undefined =>
   defaultsOf(name).maskText
 
 /** Returns true if the mask, or its absence, is the default of the type. */

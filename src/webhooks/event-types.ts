@@ -24,7 +24,7 @@ export const eventTypes = [
   'session.authorized',
   'webhook.test',
 ] as const
-export type EventType = (typeof eventTypes)[number]
+export type VaultEventType = (typeof eventTypes)[number]
 
 type Subject = 'token' | 'application' | 'application_key' | 'session' | 'webhook'
 
@@ -32,7 +32,7 @@ type Subject = 'token' | 'application' | 'application_key' | 'session' | 'webhoo
 export interface VaultEvent {
   readonly sequence: number
   readonly place: number
-  readonly type: EventType
+  readonly type: VaultEventType
   readonly subject: Subject
   /** Id of the thing. */
   readonly id: string
@@ -42,7 +42,7 @@ export interface VaultEvent {
 }
 
 interface Meaning {
-  readonly type: EventType
+  readonly type: VaultEventType
   readonly subject: Subject
 }
 

@@ -14,7 +14,7 @@ import { closed, oneOf } from '../lib/schemas.ts'
 import { feedWaitSecondsMax, sequenceMax } from '../limits/limits.ts'
 import { reserveText } from '../records/budgeted.ts'
 import { printFeedEvent } from './event-body.ts'
-import { eventTypes, type EventType } from './event-types.ts'
+import { eventTypes, type VaultEventType } from './event-types.ts'
 import { makeFeed, type FeedPage } from './feed.ts'
 import { makeFeedStream } from './feed-stream.ts'
 import { makeLogLooks } from './log-looks.ts'
@@ -94,9 +94,9 @@ function readNumber(text: string | undefined, place: string, max: number): numbe
 const numberIn = (query: QueryParameters, name: string, max: number): number | undefined =>
   readNumber(query.get(name)?.[0], `query.${name}`, max)
 
-const isType = (text: string): text is EventType => eventTypes.some(type => type === text)
+const isType = (text: string): text is VaultEventType => eventTypes.some(type => type === text)
 
-function typesIn(query: QueryParameters): ReadonlySet<EventType> | undefined {
+function typesIn(query: QueryParameters): ReadonlySet<VaultEventType> | undefined {
   const texts = query.get('types')?.flatMap(text => text.split(','))
   if (texts === undefined) return undefined
   if (texts.every(isType)) return new Set(texts)

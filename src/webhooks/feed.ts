@@ -16,7 +16,7 @@ import {
 } from '../limits/limits.ts'
 import { turnsByTime } from '../lib/work.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { EventType, VaultEvent } from './event-types.ts'
+import type { VaultEventType, VaultEvent } from './event-types.ts'
 import type { LookAtLog } from './log-looks.ts'
 import { eventBatches } from './read-events.ts'
 import { makeSeats } from './seats.ts'
@@ -26,7 +26,7 @@ export interface FeedRequest {
   /** Sequence of the first entry to look at. */
   readonly from: number
   /** All if absent. */
-  readonly types: ReadonlySet<EventType> | undefined
+  readonly types: ReadonlySet<VaultEventType> | undefined
 }
 
 export interface FeedPage {

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import { jsonRecord } from '../records/json-record.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 import { equalBytes } from '../lib/bytes.ts'
-import type { EventType } from './event-types.ts'
+import type { VaultEventType } from './event-types.ts'
 
 /** An order to the process that delivers; numbered, so that it is done once. */
 export type WebhookOrder = { readonly number: number } & (
@@ -39,7 +39,7 @@ export interface WebhookRecord {
   readonly status: 'enabled' | 'disabled'
   readonly disabledBy?: DisabledBy
   readonly notifyEmail?: string
-  readonly events: readonly EventType[]
+  readonly events: readonly VaultEventType[]
   /** Newest first. */
   readonly secrets: readonly WebhookSecret[]
   /** Sequence of the first entry whose events it gets. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { AccessChange } from '../../src/rules/access-changes.ts'
+import type { ShownChange } from '../../src/rules/access-changes.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const permissions = ['token:read'] as const
@@ -63,7 +63,7 @@ describe('a dry run of an update', () => {
       'Till',
       revealing,
     ])
-    const { changes } = tried.body['_extras'] as { readonly changes: readonly AccessChange[] }
+    const { changes } = tried.body['_extras'] as { readonly changes: readonly ShownChange[] }
     expect(changes).toEqual([
       {
         permission: 'token:read',

@@ -5,7 +5,7 @@ import {
   decideTransform,
   plainTransform,
   type Grants,
-  type TokenPlace,
+  type RuledPlace,
   type Transform,
 } from '../../src/rules/access.ts'
 import { explainTransform, type Explanation } from '../../src/rules/explain.ts'
@@ -25,7 +25,7 @@ const casesPerRun = 10 * tokenPermissions.length
 
 test('an explanation tells the decision, by its steps as well, in 100,000 cases', () => {
   const seen = new Set<Transform | undefined>()
-  const law = (grants: Grants, permission: TokenPermission, place: TokenPlace) => {
+  const law = (grants: Grants, permission: TokenPermission, place: RuledPlace) => {
     const explained = explainTransform(grants, permission, place)
     const transform = decideTransform(grants, permission, place)
     seen.add(transform)

@@ -6,7 +6,7 @@ import {
   decideTransform,
   transforms,
   type Grants,
-  type TokenPlace,
+  type RuledPlace,
   type Rule,
 } from '../../src/rules/access.ts'
 import { isWithin, grantsWithin } from '../../src/rules/grants.ts'
@@ -68,11 +68,11 @@ const containers = [
   '/b/c/',
   '/c/',
 ]
-const places: readonly TokenPlace[] = containers.flatMap(text =>
+const places: readonly RuledPlace[] = containers.flatMap(text =>
   ['a', 'ab', 'abc', 'b', 'c'].map(name => ({ id: name, containers: [text] })),
 )
 
-const rank = (grants: Grants, held: (typeof tokenPermissions)[number], at: TokenPlace): number => {
+const rank = (grants: Grants, held: (typeof tokenPermissions)[number], at: RuledPlace): number => {
   const transform = decideTransform(grants, held, at)
   return transform === undefined ? -1 : transforms.indexOf(transform)
 }

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/lib/errors.ts'
 import { bundleEntriesWanted } from '../../src/limits/work-limits.ts'
-import type { LogEntry, Store } from '../../src/store/contract.ts'
+import type { UnsealedEntry, Store } from '../../src/store/contract.ts'
 import { bundleOf, insertOf, makeNumberedEntries, uniqueOf, written } from './rows.ts'
 import type { Subject } from './subject.ts'
 
@@ -54,7 +54,7 @@ export function describeLogEntries({ store }: Subject): void {
     const sealed = (): never => {
       throw new ApiError('unavailable', 'the vault is sealed')
     }
-    test.each<[string, LogEntry['seal'], string]>([
+    test.each<[string, UnsealedEntry['seal'], string]>([
       ['cannot be sealed', sealed, 'unavailable'],
       ['are sealed as no bundle', () => ({ leaves: [], sealed: new Uint8Array(1) }), 'internal'],
     ])('that %s keep their write from landing', async (_, seal, kind) => {

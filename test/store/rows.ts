@@ -9,7 +9,7 @@ import type {
   Change,
   Digest,
   LogBundle,
-  LogEntry,
+  UnsealedEntry,
   NewRow,
   Query,
   Row,
@@ -61,13 +61,13 @@ export const logOf = (number: number, entries = 1): Change => ({ log: bundleOf(n
 
 /** Makes entries of the log that are sealed together as bundles of their numbers. */
 export function makeNumberedEntries() {
-  const numbers = new Map<LogEntry, number>()
-  const seal = (entries: readonly LogEntry[]): LogBundle => {
+  const numbers = new Map<UnsealedEntry, number>()
+  const seal = (entries: readonly UnsealedEntry[]): LogBundle => {
     const own = entries.map(entry => numbers.get(entry) ?? 0)
     return { leaves: own.map(each => new Uint8Array(32).fill(each)), sealed: Uint8Array.from(own) }
   }
   return (number: number, bytes = 100): Change => {
-    const entry: LogEntry = { bytes, seal }
+    const entry: UnsealedEntry = { bytes, seal }
     numbers.set(entry, number)
     return { entry }
   }

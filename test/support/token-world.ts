@@ -8,7 +8,7 @@ import {
   decideTransform,
   type Grants,
   type Rule,
-  type TokenPlace,
+  type RuledPlace,
   type Transform,
 } from '../../src/rules/access.ts'
 import type { Caller } from '../../src/rules/caller.ts'
@@ -162,7 +162,7 @@ export const grantsOfAnyKind: fc.Arbitrary<Grants> = fc.record({
 })
 
 /** Places of tokens that those grants tell apart. */
-export const places: fc.Arbitrary<TokenPlace> = fc.record({
+export const places: fc.Arbitrary<RuledPlace> = fc.record({
   id: sample(...chosenIds, ...randomIds),
   containers: fc.tuple(sample(...containers)),
 })

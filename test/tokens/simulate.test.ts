@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decideTransform, type Grants, type Rule } from '../../src/rules/access.ts'
-import { showingPermissions, type AccessChange } from '../../src/rules/access-changes.ts'
+import { showingPermissions, type ShownChange } from '../../src/rules/access-changes.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { compareAccess, countNewlyRevealed } from '../../src/tokens/access/compare.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
@@ -67,10 +67,10 @@ beforeAll(async () => {
 const simulate = (proposed: object, key = vault.managementKey, application = id) =>
   vault.ask('POST', '/access/simulate', { key, body: { application_id: application, proposed } })
 
-const changesOf = async (proposed: object, key?: string): Promise<readonly AccessChange[]> =>
-  (await simulate(proposed, key)).body['changes'] as readonly AccessChange[]
+const changesOf = async (proposed: object, key?: string): Promise<readonly ShownChange[]> =>
+  (await simulate(proposed, key)).body['changes'] as readonly ShownChange[]
 
-const shown = (grants: Grants, permission: AccessChange['permission'], token: string) =>
+const shown = (grants: Grants, permission: ShownChange['permission'], token: string) =>
   decideTransform(grants, permission, { id: token, containers: [placeOf.get(token) ?? ''] }) ??
   'hidden'
 

@@ -13,7 +13,7 @@ export interface Counted {
   seconds: number
 }
 
-export interface AnswerCounts {
+export interface AnswerCounters {
   /** Counts one answer. */
   readonly observe: (seen: AnswerEvent, elapsedMs: number) => void
   readonly operations: ReadonlyMap<string, Counted>
@@ -43,7 +43,7 @@ function addDuration(counted: Counted, seconds: number): void {
  * decision: the counters of the metrics library hash the labels of each answer anew, which took a
  * sixth of the time of a read.
  */
-export function makeAnswerCounts(): AnswerCounts {
+export function makeAnswerCounters(): AnswerCounters {
   const operations = new Map<string, Counted>()
   const refused = new Map<string, number>()
   return {

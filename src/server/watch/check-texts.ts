@@ -2,7 +2,7 @@
  * Texts of the checks of readiness: what each means for an operator, and what to do.
  * @module
  */
-import type { FailingCheck } from '../../status/schema.ts'
+import type { StatusCheck } from '../../status/schema.ts'
 import { mayBeSent, type Checks, type Failing, type WorkerCheck } from './process-report.ts'
 
 const texts: Readonly<Record<keyof Checks | WorkerCheck, string>> = {
@@ -24,7 +24,7 @@ const texts: Readonly<Record<keyof Checks | WorkerCheck, string>> = {
 const textOf = (check: string): string =>
   Object.entries(texts).find(([name]) => name === check)?.[1] ?? 'See the log.'
 
-export const describeFailing = (failing: Failing): FailingCheck[] =>
+export const describeFailing = (failing: Failing): StatusCheck[] =>
   failing.map(check => ({
     level: mayBeSent([check]) ? 'warning' : 'fault',
     check,

@@ -12,7 +12,7 @@ import { addBackupMetrics } from '../backup/backup-metrics.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { DeliveryFigures } from '../../webhooks/delivery-figures.ts'
 import { addDeliveryMetrics } from './delivery-metrics.ts'
-import type { AnswerCounts, Counted } from './answer-counts.ts'
+import type { AnswerCounters, Counted } from './answer-counts.ts'
 import { addDatabaseMetrics } from './database-metrics.ts'
 import {
   addCounter,
@@ -200,7 +200,7 @@ function valuesOf(operation: string, { byDuration, seconds }: Counted) {
 
 function addAnswers(
   registry: Registry,
-  { operations, refused }: Pick<AnswerCounts, 'operations' | 'refused'>,
+  { operations, refused }: Pick<AnswerCounters, 'operations' | 'refused'>,
 ): void {
   addCounter(
     registry,
@@ -260,7 +260,7 @@ interface OfProcess {
 export function makeMetrics(
   build: Build,
   gauges: Gauges,
-  counts: Pick<AnswerCounts, 'operations' | 'refused'>,
+  counts: Pick<AnswerCounters, 'operations' | 'refused'>,
   { worker, backups }: OfProcess,
 ): Metrics {
   const registry = new Registry()

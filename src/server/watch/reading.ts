@@ -3,11 +3,11 @@
  * @module
  */
 import { latencyBucketsSeconds } from '../../limits/operation-limits.ts'
-import type { StatusSample } from '../../status/schema.ts'
+import type { HistorySample } from '../../status/schema.ts'
 import type { NumberLine, Numbers } from './metric-kinds.ts'
 
-type Answers = StatusSample['answers']
-type Levels = StatusSample['levels']
+type Answers = HistorySample['answers']
+type Levels = HistorySample['levels']
 
 export interface Moment {
   /** Unix milliseconds. */

@@ -6,7 +6,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Config, TlsFiles } from '../../settings/config.ts'
 import { keyBytes, primitives } from '../../crypto/primitives.ts'
-import type { Finding } from '../../status/schema.ts'
+import type { StatusFinding } from '../../status/schema.ts'
 import { findCopies } from '../folder/copies.ts'
 import { masterKeyFileOf, type FolderOptions } from '../folder/data-folder.ts'
 import { passwordFileOf } from '../folder/folder-database.ts'
@@ -17,7 +17,7 @@ import { isProcessGuarded } from '../process/process-guard.ts'
 import { wallMs } from '../process/system.ts'
 import { weaknessesOf, weaknessesOfKey, weaknessesOfPassword } from '../process/weaknesses.ts'
 
-const warning = (about: string, text: string): Finding => ({ level: 'warning', about, text })
+const warning = (about: string, text: string): StatusFinding => ({ level: 'warning', about, text })
 
 function isKeyBeforeThere(options: FolderOptions): boolean {
   const file = masterKeyFileOf(options)
@@ -87,10 +87,13 @@ function holds(check: () => boolean): boolean {
  * Looks once the vault is served: before, its folder may be none.
  * @returns findings of the first look, at each call
  */
-export function findInServing(options: FolderOptions, config: Config): () => readonly Finding[] {
+export function findInServing(
+  options: FolderOptions,
+  config: Config,
+): () => readonly StatusFinding[] {
   // Later the key is taken out of the environment.
   const isInEnvironment = isKeyInEnvironment()
-  const look = (): readonly Finding[] => [
+  const look = (): readonly StatusFinding[] => [
     ...listOf(options, config, isInEnvironment)
       .filter(([check]) => holds(check))
       .map(([, about, text]) => warning(about, text)),
@@ -98,6 +101,6 @@ export function findInServing(options: FolderOptions, config: Config): () => rea
       ({ about, text }) => warning(about, text),
     ),
   ]
-  let found: readonly Finding[] | undefined
+  let found: readonly StatusFinding[] | undefined
   return () => (found ??= look())
 }

@@ -8,7 +8,7 @@ import { singleFlight } from '../../lib/serial.ts'
 import { build, version } from '../../lib/version.ts'
 import { certificateEndsSoonMs, historyEveryMs } from '../../limits/operation-limits.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
-import type { Finding, ShownSetting, Status } from '../../status/schema.ts'
+import type { StatusAnswer, StatusFinding, StatusSetting } from '../../status/schema.ts'
 import { describeFailing } from './check-texts.ts'
 import { makeHistory, type History } from './status-history.ts'
 import { isUnavailable, stateUnknown } from './state-unknown.ts'
@@ -16,12 +16,12 @@ import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts
 import { answersIn, levelsIn, readingOf, type Moment, type Reading } from './reading.ts'
 
 /** Facts of a serving vault that are known from its start on. */
-export interface ServedFacts extends Pick<Status, 'store' | 'workers'> {
-  readonly keySource: NonNullable<Status['keys']>['source']
+export interface ServedFacts extends Pick<StatusAnswer, 'store' | 'workers'> {
+  readonly keySource: NonNullable<StatusAnswer['keys']>['source']
   /** Absent if it makes no backups. */
-  readonly backupsTo?: NonNullable<Status['backups']>['to'] | undefined
-  readonly findings: () => readonly Finding[]
-  readonly settings: readonly ShownSetting[]
+  readonly backupsTo?: NonNullable<StatusAnswer['backups']>['to'] | undefined
+  readonly findings: () => readonly StatusFinding[]
+  readonly settings: readonly StatusSetting[]
 }
 
 export interface ReportParts extends ServedFacts {
@@ -37,13 +37,13 @@ const given = <K extends string, V>(name: K, value: V | undefined): { readonly [
 const countOf = ({ linesOf }: Reading, name: string, outcome: string): number =>
   linesOf(name).find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0
 
-function refusalsIn({ linesOf }: Reading): Status['refusals'] {
+function refusalsIn({ linesOf }: Reading): StatusAnswer['refusals'] {
   return linesOf('coffer_refusals_total')
     .map(({ labels, value }) => ({ kind: String(labels['kind']), count: value }))
     .toSorted((one, other) => other.count - one.count)
 }
 
-function backupsIn(now: Reading, { backupsTo: to }: ServedFacts): Status['backups'] {
+function backupsIn(now: Reading, { backupsTo: to }: ServedFacts): StatusAnswer['backups'] {
   const every = now.valueOf('coffer_backup_interval_seconds')
   if (to === undefined || every === undefined) return undefined
   return {
@@ -55,7 +55,7 @@ function backupsIn(now: Reading, { backupsTo: to }: ServedFacts): Status['backup
   }
 }
 
-const keysIn = ({ valueOf }: Reading, { keySource }: ServedFacts): Status['keys'] => ({
+const keysIn = ({ valueOf }: Reading, { keySource }: ServedFacts): StatusAnswer['keys'] => ({
   source: keySource,
   ...given('data_keys', valueOf('coffer_data_keys')),
   ...given('master_key_age_seconds', valueOf('coffer_master_key_age_seconds')),
@@ -68,8 +68,8 @@ const certificateMsIn = ({ valueOf }: Reading): number | undefined => {
 }
 
 /** Findings that come and go while it serves. */
-function findingsNow(now: Reading): Finding[] {
-  const found: Finding[] = []
+function findingsNow(now: Reading): StatusFinding[] {
+  const found: StatusFinding[] = []
   const warn = (about: string, text: string) => found.push({ level: 'warning', about, text })
   const untilMs = certificateMsIn(now)
   if (untilMs !== undefined && untilMs - now.atMs < certificateEndsSoonMs) {
@@ -87,7 +87,12 @@ function findingsNow(now: Reading): Finding[] {
   return found
 }
 
-function statusOf(parts: ReportParts, started: Moment, now: Reading, failing: Failing): Status {
+function statusOf(
+  parts: ReportParts,
+  started: Moment,
+  now: Reading,
+  failing: Failing,
+): StatusAnswer {
   const { store, workers, findings } = parts
   const untilMs = certificateMsIn(now)
   return {

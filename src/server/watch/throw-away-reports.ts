@@ -5,13 +5,13 @@
  */
 import type { AnswerEvent, Deps } from '../../deps.ts'
 import { build, version } from '../../lib/version.ts'
-import type { ShownSetting } from '../../status/schema.ts'
+import type { StatusSetting } from '../../status/schema.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import { diskBytesAt } from '../folder/disk-space.ts'
 import type { OperatedStore } from '../../store/operated.ts'
 import { sweepLagMs } from '../../vault/expiry.ts'
 import { elapsedMs, wallMs } from '../process/system.ts'
-import { makeAnswerCounts } from './answer-counts.ts'
+import { makeAnswerCounters } from './answer-counts.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { startReports, type RunningReports } from './status-reports.ts'
 
@@ -47,9 +47,9 @@ export interface ThrowAwayReports {
 /** @param path of its folder */
 export function makeThrowAwayReports(
   path: string,
-  settings: readonly ShownSetting[],
+  settings: readonly StatusSetting[],
 ): ThrowAwayReports {
-  const counts = makeAnswerCounts()
+  const counts = makeAnswerCounters()
   return {
     observe: seen => counts.observe(seen, elapsedMs()),
     reportsOf(deps, store) {

@@ -21,7 +21,7 @@ import type { WitnessedLog } from '../witness/ask-witnesses.ts'
 import type { BackupSchedule } from '../backup/schedule.ts'
 import type { Clock } from '../process/clock.ts'
 import type { OpenedFolder } from '../folder/data-folder.ts'
-import { makeAnswerCounts } from './answer-counts.ts'
+import { makeAnswerCounters } from './answer-counts.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from '../process/system.ts'
 import { sweepLagMs } from '../../vault/expiry.ts'
@@ -184,7 +184,7 @@ export interface Watch extends ProcessReport {
 
 /** Loads the metrics with the first question for them: a start goes without. */
 export function makeWatch(watched: WatchedProcess, checks: Checks): Watch {
-  const counts = makeAnswerCounts()
+  const counts = makeAnswerCounters()
   let loading: Promise<Metrics> | undefined
   const load = async (): Promise<Metrics> => {
     const { makeMetrics } = await import('./metrics.ts')

@@ -9,7 +9,7 @@
  */
 import { equalBytes } from '../../lib/bytes.ts'
 import { invariant, type ApiError } from '../../lib/errors.ts'
-import type { Change, Digest, LogBundle, LogEntry, NewRow, WriteOutcome } from '../contract.ts'
+import type { Change, Digest, LogBundle, NewRow, UnsealedEntry, WriteOutcome } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
 import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
 
@@ -49,7 +49,7 @@ export interface GroupDraft {
 export interface LogDraft {
   readonly bundles: LogBundle[]
   /** They are not sealed before all sets are decided. */
-  readonly entries: LogEntry[]
+  readonly entries: UnsealedEntry[]
   /** Values by the texts of their keys; the last one counts. */
   readonly derived: Map<string, DerivedChange>
   /** Sequence below which bundles are removed; 0 if none are. */
@@ -162,7 +162,7 @@ export type PreparedChange =
   | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
   | { readonly kind: 'bump' }
   | { readonly kind: 'log'; readonly bundle: LogBundle }
-  | { readonly kind: 'entry'; readonly entry: LogEntry }
+  | { readonly kind: 'entry'; readonly entry: UnsealedEntry }
   | { readonly kind: 'derived'; readonly derived: DerivedChange }
   | { readonly kind: 'requireDerived'; readonly required: RequiredDerived }
   | { readonly kind: 'prune'; readonly below: number }

@@ -4,12 +4,12 @@
  * @module
  */
 import { bundleEntriesWanted, bundleTextBytesMax } from '../../limits/work-limits.ts'
-import type { LogEntry } from '../contract.ts'
+import type { UnsealedEntry } from '../contract.ts'
 import type { LogDraft, SealedLog } from './decide-change.ts'
 import { checkBundle } from './row.ts'
 
 /** Returns the end of the entries from `start` on that share a bundle. */
-function endOfBundle(entries: readonly LogEntry[], start: number): number {
+function endOfBundle(entries: readonly UnsealedEntry[], start: number): number {
   const seal = entries[start]?.seal
   let bytes = 0
   let end = start
@@ -23,7 +23,7 @@ function endOfBundle(entries: readonly LogEntry[], start: number): number {
 
 /**
  * Seals the entries of a group behind the bundles that it brings; each call seals them anew.
- * @throws ApiError as `LogEntry.seal` does
+ * @throws ApiError as `UnsealedEntry.seal` does
  */
 export function sealLog({ entries, ...log }: LogDraft): SealedLog {
   const bundles = [...log.bundles]

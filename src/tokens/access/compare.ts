@@ -8,7 +8,7 @@ import { invariant } from '../../lib/errors.ts'
 import { reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import {
   showingPermissions,
-  type AccessChange,
+  type ShownChange,
   type GrantsPair,
 } from '../../rules/access-changes.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -18,7 +18,7 @@ import { tokenCriteria } from '../find/criteria.ts'
 import { unsealToken } from '../token-record.ts'
 import { regionsOf, shownIn, tokensIn, type Region } from './regions.ts'
 
-interface Moved extends Pick<AccessChange, 'permission' | 'from' | 'to'> {
+interface Moved extends Pick<ShownChange, 'permission' | 'from' | 'to'> {
   readonly regions: Region[]
   /** Equal for those of the same regions. */
   key: string
@@ -68,7 +68,7 @@ export async function compareAccess(
   pair: GrantsPair,
   samplesMax: number,
   charge: (questions: number) => void,
-): Promise<readonly AccessChange[]> {
+): Promise<readonly ShownChange[]> {
   const { tenantId, credential } = caller
   await turns.next(credential.ordinal)
   const moves = movesOf(pair)
@@ -76,7 +76,7 @@ export async function compareAccess(
   charge(answers.size)
   const criteria = tokenCriteria(keys, tenantId)
   const window = { offset: 0, limit: shareOf(samplesMax, moves.length), nowMs: now() }
-  const changes: AccessChange[] = []
+  const changes: ShownChange[] = []
   let samplesLeft = samplesMax
   for (const { key, regions, permission, from, to } of moves) {
     let page = answers.get(key)

@@ -8,7 +8,7 @@
 import { ApiError, invalid } from '../../lib/errors.ts'
 import { noteAbout, noteRule, reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import { isExpired } from '../../records/deadline.ts'
-import { normaliseContainer, type Grants, type TokenPlace } from '../../rules/access.ts'
+import { normaliseContainer, type Grants, type RuledPlace } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
 import { absentToken } from '../read/load.ts'
@@ -62,7 +62,7 @@ function askedOf(body: ExplainBody): AskedAccess {
   throw invalid('permission', 'expected either a permission or an operation')
 }
 
-const placeOf = ({ id, containers }: NonNullable<ExplainBody['place']>): TokenPlace => ({
+const placeOf = ({ id, containers }: NonNullable<ExplainBody['place']>): RuledPlace => ({
   id: id ?? '',
   containers: containers.map((container, index) =>
     normaliseContainer(container, `place.containers[${index}]`),

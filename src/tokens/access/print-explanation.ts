@@ -5,8 +5,8 @@
  * may be ids.
  * @module
  */
-import { holdsAnywhere, type Grants, type Rule, type TokenPlace } from '../../rules/access.ts'
-import { explainTransform, type Explanation, type AccessStep } from '../../rules/explain.ts'
+import { holdsAnywhere, type Grants, type Rule, type RuledPlace } from '../../rules/access.ts'
+import { explainTransform, type Explanation, type RuleStep } from '../../rules/explain.ts'
 import type { Permission } from '../../rules/permissions.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { foreseen, type AskedAccess } from './token-operations.ts'
@@ -45,10 +45,10 @@ function statusOf(decision: Decision, asked: AskedAccess, effect: MaskEffect | u
   return isBlank ? blank : shown
 }
 
-const ruleAt = ({ rules }: Grants, { rule }: AccessStep): Rule | undefined =>
+const ruleAt = ({ rules }: Grants, { rule }: RuleStep): Rule | undefined =>
   rule === 'plain' ? undefined : rules[rule]
 
-const printStep = (grants: Grants, permission: Permission, step: AccessStep) => {
+const printStep = (grants: Grants, permission: Permission, step: RuleStep) => {
   const rule = ruleAt(grants, step)
   return {
     rule: rule === undefined ? permission : `rule ${step.rule}`,
@@ -70,7 +70,7 @@ const outcomes: Readonly<Record<Decision, string>> = {
   forbidden: 'Forbidden',
 }
 
-function nameOf(grants: Grants, permission: Permission, step: AccessStep): string {
+function nameOf(grants: Grants, permission: Permission, step: RuleStep): string {
   const rule = ruleAt(grants, step)
   if (rule === undefined) return `the plain permission ${permission}`
   const scope = rule.container === undefined ? 'with conditions' : `container ${rule.container}`
@@ -85,7 +85,7 @@ function passedOver({ steps }: Explanation, permission: Permission): string {
   )
   const lacking = before.filter(({ holdsPermission }) => !holdsPermission)
   const elsewhere = before.filter(({ holdsPermission }) => holdsPermission)
-  const told = (steps: readonly AccessStep[], one: string, many: string) =>
+  const told = (steps: readonly RuleStep[], one: string, many: string) =>
     steps.length === 0
       ? []
       : [
@@ -132,7 +132,7 @@ function textOf(
 export function explainAccess(
   grants: Grants,
   asked: AskedAccess,
-  place: TokenPlace,
+  place: RuledPlace,
   effect?: MaskEffect,
 ) {
   const { permission } = foreseen(asked)

@@ -8,7 +8,7 @@
  */
 import { invariant } from '../../lib/errors.ts'
 import { containerCovers, decideTransform, type Grants } from '../../rules/access.ts'
-import type { GrantsPair, ShownAs } from '../../rules/access-changes.ts'
+import type { GrantsPair, ShownOrHidden } from '../../rules/access-changes.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { anyOf, without, type Bounds } from '../find/bounds.ts'
 import type { Criteria } from '../find/criteria.ts'
@@ -45,7 +45,8 @@ export const shownIn = (
   grants: Grants,
   permission: TokenPermission,
   { container }: Region,
-): ShownAs => decideTransform(grants, permission, { id: '', containers: [container] }) ?? 'hidden'
+): ShownOrHidden =>
+  decideTransform(grants, permission, { id: '', containers: [container] }) ?? 'hidden'
 
 /** Returns the tokens of some regions, at least one. */
 export const tokensIn = (criteria: Criteria, regions: readonly Region[]): Bounds =>

@@ -32,12 +32,12 @@ export const tokenOperations = {
   detokenize: { permission: 'token:use', shown: 200, hidden: 400, blank: 400 },
 } as const satisfies Readonly<Record<string, Foreseen>>
 
-export type TokenOperationName = keyof typeof tokenOperations
+export type TokenOperation = keyof typeof tokenOperations
 
-export const tokenOperationNames = Object.keys(tokenOperations) as readonly TokenOperationName[]
+export const tokenOperationNames = Object.keys(tokenOperations) as readonly TokenOperation[]
 
 /** Operations that stand for their permission where that alone is asked about. */
-const usual: Readonly<Record<TokenPermission, TokenOperationName>> = {
+const usual: Readonly<Record<TokenPermission, TokenOperation>> = {
   'token:create': 'createToken',
   'token:read': 'getToken',
   'token:update': 'updateToken',
@@ -47,7 +47,7 @@ const usual: Readonly<Record<TokenPermission, TokenOperationName>> = {
 }
 
 export type AskedAccess =
-  { readonly operation: TokenOperationName } | { readonly permission: TokenPermission }
+  { readonly operation: TokenOperation } | { readonly permission: TokenPermission }
 
 export const foreseen = (asked: AskedAccess): Foreseen =>
   tokenOperations['operation' in asked ? asked.operation : usual[asked.permission]]

@@ -8,7 +8,7 @@ import type { StepMeter } from '../../lib/work.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import type { Json } from '../../lib/json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'
-import type { TokenType } from '../../rules/token-types.ts'
+import type { TokenTypeDefinition } from '../../rules/token-types.ts'
 import { defaultMaskTextOf } from '../stored-form.ts'
 
 /**
@@ -17,7 +17,7 @@ import { defaultMaskTextOf } from '../stored-form.ts'
  * @throws ApiError `invalid_request` only if the meter has no steps left
  */
 export function isShownByMask(
-  type: TokenType,
+  type: TokenTypeDefinition,
   maskText: string | undefined,
   dataOf: () => Json,
   meter?: StepMeter,

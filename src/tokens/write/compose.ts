@@ -13,7 +13,7 @@ import type { Instant } from '../../rules/instants.ts'
 import { type Json, printCanonicalJson, printJson } from '../../lib/json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
-import type { TokenType } from '../../rules/token-types.ts'
+import type { TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
 import type { PacedWork, StepMeter } from '../../lib/work.ts'
@@ -34,7 +34,7 @@ import { maskData, type WrittenData } from '../read/view.ts'
 
 /** A token as requested, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
-  readonly type: TokenType
+  readonly type: TokenTypeDefinition
   /** When it is made or changed, in Unix milliseconds. */
   readonly nowMs: number
   readonly data: Json

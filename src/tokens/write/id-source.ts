@@ -11,7 +11,7 @@ import {
 import type { Json } from '../../lib/json/json.ts'
 import { outputContains } from '../../rules/mask.ts'
 import { containsCardNumber } from '../../rules/clear-text.ts'
-import type { TokenType } from '../../rules/token-types.ts'
+import type { TokenTypeDefinition } from '../../rules/token-types.ts'
 import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits/limits.ts'
 import { countDigits } from '../../lib/bytes.ts'
 import type { Deps } from '../../deps.ts'
@@ -58,7 +58,11 @@ function hidesPlace(data: Json, place: DigitsPlace, least: number, { idOf }: Giv
   return hidesDigits(digits, wanted, other => idOf(change(other)))
 }
 
-function carriesNumber({ protectedNumber: place }: TokenType, data: Json, given: GivenId): boolean {
+function carriesNumber(
+  { protectedNumber: place }: TokenTypeDefinition,
+  data: Json,
+  given: GivenId,
+): boolean {
   if (place === undefined) return false
   const number = digitsAt(data, place)
   if (number !== undefined && outputContains(given.id, number)) return true
@@ -66,7 +70,11 @@ function carriesNumber({ protectedNumber: place }: TokenType, data: Json, given:
 }
 
 /** Unlike a number, a code may not show even its last digits. */
-function carriesCode({ protectedCode: place }: TokenType, data: Json, given: GivenId): boolean {
+function carriesCode(
+  { protectedCode: place }: TokenTypeDefinition,
+  data: Json,
+  given: GivenId,
+): boolean {
   return place !== undefined && !hidesPlace(data, place, Infinity, given)
 }
 
@@ -76,7 +84,7 @@ function carriesCode({ protectedCode: place }: TokenType, data: Json, given: Giv
  */
 function givesAway(
   guards: { readonly cardNumberGuard: boolean },
-  type: TokenType,
+  type: TokenTypeDefinition,
   data: Json,
   given: GivenId,
 ): boolean {
@@ -178,7 +186,7 @@ export function idSourceOf(
   deps: Impure,
   byDefault: () => DrawnId,
   given: string,
-  type: TokenType,
+  type: TokenTypeDefinition,
   data: Json,
   meter?: StepMeter,
 ): IdSource {

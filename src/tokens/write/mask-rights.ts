@@ -3,7 +3,7 @@
  * @module
  */
 import { isJsonObject, type Json, printJson } from '../../lib/json/json.ts'
-import type { TokenType } from '../../rules/token-types.ts'
+import type { TokenTypeDefinition } from '../../rules/token-types.ts'
 import { hiddenDataStepBytes } from '../../limits/limits.ts'
 import type { HiddenData, Composed, Draft } from './compose.ts'
 import type { LoadedToken } from '../read/load.ts'
@@ -48,7 +48,7 @@ function judgedBytes(dataText: string, patch: Json): number {
  */
 export function hiddenDataOf(
   token: LoadedToken,
-  type: TokenType,
+  type: TokenTypeDefinition,
   dataText: string,
   patch: Json | undefined,
 ): HiddenData | undefined {

@@ -15,7 +15,7 @@ import { parseJson } from '../../lib/json/parse-json.ts'
 import { mergePatch } from '../../lib/json/merge-patch.ts'
 import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
-import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
+import { tokenTypeOf, type TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
 import { noteShown, reserveText, type Budgeted } from '../../records/budgeted.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
@@ -87,7 +87,7 @@ function draftOf(
 }
 
 /** True if a patch brings a code of its own, whose lifetime then begins anew. */
-const bringsCode = ({ protectedCode }: TokenType, patch: Json | undefined): boolean =>
+const bringsCode = ({ protectedCode }: TokenTypeDefinition, patch: Json | undefined): boolean =>
   protectedCode !== undefined && isJsonObject(patch) && patch.has(protectedCode.member)
 
 /** decision: an accepted update says who and when, also when it changed nothing else. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   transforms,
   type Grants,
-  type TokenPlace,
+  type RuledPlace,
   type Rule,
   type Transform,
 } from '../../../src/rules/access.ts'
@@ -12,7 +12,7 @@ import type { TokenPermission } from '../../../src/rules/permissions.ts'
 const left = { id: 'moving', containers: ['/left/'] }
 const entered = { id: 'moving', containers: ['/entered/'] }
 
-const moves = (grants: Grants, from: TokenPlace, to: TokenPlace) =>
+const moves = (grants: Grants, from: RuledPlace, to: RuledPlace) =>
   mayMove({ grants, dependsOn: [] }, from, to)
 
 type Shown = Transform | 'nothing'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { latencyBucketsSeconds } from '../../../src/limits/operation-limits.ts'
 import { printNumbers } from '../../../src/server/watch/metric-kinds.ts'
-import { makeAnswerCounts } from '../../../src/server/watch/answer-counts.ts'
+import { makeAnswerCounters } from '../../../src/server/watch/answer-counts.ts'
 import { makeMetrics } from '../../../src/server/watch/metrics.ts'
 
 const none = () => 0
@@ -42,7 +42,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     logUnsigned: none,
     deliveries: () => undefined,
   }
-  const counts = makeAnswerCounts()
+  const counts = makeAnswerCounters()
   const { observe } = counts
   const { numbers } = makeMetrics({ version: '0', build: 'source' }, gauges, counts, {})
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { historySamplesMax, latencyBucketsSeconds } from '../../../src/limits/operation-limits.ts'
-import { makeAnswerCounts } from '../../../src/server/watch/answer-counts.ts'
+import { makeAnswerCounters } from '../../../src/server/watch/answer-counts.ts'
 import { makeHistory } from '../../../src/server/watch/status-history.ts'
 import type { Numbers } from '../../../src/server/watch/metric-kinds.ts'
 import { makeMetrics, type Gauges } from '../../../src/server/watch/metrics.ts'
@@ -34,7 +34,7 @@ const gauges: Gauges = {
 
 /** @param answers status and milliseconds of each */
 function processOf(...answers: readonly (readonly [status: number, ms: number])[]) {
-  const counts = makeAnswerCounts()
+  const counts = makeAnswerCounters()
   const { numbers } = makeMetrics({ version: '0', build: 'source' }, gauges, counts, {})
   const answer = ([status, ms]: readonly [number, number]): void =>
     counts.observe(
