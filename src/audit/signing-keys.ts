@@ -1,6 +1,6 @@
 /**
  * The keys that sign checkpoints: a new one each day, announced by the one before it, which is then
- * overwritten. Who breaks in cannot sign anew what was signed on days before.
+ * overwritten. An intruder cannot sign anew what was signed on days before.
  *
  * They are sealed under the key of the log. Those of a folder are kept outside of its store, whose
  * engine leaves replaced values in its file for a while. A copy of the store has none, so a

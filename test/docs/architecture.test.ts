@@ -1,10 +1,10 @@
 /**
- * The page of the architecture names files and folders of this very tree.
+ * The page of the architecture names files and folders of this very tree, and leaves none out.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 
 const root = resolve(import.meta.dir, '../..')
 const pages = [
@@ -46,4 +46,14 @@ describe.each(pages)('%s', page => {
     expect(named.length).toBeGreaterThan(0)
     expect(named.filter(path => !isThere(path))).toEqual([])
   })
+})
+
+test('docs/architecture.md names every folder of the source, two levels deep', () => {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(({ parentPath, name }) => relative(join(root, 'src'), join(parentPath, name)))
+    .filter(folder => folder.split('/').length <= 2)
+  expect(folders).toContain('store/core')
+  expect(folders.filter(folder => !text.includes(`${folder}/`))).toEqual([])
 })
