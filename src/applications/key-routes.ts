@@ -19,7 +19,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { idsOf } from './routes.ts'
 
 /*
@@ -194,7 +194,7 @@ const remove = (deps: Deps) =>
 
 export const applicationKeyRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, create(deps)))
-    .route(...on(pipeline, get(deps)))
-    .route(...on(pipeline, remove(deps)))
+    .route(...routeOf(pipeline, listAll(deps)))
+    .route(...routeOf(pipeline, create(deps)))
+    .route(...routeOf(pipeline, get(deps)))
+    .route(...routeOf(pipeline, remove(deps)))

@@ -11,7 +11,7 @@ import { flagOf, operation, type OperationCall, type Reply } from '../http/opera
 import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, readPageRequest } from '../http/paging.ts'
 import type { QueryParameters } from '../http/request.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { idFilterMax } from '../limits/limits.ts'
 import { makeTextCount, noteAbout } from '../records/budgeted.ts'
 import {
@@ -244,10 +244,10 @@ const remove = (deps: Deps) =>
 /** All seven operations of the spec. */
 export const applicationRoutes = (deps: SimulateDeps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, create(deps)))
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, getOwn(deps)))
-    .route(...on(pipeline, get(deps)))
-    .route(...on(pipeline, update(deps)))
-    .route(...on(pipeline, regenerate(deps)))
-    .route(...on(pipeline, remove(deps)))
+    .route(...routeOf(pipeline, create(deps)))
+    .route(...routeOf(pipeline, listAll(deps)))
+    .route(...routeOf(pipeline, getOwn(deps)))
+    .route(...routeOf(pipeline, get(deps)))
+    .route(...routeOf(pipeline, update(deps)))
+    .route(...routeOf(pipeline, regenerate(deps)))
+    .route(...routeOf(pipeline, remove(deps)))

@@ -5,7 +5,7 @@
 import { Elysia } from 'elysia'
 import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { simulate, type SimulateDeps } from './simulate.ts'
 import { simulationSchema } from './access-change-schema.ts'
 import { simulateSchema } from './simulate-schema.ts'
@@ -49,4 +49,4 @@ const simulating = (deps: SimulateDeps) =>
   })
 
 export const simulateRoutes = (deps: SimulateDeps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, simulating(deps)))
+  new Elysia().route(...routeOf(pipeline, simulating(deps)))

@@ -44,7 +44,7 @@ type RouteOf<
  * known, hash names of queries without a seed, and repeat what came in its errors. What is sent is
  * printed text, so that what its type says stands in the hooks, and the handler has none.
  */
-export function on<
+export function routeOf<
   B extends TSchema,
   Q extends TSchema,
   S extends TSchema,

@@ -9,7 +9,7 @@ import { readPublicLog } from '../audit/public-log.ts'
 import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { hexOf } from '../lib/bytes.ts'
 import { ApiError } from '../lib/errors.ts'
 import { paceOf } from './log-pace.ts'
@@ -126,4 +126,6 @@ const proof = (deps: Deps) =>
   })
 
 export const logProofRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, checkpoint(deps))).route(...on(pipeline, proof(deps)))
+  new Elysia()
+    .route(...routeOf(pipeline, checkpoint(deps)))
+    .route(...routeOf(pipeline, proof(deps)))

@@ -9,7 +9,7 @@ import { entityTypeNames } from '../http/audited.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, printStretch, readPartRequest } from '../http/paging.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { logEntriesOpenedMax } from '../limits/work-limits.ts'
 import { listLogPage, listLogStretch } from './list-entries.ts'
 import { logListExamples } from './log-examples.ts'
@@ -72,4 +72,4 @@ const listTypes = () =>
   })
 
 export const logRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, listAll(deps))).route(...on(pipeline, listTypes()))
+  new Elysia().route(...routeOf(pipeline, listAll(deps))).route(...routeOf(pipeline, listTypes()))

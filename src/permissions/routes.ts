@@ -19,7 +19,7 @@ import { closed, oneOf } from '../lib/schemas.ts'
 import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import type { QueryParameters } from '../http/request.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 
 const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'token:create': 'Create tokens',
@@ -115,4 +115,4 @@ const listAll = () =>
   })
 
 export const permissionRoutes = (pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, listAll()))
+  new Elysia().route(...routeOf(pipeline, listAll()))

@@ -8,7 +8,7 @@ import { printInstantUtc } from '../rules/instants.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { printStretch, readPageRequest } from '../http/paging.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { endSession, authorizeSession, createSession } from './session-service.ts'
 import {
@@ -118,7 +118,7 @@ const authorize = (deps: SessionDeps) =>
 
 export const sessionRoutes = (deps: SessionDeps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, end(deps)))
-    .route(...on(pipeline, open(deps)))
-    .route(...on(pipeline, authorize(deps)))
+    .route(...routeOf(pipeline, listAll(deps)))
+    .route(...routeOf(pipeline, end(deps)))
+    .route(...routeOf(pipeline, open(deps)))
+    .route(...routeOf(pipeline, authorize(deps)))

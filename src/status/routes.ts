@@ -10,7 +10,7 @@ import { Elysia } from 'elysia'
 import type { Reports } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { ApiError } from '../lib/errors.ts'
 import { historySchema, settingsListSchema, statusSchema } from './schema.ts'
 import { historyExamples, settingsExamples, statusExamples } from './status-examples.ts'
@@ -79,6 +79,6 @@ const listSettings = (deps: StatusDeps) =>
 
 export const statusRoutes = (deps: StatusDeps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, getStatus(deps)))
-    .route(...on(pipeline, getHistory(deps)))
-    .route(...on(pipeline, listSettings(deps)))
+    .route(...routeOf(pipeline, getStatus(deps)))
+    .route(...routeOf(pipeline, getHistory(deps)))
+    .route(...routeOf(pipeline, listSettings(deps)))

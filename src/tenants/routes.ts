@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { operation, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { nameCharsMax } from '../limits/limits.ts'
 import type { TenantRecord } from './tenant-record.ts'
 import { getOwnTenant, renameOwnTenant } from './tenant-service.ts'
@@ -92,4 +92,6 @@ const updateOwn = (deps: Deps) =>
   })
 
 export const tenantRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, getOwn(deps))).route(...on(pipeline, updateOwn(deps)))
+  new Elysia()
+    .route(...routeOf(pipeline, getOwn(deps)))
+    .route(...routeOf(pipeline, updateOwn(deps)))

@@ -5,7 +5,7 @@
 import { Elysia } from 'elysia'
 import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { accessExamples, explainExamples } from './access/access-examples.ts'
 import type { AccessDeps } from './access/access-deps.ts'
 import { explain } from './access/explain-access.ts'
@@ -28,4 +28,4 @@ const explaining = (deps: AccessDeps) =>
   })
 
 export const accessRoutes = (deps: AccessDeps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, explaining(deps)))
+  new Elysia().route(...routeOf(pipeline, explaining(deps)))

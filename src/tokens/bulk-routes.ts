@@ -13,7 +13,7 @@ import { operation, type Content, type OperationCall, type Reply } from '../http
 import type { Pipeline } from '../http/pipeline.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/request.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { bulkLeavesMax } from '../limits/limits.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
@@ -166,4 +166,6 @@ const detokenizeAll = (deps: Deps) =>
   })
 
 export const bulkRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, tokenizeAll(deps))).route(...on(pipeline, detokenizeAll(deps)))
+  new Elysia()
+    .route(...routeOf(pipeline, tokenizeAll(deps)))
+    .route(...routeOf(pipeline, detokenizeAll(deps)))

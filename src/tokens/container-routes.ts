@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { closed } from '../lib/schemas.ts'
 import { containersListedMax } from '../limits/limits.ts'
 import { normaliseContainer } from '../rules/access.ts'
@@ -73,4 +73,4 @@ const listing = (deps: Deps) =>
   })
 
 export const containerRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, listing(deps)))
+  new Elysia().route(...routeOf(pipeline, listing(deps)))

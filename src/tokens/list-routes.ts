@@ -11,7 +11,7 @@ import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/paging.ts'
 import type { QueryParameters } from '../http/request.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { pageSizeDefault } from '../limits/limits.ts'
 import { searchExamples, tokenListExamples } from './token-examples.ts'
 import { readTokenFilter } from './find/filters.ts'
@@ -148,7 +148,7 @@ const searchWalk = (deps: Deps) =>
  */
 export const listRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, listPages(deps)))
-    .route(...on(pipeline, searchPages(deps)))
-    .route(...on(pipeline, listWalk(deps)))
-    .route(...on(pipeline, searchWalk(deps)))
+    .route(...routeOf(pipeline, listPages(deps)))
+    .route(...routeOf(pipeline, searchPages(deps)))
+    .route(...routeOf(pipeline, listWalk(deps)))
+    .route(...routeOf(pipeline, searchWalk(deps)))

@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { createTokenExamples, previewExamples } from './token-examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema } from './schema.ts'
 import { previewToken } from './write/preview.ts'
@@ -62,4 +62,4 @@ const preview = (deps: Deps) =>
   })
 
 export const previewRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, preview(deps)))
+  new Elysia().route(...routeOf(pipeline, preview(deps)))

@@ -13,7 +13,7 @@ import {
   type Reply,
 } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { noteShown, reserveText, type Budgeted } from '../records/budgeted.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/create-answer.ts'
@@ -152,7 +152,7 @@ const remove = (deps: Deps) =>
 /** One token: create, get, update, delete. */
 export const tokenRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, create(deps)))
-    .route(...on(pipeline, get(deps)))
-    .route(...on(pipeline, update(deps)))
-    .route(...on(pipeline, remove(deps)))
+    .route(...routeOf(pipeline, create(deps)))
+    .route(...routeOf(pipeline, get(deps)))
+    .route(...routeOf(pipeline, update(deps)))
+    .route(...routeOf(pipeline, remove(deps)))

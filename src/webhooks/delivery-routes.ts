@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import { printPage, readPageRequest } from '../http/paging.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { ApiError } from '../lib/errors.ts'
 import { readDeliveries } from './deliveries.ts'
 import {
@@ -131,8 +131,8 @@ const test = (deps: Deps) =>
 
 export const deliveryRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, publicKey(deps)))
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, retry(deps)))
-    .route(...on(pipeline, replay(deps)))
-    .route(...on(pipeline, test(deps)))
+    .route(...routeOf(pipeline, publicKey(deps)))
+    .route(...routeOf(pipeline, listAll(deps)))
+    .route(...routeOf(pipeline, retry(deps)))
+    .route(...routeOf(pipeline, replay(deps)))
+    .route(...routeOf(pipeline, test(deps)))

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import type { QueryParameters } from '../http/request.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { invalid } from '../lib/errors.ts'
 import { closed, oneOf } from '../lib/schemas.ts'
 import { feedWaitSecondsMax, sequenceMax } from '../limits/limits.ts'
@@ -155,4 +155,4 @@ function listEvents(deps: Deps) {
 }
 
 export const feedRoutes = (deps: Deps, pipeline: Pipeline) =>
-  new Elysia().route(...on(pipeline, listEvents(deps)))
+  new Elysia().route(...routeOf(pipeline, listEvents(deps)))

@@ -9,7 +9,7 @@ import type { Caller } from '../rules/caller.ts'
 import { operation, type Reply } from '../http/operation.ts'
 import { printStretch, readPageRequest } from '../http/paging.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { on } from '../http/routes.ts'
+import { routeOf } from '../http/routes.ts'
 import { eventTypes } from './event-types.ts'
 import { printWebhook } from './print-webhook.ts'
 import {
@@ -176,10 +176,10 @@ const remove = (deps: Deps) =>
 
 export const webhookRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()
-    .route(...on(pipeline, listTypes()))
-    .route(...on(pipeline, listAll(deps)))
-    .route(...on(pipeline, create(deps)))
-    .route(...on(pipeline, get(deps)))
-    .route(...on(pipeline, update(deps)))
-    .route(...on(pipeline, rotate(deps)))
-    .route(...on(pipeline, remove(deps)))
+    .route(...routeOf(pipeline, listTypes()))
+    .route(...routeOf(pipeline, listAll(deps)))
+    .route(...routeOf(pipeline, create(deps)))
+    .route(...routeOf(pipeline, get(deps)))
+    .route(...routeOf(pipeline, update(deps)))
+    .route(...routeOf(pipeline, rotate(deps)))
+    .route(...routeOf(pipeline, remove(deps)))

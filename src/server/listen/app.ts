@@ -98,6 +98,8 @@ function withHost(request: Request): Request {
 
 type Served = ReturnType<typeof served>
 type Routed = (request: Request) => MaybeLater<Response>
+/** Handlers of one path, by method; `ALL` handles other methods. */
+type Answers = Readonly<Record<string, Routed>>
 
 /** Returns the framework's handler of a route, for a server's router; composed on first use. */
 function composed(app: Served, route: Served['routes'][number]): Routed {
@@ -108,8 +110,7 @@ function composed(app: Served, route: Served['routes'][number]): Routed {
   }
 }
 
-/** Returns the handlers of each path by method; `ALL` handles other methods. */
-function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string, Routed>>> {
+function answersByPath(app: Served): ReadonlyMap<string, Answers> {
   const byPath = new Map<string, Record<string, Routed>>()
   for (const route of app.routes) {
     const answers = byPath.get(route.path) ?? {}
@@ -120,6 +121,20 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
     byPath.set(route.path, answers)
   }
   return byPath
+}
+
+/** Makes the handler of each path, which is also that of the path with a trailing slash. */
+function withSlashes(
+  byPath: ReadonlyMap<string, Answers>,
+  handlerOf: (answers: Answers) => Handler,
+): Readonly<Record<string, Handler>> {
+  const handlers: Record<string, Handler> = {}
+  for (const [path, answers] of byPath) {
+    const handler = handlerOf(answers)
+    handlers[path] = handler
+    if (path !== '/') handlers[path.endsWith('/') ? path.slice(0, -1) : `${path}/`] = handler
+  }
+  return handlers
 }
 
 /**
@@ -145,29 +160,31 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const pipeline = makePipeline(deps)
   const { answers, nextTraceId, server: listening, inFlight, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
-  const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
   const watch = makeWatch(inFlight)
   const isRefusing = (): boolean => refusal !== undefined || inFlight.isEnding()
-  const routes: Record<string, Handler> = {}
-  for (const [path, byMethod] of answersByPath(app)) {
+  const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
+
+  const routed = (byMethod: Answers): Handler => {
     // `/tokens/search` has none: its other methods are those of a token with that id.
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
-    const routed: Handler = (request, server) => {
+    return (request, server) => {
       listening.origins = server
       if (isRefusing()) return refused(request)
       const answer = (byMethod[request.method] ?? other)(request)
       if (answer instanceof Promise) watch()
       return answer
     }
-    routes[path] = routed
-    if (path !== '/') routes[path.endsWith('/') ? path.slice(0, -1) : `${path}/`] = routed
   }
-  const fetch: Listener['fetch'] = (request, server) => {
+  const unrouted: Handler = (request, server) => {
     listening.origins = server
     return isRefusing() ? refused(request) : nowhere(pipeline, request)
   }
-  const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
+  const listener: Listener = {
+    routes: withSlashes(answersByPath(app), routed),
+    fetch: unrouted,
+    error: thrown => answers.fault(nextTraceId(), thrown),
+  }
   const handle = async (request: Request) => (isRefusing() ? refused(request) : app.fetch(request))
   const { underWay, isEnding, end: drain } = inFlight
-  return { handle, listener: { routes, fetch, error }, writeKeyUses, underWay, isEnding, drain }
+  return { handle, listener, writeKeyUses, underWay, isEnding, drain }
 }
