@@ -7,12 +7,9 @@ import { databaseSetupMsMax } from './core/limits.ts'
 import { openLmdbStore, type LmdbOptions } from './lmdb/lmdb-store.ts'
 import type { OperatedStore } from './operated.ts'
 import type { DatabaseAddress } from './postgres/address.ts'
+import type { PostgresOptions } from './postgres/open-parts.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
-import {
-  openPostgresStore,
-  type PostgresOptions,
-  type PostgresStore,
-} from './postgres/postgres-store.ts'
+import { openPostgresStore, type PostgresStore } from './postgres/postgres-store.ts'
 import { dropTables, hasRows, makeTables, readFormat, tablesIn } from './postgres/schema.ts'
 
 /** The place of a vault's rows: an existing folder of files, or a database that vaults share. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Change } from '../../src/store/contract.ts'
-import { prepareChanges } from '../../src/store/core/decide-change.ts'
+import { prepareChanges } from '../../src/store/core/prepare-change.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { makeSumKeeper } from '../../src/store/lmdb/kept-sum.ts'
 import { makeMeta, type StoreState } from '../../src/store/lmdb/store-state.ts'

@@ -5,18 +5,19 @@
  * The draft of a group holds the effects of every change set accepted so far. Each set works on its
  * own draft on top and joins only as a whole, so a refused set leaves no trace. This code never
  * reaches an engine: it is given the stored state, and the engine puts what the draft contains.
+ * Source: contract.ts, `Change` and `WriteOutcome`.
  * @module
  */
 import { equalBytes } from '../../lib/bytes.ts'
 import { invariant, type ApiError } from '../../lib/errors.ts'
-import type { Change, Digest, LogBundle, NewRow, UnsealedEntry, WriteOutcome } from '../contract.ts'
-import { encodeRow } from './row-format.ts'
-import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './row.ts'
-
-/** A row to be written, with its bytes. */
-export interface PreparedRow extends KeyedRow {
-  readonly value: Uint8Array
-}
+import type { Digest, LogBundle, UnsealedEntry, WriteOutcome } from '../contract.ts'
+import type {
+  DerivedChange,
+  PreparedChange,
+  PreparedRow,
+  RequiredDerived,
+} from './prepare-change.ts'
+import { keyOf, termKeysOf, type KeyedRow } from './row.ts'
 
 /** The row that holds a unique now; `undefined` once it was given up. */
 interface Holding {
@@ -60,9 +61,6 @@ export interface LogDraft {
 export interface SealedLog extends Pick<LogDraft, 'derived' | 'pruneBelow'> {
   readonly bundles: readonly LogBundle[]
 }
-
-type DerivedChange = Extract<Change, { derived: Uint8Array }>
-type RequiredDerived = Extract<Change, { requireDerived: Uint8Array }>
 
 /** Change of a row by one set: its state before the set and after it. */
 export interface RowChange {
@@ -144,67 +142,6 @@ function changeRow(
     if (unique !== undefined) draft.holdings.set(key, { unique, ordinal })
   })
 }
-
-/*
- * Changes, checked and encoded before they are queued, so that they cannot fail later.
- */
-
-export type PreparedChange =
-  | { readonly kind: 'insert'; readonly row: PreparedRow }
-  | {
-      readonly kind: 'replace'
-      readonly row: PreparedRow
-      readonly ordinal: number
-      readonly ifVersion: number
-    }
-  | { readonly kind: 'reseal'; readonly row: PreparedRow; readonly ordinal: number }
-  | { readonly kind: 'remove'; readonly ordinal: number; readonly ifVersion: number | undefined }
-  | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
-  | { readonly kind: 'bump' }
-  | { readonly kind: 'log'; readonly bundle: LogBundle }
-  | { readonly kind: 'entry'; readonly entry: UnsealedEntry }
-  | { readonly kind: 'derived'; readonly derived: DerivedChange }
-  | { readonly kind: 'requireDerived'; readonly required: RequiredDerived }
-  | { readonly kind: 'prune'; readonly below: number }
-
-function prepareRow(row: NewRow): PreparedRow {
-  checkRow(row)
-  return { row, uniqueKeys: row.uniques.map(keyOf), value: encodeRow(row) }
-}
-
-function prepareChange(change: Change): PreparedChange {
-  checkChange(change)
-  if ('insert' in change) return { kind: 'insert', row: prepareRow(change.insert) }
-  if ('replace' in change) {
-    const { ordinal, ifVersion } = change
-    return { kind: 'replace', row: prepareRow(change.replace), ordinal, ifVersion }
-  }
-  if ('reseal' in change) {
-    return { kind: 'reseal', row: prepareRow(change.reseal), ordinal: change.ordinal }
-  }
-  if ('remove' in change) {
-    return { kind: 'remove', ordinal: change.remove, ifVersion: change.ifVersion }
-  }
-  if ('require' in change) {
-    return { kind: 'require', ordinal: change.require, ifVersion: change.ifVersion }
-  }
-  if ('log' in change) return { kind: 'log', bundle: change.log }
-  if ('entry' in change) return { kind: 'entry', entry: change.entry }
-  if ('derived' in change) return { kind: 'derived', derived: change }
-  if ('requireDerived' in change) return { kind: 'requireDerived', required: change }
-  if ('pruneLog' in change) return { kind: 'prune', below: change.pruneLog }
-  return { kind: 'bump' }
-}
-
-/** @throws ApiError `internal` when a change breaks the rules of `contract.ts` */
-export function prepareChanges(changes: readonly Change[]): PreparedChange[] {
-  checkCount(changes)
-  return changes.map(prepareChange)
-}
-
-/*
- * Deciding. Source: contract.ts, `Change` and `WriteOutcome`.
- */
 
 /** Result of one set: an outcome, or the fault that kept it from being decided. */
 export type SetResult = { readonly outcome: WriteOutcome } | { readonly fault: ApiError }

@@ -4,7 +4,8 @@
  */
 import { ApiError } from '../../lib/errors.ts'
 import type { WriteOutcome } from '../contract.ts'
-import type { PreparedChange, SetResult } from './decide-change.ts'
+import type { SetResult } from './decide-change.ts'
+import type { PreparedChange } from './prepare-change.ts'
 import { groupCommitBytesMax, groupCommitChangesMax } from './limits.ts'
 
 export type ChangeSet = readonly PreparedChange[]

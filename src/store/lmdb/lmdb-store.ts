@@ -6,156 +6,31 @@
  * @module
  */
 import { ApiError } from '../../lib/errors.ts'
-import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../core/limits.ts'
+import { eraOrdinals } from '../core/limits.ts'
 import { checkDue, checkQuery, checkWindow } from '../core/queries.ts'
 import type { Row } from '../contract.ts'
-import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
+import { noChunkCounts, makeChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, lastCommitOf, logBytesOf, openEnvironment, usedBytesOf } from './environment.ts'
 import { checkMeta, makeMeta, readState, type StoreState } from './store-state.ts'
 import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
 import { findGlimpse, findRow, readEveryRow } from './index/read-rows.ts'
-import { foldSizes, isFoldBehind, isFoldLeft, type FoldSizes } from './write/lmdb-fold.ts'
-import { writeGroup } from './write/write-group.ts'
+import { foldSizes, type FoldSizes } from './write/lmdb-fold.ts'
 import {
   freeBytesAt,
   makeSpaceGuard,
   type FreeBytes,
   openReserve,
   type Allocate,
-  type Reserve,
 } from './write/disk-reserve.ts'
 import { checkIntegrity } from './inspect/integrity.ts'
 import type { OperatedStore, StoredSum, StoreFigures } from '../operated.ts'
 import { isReadBefore, scrub } from './maintenance/scrub.ts'
 import { readDue, readPage } from './index/index-query.ts'
-import { makeSumKeeper, readSum, type SumKeeper } from './kept-sum.ts'
+import { makeSumKeeper, readSum } from './kept-sum.ts'
 import { logReadsOf } from './log-table.ts'
-import { prepareChanges } from '../core/decide-change.ts'
-import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/lmdb-commit.ts'
-
-/*
- * The writer: groups of changes, each with a step of a fold, committed one by one.
- */
-
-interface CommitterOptions {
-  /**
-   * Opened only for the first commit, because a reader must not change the file. Topped up within a
-   * transaction, so that no other process uses it before the commit.
-   */
-  readonly openOwnReserve: () => Reserve
-  readonly fold: FoldSizes
-  readonly sums: SumKeeper
-  /** Run within the next transaction, while no other process writes to the file. */
-  readonly tasks: (() => void)[]
-}
-
-interface Committer {
-  readonly commitGroup: CommitGroup
-  /** Number of committed change sets. */
-  readonly writes: () => number
-  /**
-   * True if a fold has a step left that no write may come to carry. False after a commit that moved
-   * nothing: whatever kept the fold from its step would keep it again.
-   */
-  readonly hasFoldLeft: () => boolean
-  readonly close: () => void
-}
-
-function makeCommitter(
-  environment: IndexedEnvironment,
-  counts: ChunkCounts,
-  { openOwnReserve, fold, sums, tasks }: CommitterOptions,
-): Committer {
-  let reserve: Reserve | undefined
-  let state: StoreState | undefined
-  let hasPut = false
-  let writes = 0
-  const commitOne: CommitGroup = async take => {
-    const own = (reserve ??= openOwnReserve())
-    const written = await commit(environment, () => {
-      const sets = take()
-      for (const task of tasks.splice(0)) task()
-      return writeGroup(environment, counts, sets, { roomBytes: own.topUp(), fold, sums })
-    })
-    // Keeps the promise of the answers that follow: every later read sees this commit.
-    counts.end()
-    written.follow?.()
-    ;({ state, hasPut } = written)
-    writes += written.results.length
-    return written.results
-  }
-  const hasFoldLeft = (): boolean =>
-    hasPut && state !== undefined && isFoldLeft(environment, state, fold)
-  const mustWait = (): boolean =>
-    state !== undefined && isFoldBehind(environment, state, fold) && hasFoldLeft()
-  return {
-    async commitGroup(take) {
-      for (let i = 0; i < foldStepsAheadMax && mustWait(); i += 1) await commitOne(() => [])
-      return commitOne(take)
-    },
-    hasFoldLeft,
-    writes: () => writes,
-    close: () => reserve?.close(),
-  }
-}
-
-interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
-  readonly onFailure: ((cause: unknown) => void) | undefined
-  readonly processes: number
-}
-
-interface Writer extends CommitQueue, Pick<Committer, 'writes'> {
-  /** Runs a task while no other process writes to the file. */
-  readonly runAlone: (task: () => void) => Promise<void>
-}
-
-/** Opens the commit queue of a store; a fold in progress goes on while no writes arrive. */
-function openWriter(
-  environment: IndexedEnvironment,
-  counts: ChunkCounts,
-  options: WriterOptions,
-): Writer {
-  const tasks: (() => void)[] = []
-  const committer = makeCommitter(environment, counts, { ...options, tasks })
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const foldOn = (): void => {
-    timer = undefined
-    // A store that is closed or cannot write has reported that elsewhere.
-    queue.submit([]).catch(() => {})
-  }
-  const commitGroup: CommitGroup = async take => {
-    const results = await committer.commitGroup(take)
-    if (committer.hasFoldLeft()) timer ??= setTimeout(foldOn, foldPauseMs)
-    return results
-  }
-  const queue = makeCommitQueue(commitGroup, options.onFailure, options.processes)
-  return {
-    ...queue,
-    writes: committer.writes,
-    async runAlone(task) {
-      const ended = Promise.withResolvers<void>()
-      // An error thrown within the commit would end all writes.
-      tasks.push(() => {
-        try {
-          ended.resolve(task())
-        } catch (error) {
-          ended.reject(error)
-        }
-      })
-      await Promise.all([ended.promise, queue.submit([])])
-    },
-    async close() {
-      await queue.close()
-      clearTimeout(timer)
-      committer.close()
-    },
-  }
-}
-
-/*
- * The store.
- */
+import { prepareChanges } from '../core/prepare-change.ts'
+import { openWriter, type Writer } from './write/lmdb-writer.ts'
 
 export interface LmdbOptions {
   /** An existing folder, used only for the store. */

@@ -5,54 +5,23 @@
  * refused, and nothing else happens. Source: docs/many-machines.md.
  * @module
  */
-import { hexOf } from '../../lib/bytes.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
 import type { Row, Store, SumSealer } from '../contract.ts'
-import { prepareChanges } from '../core/decide-change.ts'
-import {
-  databaseFullMs,
-  eraOrdinals,
-  foldRowsMin,
-  lookupConnections,
-  pageConnections,
-  receiptHoursMax,
-  writeConnections,
-  writersPerVault,
-} from '../core/limits.ts'
+import { eraOrdinals } from '../core/limits.ts'
 import type { LogReads } from '../core/log-walk.ts'
-import type { OperatedStore, StoreFigures } from '../operated.ts'
+import { prepareChanges } from '../core/prepare-change.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../core/queries.ts'
-import type { DatabaseAddress } from './address.ts'
-import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
-import { openDatabaseClock, type DatabaseClock } from './database-clock.ts'
+import type { OperatedStore, StoreFigures } from '../operated.ts'
 import type { DatabaseFigures } from './counters.ts'
-import { startFolding } from './postgres-fold.ts'
-import { inspectTables } from './inspect-tables.ts'
-import { ensureLaterTables } from './later-tables.ts'
-import { deleteStaleLeases, isAlone, keepLease } from './lease.ts'
-import { makeLookups } from './lookup-batch.ts'
-import { readPage } from './query-page.ts'
-import { openPool, type Pool } from './pool.ts'
-import { firstOrdinalOf, readsOf } from './retried-reads.ts'
-import { beginSum, eachRow } from './summed-rows.ts'
-import { makeWritePool } from './replication.ts'
-import { assertFormat, movedOutMessage, tablesIn, type Tables } from './schema.ts'
+import type { DatabaseClock } from './database-clock.ts'
 import { faultOf, retry } from './database-error.ts'
-import { makeWriteQueue } from './write/postgres-commit.ts'
-
-export interface PostgresOptions {
-  readonly address: DatabaseAddress
-  readonly randomBytes: (count: number) => Uint8Array
-  readonly wallMs: () => number
-  readonly elapsedMs: () => number
-  /** Waiting rows at which a fold starts, and the interval of checks, so that a test sees one. */
-  readonly foldRows?: number
-  readonly foldCheckMs?: number
-  readonly bounds?: Partial<DatabaseTimeouts>
-  readonly onSkew?: (skewMs: number, isRight: boolean) => void
-  readonly onFoldFailure?: (state: string | undefined) => void
-}
+import { inspectTables } from './inspect-tables.ts'
+import { makeLookups } from './lookup-batch.ts'
+import { holderBytes, openParts, type Parts, type PostgresOptions } from './open-parts.ts'
+import { readPage } from './query-page.ts'
+import { movedOutMessage } from './schema.ts'
+import { beginSum, eachRow } from './summed-rows.ts'
 
 export interface PostgresStore extends OperatedStore {
   readonly clock: DatabaseClock
@@ -73,150 +42,8 @@ export interface PostgresStore extends OperatedStore {
   readonly databaseFigures: () => DatabaseFigures
 }
 
-const holderBytes = 16
 const clockIsOff =
   'the clock of this machine is off by more than 5 s from that of the database: set it right'
-
-/** Opens pools, each for one kind of work, and their reads. */
-function openPools(
-  { address, elapsedMs }: PostgresOptions,
-  tables: Tables,
-  bounds: DatabaseTimeouts,
-) {
-  const openReads = (connections: number): Pool =>
-    openPool(address, connections, { ...bounds, statementMs: bounds.readMs })
-  const pools = {
-    lookup: openReads(lookupConnections),
-    page: openReads(pageConnections),
-    write: makeWritePool(openPool(address, writeConnections, bounds), elapsedMs, bounds.connectMs),
-  }
-  const retryBounds = { elapsedMs, msMax: bounds.readMs }
-  return {
-    ...pools,
-    retryBounds,
-    reads: readsOf(pools, tables, retryBounds),
-    async close() {
-      await Promise.all(Object.values(pools).map(pool => pool.close().catch(() => {})))
-    },
-  }
-}
-
-type Pools = ReturnType<typeof openPools>
-
-/** Deletes the receipts of vanished vaults; a live vault would make its own anew. */
-const staleReceiptsText = ({ receipts }: Tables): string =>
-  `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
-
-/** @throws ApiError, DatabaseError; leaves nothing open */
-async function prepare(
-  options: PostgresOptions,
-  pools: Pools,
-  tables: Tables,
-  bounds: DatabaseTimeouts,
-) {
-  const { wallMs, elapsedMs, onSkew = () => {} } = options
-  const { lookup: pool, write, reads } = pools
-  try {
-    await assertFormat(pool, tables)
-    await ensureLaterTables(write, tables)
-    await write.query(staleReceiptsText(tables))
-    await deleteStaleLeases(write, tables)
-    const clock = await openDatabaseClock({
-      pool,
-      writer: write,
-      tables,
-      wallMs,
-      elapsedMs,
-      onSkew,
-      bounds,
-    })
-    return { clock, firstOrdinal: await firstOrdinalOf(reads) }
-  } catch (error) {
-    await pools.close()
-    throw error
-  }
-}
-
-/** Starts the work that one vault does for all. */
-function startLeasedWork(
-  options: PostgresOptions,
-  pools: Pools,
-  tables: Tables,
-  bounds: DatabaseTimeouts,
-) {
-  const { randomBytes, elapsedMs, foldRows, foldCheckMs, onFoldFailure = () => {} } = options
-  const holder = randomBytes(holderBytes)
-  const leased = { pool: pools.lookup, tables, holder, elapsedMs, bounds }
-  // Each vault's own lease, by which the others know of it.
-  const present = keepLease(`open ${hexOf(holder)}`, leased)
-  const sweeping = keepLease('sweep', leased)
-  const folding = keepLease('fold', leased)
-  const folder = startFolding({
-    pool: pools.write,
-    tables,
-    lease: folding,
-    rowsMin: foldRows ?? foldRowsMin,
-    ...(foldCheckMs === undefined ? {} : { everyMs: foldCheckMs }),
-    onFailure: onFoldFailure,
-  })
-  return {
-    sweeping,
-    folding,
-    folder,
-    isAlone: () => isAlone(leased),
-    async close() {
-      await folder.close()
-      await Promise.all([present, sweeping, folding].map(lease => lease.close()))
-    },
-  }
-}
-
-function openWriter(
-  options: PostgresOptions,
-  { write: pool }: Pools,
-  tables: Tables,
-  bounds: DatabaseTimeouts,
-) {
-  const { randomBytes, elapsedMs } = options
-  let sealer: SumSealer | undefined
-  const writer = {
-    pool,
-    tables,
-    newId: () => randomBytes(holderBytes),
-    sealer: () => sealer,
-    bounds,
-    elapsedMs,
-  }
-  const queue = makeWriteQueue(Array.from({ length: writersPerVault }, () => writer))
-  const keepSum = (given: SumSealer): void => void (sealer = given)
-  return { ...queue, keepSum }
-}
-
-/** Remembers when the database last lacked space: it reports to no client how much it has. */
-function watchSpace(elapsedMs: () => number) {
-  let fullMs = -Infinity
-  return {
-    isFull: () => elapsedMs() - fullMs < databaseFullMs,
-    async watched<T>(write: Promise<T>): Promise<T> {
-      try {
-        return await write
-      } catch (error) {
-        if (error instanceof ApiError && error.kind === 'storage_full') fullMs = elapsedMs()
-        throw error
-      }
-    },
-  }
-}
-
-/** Everything of an open store. */
-interface Parts extends Awaited<ReturnType<typeof prepare>> {
-  readonly pools: Pools
-  readonly tables: Tables
-  readonly bounds: DatabaseTimeouts
-  readonly leasedWork: ReturnType<typeof startLeasedWork>
-  readonly queue: ReturnType<typeof openWriter>
-  readonly space: ReturnType<typeof watchSpace>
-}
 
 /** The reads of the log. */
 const logOf = (reads: LogReads, assertRight: () => void): LogReads => ({
@@ -344,15 +171,8 @@ const databaseFiguresOf = ({ pools, queue, leasedWork, clock }: Parts): Database
  *   DatabaseError
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const tables = tablesIn(options.address.schema)
-  const bounds = { ...defaultTimeouts, ...options.bounds }
-  const pools = openPools(options, tables, bounds)
-  const prepared = await prepare(options, pools, tables, bounds)
-  const { clock } = prepared
-  const leasedWork = startLeasedWork(options, pools, tables, bounds)
-  const queue = openWriter(options, pools, tables, bounds)
-  const space = watchSpace(options.elapsedMs)
-  const parts: Parts = { ...prepared, pools, tables, bounds, leasedWork, queue, space }
+  const parts = await openParts(options)
+  const { pools, tables, clock, leasedWork, queue, space } = parts
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')

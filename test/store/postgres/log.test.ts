@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Change, Store } from '../../../src/store/contract.ts'
-import { prepareChanges } from '../../../src/store/core/decide-change.ts'
+import { prepareChanges } from '../../../src/store/core/prepare-change.ts'
 import { everyBundle } from '../../../src/store/core/log-walk.ts'
 import {
   openPostgresStore,

@@ -5,9 +5,9 @@
 import { basename } from 'node:path'
 import {
   openPostgresStore,
-  type PostgresOptions,
   type PostgresStore,
 } from '../../../src/store/postgres/postgres-store.ts'
+import type { PostgresOptions } from '../../../src/store/postgres/open-parts.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLookups } from '../../../src/store/postgres/lookup-batch.ts'

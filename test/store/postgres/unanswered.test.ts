@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { prepareChanges } from '../../../src/store/core/decide-change.ts'
+import { prepareChanges } from '../../../src/store/core/prepare-change.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'

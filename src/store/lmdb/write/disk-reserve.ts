@@ -12,7 +12,7 @@ import {
   reserveBytesWanted,
 } from '../../core/limits.ts'
 import type { Change } from '../../contract.ts'
-import type { PreparedChange } from '../../core/decide-change.ts'
+import type { PreparedChange } from '../../core/prepare-change.ts'
 import { FFIType } from 'bun:ffi'
 import { join } from 'node:path'
 import { findInLibc } from '../../../lib/libc.ts'

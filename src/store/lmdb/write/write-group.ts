@@ -8,10 +8,10 @@ import {
   applySet,
   makeGroupDraft,
   type GroupDraft,
-  type PreparedChange,
   type RowChange,
   type SetResult,
 } from '../../core/decide-change.ts'
+import type { PreparedChange } from '../../core/prepare-change.ts'
 import { keyRow, type KeyedRow } from '../../core/row.ts'
 import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'

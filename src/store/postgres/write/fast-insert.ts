@@ -8,11 +8,10 @@ import {
   applySet,
   makeGroupDraft,
   type GroupDraft,
-  type PreparedChange,
-  type PreparedRow,
   type SetResult,
   type StoredState,
 } from '../../core/decide-change.ts'
+import type { PreparedChange, PreparedRow } from '../../core/prepare-change.ts'
 import type { LogBundle } from '../../contract.ts'
 import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'

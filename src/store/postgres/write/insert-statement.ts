@@ -4,7 +4,7 @@
  * @module
  */
 import { uniqueBytes } from '../../../limits/work-limits.ts'
-import type { PreparedRow } from '../../core/decide-change.ts'
+import type { PreparedRow } from '../../core/prepare-change.ts'
 import { packRows } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'

@@ -8,7 +8,8 @@
  * @module
  */
 import type { Digest } from '../../contract.ts'
-import type { PreparedChange, StoredState } from '../../core/decide-change.ts'
+import type { StoredState } from '../../core/decide-change.ts'
+import type { PreparedChange } from '../../core/prepare-change.ts'
 import { uniqueBytes } from '../../../limits/work-limits.ts'
 import { equalBytes } from '../../../lib/bytes.ts'
 import { assertStored } from '../../../lib/errors.ts'

@@ -15,7 +15,7 @@ import {
   freeBytesAt,
   makeSpaceGuard,
 } from '../../../../../src/store/lmdb/write/disk-reserve.ts'
-import { prepareChanges } from '../../../../../src/store/core/decide-change.ts'
+import { prepareChanges } from '../../../../../src/store/core/prepare-change.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 
 const row = { uniques: [], terms: [], version: 1, parts: [] }
