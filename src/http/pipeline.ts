@@ -12,22 +12,16 @@ import { admit, callerNow, findCaller, type Admission } from './admission.ts'
 import { auditRefusal, auditReply } from './audited.ts'
 import type { AnswerBudget, BodyBudget } from './budgets.ts'
 import type { Answers, StaticPage } from './answers.ts'
-import {
-  assertContentType,
-  bringsBody,
-  dropBody,
-  leavesMuch,
-  parseJsonBody,
-  readBytes,
-} from './bodies.ts'
+import { leavesMuch } from './bodies.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { giveBack, type Exchange } from './exchange.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import { openSlot, readIdempotencyKey } from './idempotency.ts'
 import type { InFlight } from './in-flight.ts'
 import { endConnection, isLast, type Connections, type KeepAlive } from './keep-alive.ts'
-import type { BodyRule, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { toApiError } from './problem.ts'
+import { assertBodyType, bodyRuleFor, parseByRule, readBody } from './read-body.ts'
 import { assertAddress, assertNoContentCoding, noQuery, readParams, readQuery } from './request.ts'
 import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
@@ -157,50 +151,6 @@ function takeLeases(pipeline: Pipeline, operation: Operation, x: Exchange, calle
   const { method, permission } = operation
   const reading = { method, permission, readsPages: true } as const
   x.inPageTurn = read => readInTurn(storeTurns(ordinal, reading), read)
-}
-
-/** Returns the rule of a body; `undefined` if none is asked for, or an optional one is left out. */
-function bodyRuleFor({ body }: Operation, request: Request): BodyRule | undefined {
-  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
-  return isLeftOut ? undefined : body
-}
-
-/** @throws ApiError `unsupported_media_type` */
-function assertBodyType(rule: BodyRule | undefined, { headers }: Request): void {
-  if (rule !== undefined) assertContentType(headers.get('content-type'), rule.contentType)
-}
-
-function parseByRule(
-  { deps }: Pipeline,
-  rule: BodyRule | undefined,
-  { credential }: Caller,
-  bytes: Uint8Array | undefined,
-): MaybeLater<unknown> {
-  if (rule === undefined || bytes === undefined) return undefined
-  return parseJsonBody(bytes, rule, () => deps.turns.next(credential.ordinal))
-}
-
-/**
- * @returns the body as it was sent; `undefined` without a rule for it
- * @throws ApiError `payload_too_large`, `overloaded`, `request_timeout`, `invalid_request`
- */
-async function readBody(
-  { deps }: Pipeline,
-  rule: BodyRule | undefined,
-  x: Exchange,
-): Promise<Uint8Array | undefined> {
-  const { request, bodyLease } = x
-  if (rule === undefined || bodyLease === undefined) {
-    await dropBody(request)
-    return undefined
-  }
-  x.isBodyAwaited = true
-  const bytes = await readBytes(request, bodyLease, deps.settings.bodyBytesMax)
-  x.isBodyAwaited = false
-  x.isBodyRead = true
-  x.bytesIn = bytes.length
-  await bodyLease.begin(bytes.length)
-  return bytes
 }
 
 /** Begins what goes on, if its answer does and somebody reads it. */
