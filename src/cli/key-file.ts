@@ -6,9 +6,9 @@
 import { Option } from 'commander'
 import { closeSync, fsyncSync, ftruncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { syncFolder, writeWhole } from '../lib/files.ts'
+import { readRegular, syncFolder, writeWhole } from '../lib/files.ts'
 import { CommandFailure } from '../server/process/failure.ts'
-import { openNewFile, type NewFile } from '../server/folder/regular-files.ts'
+import { openNewFile, removeFile, statsAt, type NewFile } from '../server/folder/regular-files.ts'
 
 export const keyFileOption = (): Option =>
   new Option(
@@ -27,16 +27,25 @@ export interface KeyFile {
 const taken = (path: string) =>
   new CommandFailure(`a file is at ${path} already: choose another --key-file, or remove it`)
 
+/** More than any key takes. */
+const keyRoomBytes = 128
+
+/** A command that was killed while it tried for room left that room, in a file of this user. */
+function removeLeftRoom(path: string): void {
+  const found = statsAt(path)
+  if (found?.isFile() !== true || found.uid !== process.geteuid?.()) return
+  if (found.size !== keyRoomBytes) return
+  if (readRegular(path, keyRoomBytes)?.every(byte => byte === 0) === true) removeFile(path)
+}
+
 function openKeyFile(path: string): NewFile | undefined {
   try {
+    removeLeftRoom(path)
     return openNewFile(path)
   } catch {
     throw new CommandFailure(`the key cannot be written to ${path}: check that its folder exists`)
   }
 }
-
-/** More than any key takes. */
-const keyRoomBytes = 128
 
 /**
  * A full disk must be noticed before there is a key, which cannot be shown again. The file is empty

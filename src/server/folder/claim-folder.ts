@@ -13,8 +13,11 @@ import { lockInstance } from './instance-lock.ts'
 import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
+/** The stamp until the last step. */
+const newStamp = 'format.new'
+
 /** Everything that `coffer init` makes before its last step: files, and one folder. */
-const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'master.kdf', 'store']
+const unfinished: readonly string[] = ['lock', newStamp, 'master.key', 'master.kdf', 'store']
 
 function isUnfinished(folder: string, name: string): boolean {
   const stats = statsAt(join(folder, name))
@@ -29,8 +32,19 @@ function isUnfinished(folder: string, name: string): boolean {
 function isCutOff(folder: string): boolean {
   const names = ownNamesIn(folder)
   if (!names.every(name => isUnfinished(folder, name))) return false
-  if (names.includes('format.new')) return true
+  if (names.includes(newStamp)) return true
   return names.every(name => name === 'lock' && statsAt(join(folder, name))?.size === 0)
+}
+
+/**
+ * Removes what an init made. The stamp's temporary name goes last: without it, what a kill leaves
+ * would be taken for a vault that lost its stamp.
+ */
+export function removeUnfinished(folder: string, names: readonly string[]): void {
+  const isStamp = (name: string): boolean => name === newStamp
+  for (const name of [...names.filter(each => !isStamp(each)), ...names.filter(isStamp)]) {
+    rmSync(join(folder, name), { recursive: true })
+  }
 }
 
 function assertFree(folder: string): void {
@@ -63,7 +77,7 @@ export function claimFolder(folder: string): number {
   assertFree(folder)
   insideHeld(folder, file, inside => {
     const names = ownNamesIn(inside).filter(name => name !== 'lock')
-    for (const name of names) rmSync(join(inside, name), { recursive: true })
+    removeUnfinished(inside, names)
   })
   return file
 }

@@ -23,7 +23,7 @@ import { readRegular } from '../../lib/files.ts'
 import { copyNoteBytesMax } from '../../limits/operation-limits.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.ts'
-import { lookAtStaging } from './staging-mark.ts'
+import { lookAtStaging, removeMark } from './staging-mark.ts'
 
 export interface FoundCopy {
   /** Path of a file or folder; for a database, of the file that names it. */
@@ -111,5 +111,7 @@ export const clearCopies = (data: string): readonly FoundCopy[] => [
 export function clearLeftCopies(data: string): readonly FoundCopy[] {
   const compacting = compactingIn(data)
   removeFolder(pathsOf(data).compacting)
+  // A restore was killed right after it gave the folder its name.
+  removeMark(data)
   return [...compacting, ...clearCopies(data)]
 }

@@ -5,14 +5,14 @@
  * of another format is ever opened.
  * @module
  */
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { otherFormat } from '../../lib/errors.ts'
-import { readRegular } from '../../lib/files.ts'
+import { readRegular, syncFolder } from '../../lib/files.ts'
 import { folderFileBytesMax } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { isOutOfRoom } from './disk-space.ts'
-import { replaceFile } from './regular-files.ts'
+import { assertRegular, removeFile, writeNew } from './regular-files.ts'
 
 /** Increases with every change on disk that an older binary could not read. */
 export const formatVersion = 4
@@ -57,10 +57,26 @@ export function explained(folder: string, error: unknown): unknown {
 /** True if there is a stamp, of any format. */
 export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
 
+/**
+ * Writes the stamp of this format under its temporary name. From then on the folder is known as one
+ * that is being made, until `endStamp`.
+ */
+export const beginStamp = (folder: string): void =>
+  writeNew(pathsOf(folder).newStamp, `coffer data folder, format ${formatVersion}\n`)
+
+/** Stamps the folder, by one step: at no moment it has neither name. */
+export function endStamp(folder: string): void {
+  const { stamp, newStamp } = pathsOf(folder)
+  assertRegular(stamp)
+  renameSync(newStamp, stamp)
+  syncFolder(folder)
+}
+
 /** Stamps a folder with this format. */
 export function stampFolder(folder: string): void {
-  const { stamp, newStamp } = pathsOf(folder)
-  replaceFile(stamp, `coffer data folder, format ${formatVersion}\n`, newStamp)
+  removeFile(pathsOf(folder).newStamp)
+  beginStamp(folder)
+  endStamp(folder)
 }
 
 const putBack = 'put that file back from a copy of the folder, or restore a backup'

@@ -2,20 +2,20 @@
  * Creates data folders: with a new vault, or for a vault that is already in a database.
  * @module
  */
-import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { closeSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { ApiError } from '../../lib/errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../../lib/files.ts'
 import type { Store } from '../../store/contract.ts'
 import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { makeStore, type MadeStore } from '../../store/open.ts'
 import { createVault, type NewVault } from '../../vault/vault.ts'
-import { claimFolder, ownNamesIn } from './claim-folder.ts'
+import { claimFolder, ownNamesIn, removeUnfinished } from './claim-folder.ts'
 import { assertRoom } from './disk-space.ts'
 import { keyPlacesOf, machine, type FolderOptions } from './data-folder.ts'
 import { explainDatabase, rejoinDatabase, writeDatabase } from './folder-database.ts'
 import { CommandFailure } from '../process/failure.ts'
-import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
+import { beginStamp, endStamp, explained, isDataFolder, pathsOf } from './folder-stamp.ts'
 import { insideHeld } from './held-folder.ts'
 import { obtainNewMasterKey } from '../keys/key-source.ts'
 import { masterKeyBytes, writeMasterKey } from '../keys/master-key.ts'
@@ -73,7 +73,7 @@ async function makeVaultIn(
 /** Removes everything that was made in a folder. @throws CommandFailure if it was replaced */
 const emptyFolder = (data: string, lock: number): void =>
   insideHeld(data, lock, inside => {
-    for (const name of ownNamesIn(inside)) rmSync(join(inside, name), { recursive: true })
+    removeUnfinished(inside, ownNamesIn(inside))
   })
 
 /** @throws CommandFailure with the folder empty again */
@@ -85,9 +85,9 @@ async function makeFolder(data: string, fill: () => Promise<void>): Promise<void
     throw explained(data, error)
   }
   try {
-    writeFileSync(pathsOf(data).newStamp, '', { flag: 'wx' })
+    beginStamp(data)
     await fill()
-    stampFolder(data)
+    endStamp(data)
     for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
   } catch (error) {
     emptyFolder(data, lockFile)

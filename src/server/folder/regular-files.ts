@@ -167,22 +167,27 @@ export function giveToOwnerOf(path: string, file: number): void {
   if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
 }
 
-/**
- * Writes a temporary file that then replaces the old one: it is there in full, or unchanged.
- * @throws CommandFailure if either name belongs to something other than a regular file
- */
-export function replaceFile(path: string, text: string, written = `${path}.new`): void {
-  assertRegular(path)
-  removeFile(written)
-  const folder = dirname(resolve(path))
-  const file = openSync(written, 'wx', ownerOnlyFile)
+/** Writes a file that does not exist yet, which is on disk when this returns. */
+export function writeNew(path: string, text: string): void {
+  const file = openSync(path, 'wx', ownerOnlyFile)
   try {
-    giveToOwnerOf(folder, file)
+    giveToOwnerOf(dirname(resolve(path)), file)
     writeWhole(file, Buffer.from(text))
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
+}
+
+/**
+ * Writes a temporary file that then replaces the old one: it is there in full, or unchanged.
+ * @throws CommandFailure if either name belongs to something other than a regular file
+ */
+export function replaceFile(path: string, text: string): void {
+  const written = `${path}.new`
+  assertRegular(path)
+  removeFile(written)
+  writeNew(written, text)
   renameSync(written, path)
-  syncFolder(folder)
+  syncFolder(dirname(resolve(path)))
 }

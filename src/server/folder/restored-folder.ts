@@ -26,8 +26,8 @@ import { insideHeld } from './held-folder.ts'
 import { lockInstance } from './instance-lock.ts'
 import { ownNamesIn } from './claim-folder.ts'
 import { giveToOwnerOf, openRegular, statsAt } from './regular-files.ts'
-import { endStaging, makeStagedFolder } from './staged-folder.ts'
-import { insideStaging, isBegun, isStaged, removeStaging } from './staging-mark.ts'
+import { makeStagedFolder } from './staged-folder.ts'
+import { insideStaging, isBegun, isStaged, removeMark, removeStaging } from './staging-mark.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
 /** Entries that move up, in this order; the lock is made where it stays. */
@@ -96,8 +96,9 @@ function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
       writeFileSync(pathsOf(copy.data).lock, '', { flag: 'wx', mode: ownerOnlyFile })
       stampFolder(copy.data)
       syncFolder(copy.store)
-      endStaging(copy)
       renameSync(copy.data, data)
+      // It goes last: a kill leaves a copy that is known as one, or the folder in its place.
+      removeMark(data)
       syncFolder(dirname(data))
     },
     clear: () => removeStaging(copy.data),

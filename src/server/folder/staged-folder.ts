@@ -6,7 +6,7 @@
 import { forgetCopy, noteCopy } from './copies.ts'
 import type { LockedFolder } from './data-folder.ts'
 import { explained, pathsOf } from './folder-stamp.ts'
-import { lookAtStaging, removeMark, removeStaging, takeStaging } from './staging-mark.ts'
+import { lookAtStaging, removeStaging, takeStaging } from './staging-mark.ts'
 import { elapsedMs, sleep } from '../process/system.ts'
 
 /**
@@ -48,6 +48,3 @@ export function removeNoted(data: string, path: string): void {
   removeStaging(path)
   forgetCopy(data, path)
 }
-
-/** Turns the finished folder into an ordinary one. */
-export const endStaging = ({ data }: LockedFolder): void => removeMark(data)

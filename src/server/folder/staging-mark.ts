@@ -89,6 +89,7 @@ export function insideStaging(path: string, lock: number, task: (inside: string)
   })
 }
 
+/** Turns a finished folder, in its place, into an ordinary one. */
 export const removeMark = (folder: string): void => removeFile(markOf(folder))
 
 function clear(inside: string): void {
