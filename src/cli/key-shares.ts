@@ -14,7 +14,7 @@ import { shareTextBytesMax } from '../limits/operation-limits.ts'
 import { checkFolder, masterKeyFileOf, type FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.ts'
 import { writeMasterKey } from '../server/keys/master-key.ts'
-import { isAnythingAt, removeFile } from '../server/folder/regular-files.ts'
+import { isAnythingAt, removeFile, statsAt } from '../server/folder/regular-files.ts'
 import { askSecret, readSecretLine } from '../server/keys/secret-input.ts'
 import { randomBytes, sayJson, sayNow } from '../server/process/system.ts'
 import { collectShares } from '../server/keys/unsealer.ts'
@@ -146,7 +146,9 @@ function keyFileOf(options: JoinOptions): string {
     const message = 'keys join writes a file: say where with --master-key-file'
     throw usage(message)
   }
-  if (!isAnythingAt(file)) return file
+  const found = statsAt(file)
+  // An empty one was left by a command that was cut off.
+  if (found === undefined || (found.isFile() && found.size === 0)) return file
   throw new CommandFailure(`${file} is there already: keys join replaces no key`)
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -118,6 +118,15 @@ describe('coffer keys join', () => {
     expect([ended.exitCode, ended.stderr]).toEqual([0, ''])
     expect(readFileSync(to)).toEqual(readFileSync(keyFile))
     expect(statSync(to).mode & 0o777).toBe(0o600)
+    expectFailure(await join_(to, some(0, 1, 2).input), /replaces no key/)
+  })
+
+  test('writes it into an empty file, as a join leaves it that was killed', async () => {
+    const to = join(root, 'joined-again')
+    writeFileSync(to, '', { mode: 0o600 })
+    expect((await join_(to, some(0, 1, 2).input)).exitCode).toBe(0)
+    expect(readFileSync(to)).toEqual(readFileSync(keyFile))
+    writeFileSync(to, '\n', { mode: 0o600 })
     expectFailure(await join_(to, some(0, 1, 2).input), /replaces no key/)
   })
 

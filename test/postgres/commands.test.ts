@@ -230,6 +230,15 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     await runCoffer(['init', '--data', other])
     const refused = await runCoffer(['move', '--data', other, '--to', target])
     expectRefused(refused, 'the database has a vault')
+    const left = join(data, 'store', 'database.left')
+    // As a move leaves it that was killed at its last step.
+    writeFileSync(left, `${JSON.stringify({ url: target })}\n`)
+    const looked = await runCoffer(['doctor', '--data', data])
+    expect(looked.stdout).toContain('is what the vault was before it moved')
+    // The schema is the vault's own by now.
+    expect(looked.stdout).not.toContain('drop its schema')
+    expect((await runCoffer(['app', 'list', '--data', data])).exitCode).toBe(0)
+    expect(existsSync(left)).toBe(false)
     const foreign = nextSchema()
     await server.sql.unsafe(`CREATE SCHEMA ${foreign}`)
     const into = ['move', '--data', other, '--to', server.url(foreign)]

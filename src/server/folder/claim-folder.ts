@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../../lib/files.ts'
 import { CommandFailure } from '../process/failure.ts'
-import { isOpenToOthers } from './file-access.ts'
+import { assertOwnWay, isOpenToOthers } from './file-access.ts'
 import { lostStampOf } from './folder-stamp.ts'
 import { insideHeld } from './held-folder.ts'
 import { lockInstance } from './instance-lock.ts'
@@ -70,6 +70,7 @@ function closeToOthers(folder: string): void {
  */
 export function claimFolder(folder: string): number {
   mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
+  assertOwnWay(folder)
   assertFree(folder)
   closeToOthers(folder)
   // The lock makes the contents of the folder this call's own: no other call gets it.

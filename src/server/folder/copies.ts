@@ -11,7 +11,7 @@
  * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
- * | the database that `store/database.left` names | a `move` out of it, or an interrupted one |
+ * | the database that `store/database.left` names | a `move` out of it, or an interrupted one into it |
  *
  * A copy elsewhere is noted in the data folder for as long as it exists, in a `copy-` file each.
  * @module
@@ -21,6 +21,7 @@ import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readRegular } from '../../lib/files.ts'
 import { copyNoteBytesMax } from '../../limits/operation-limits.ts'
+import { isInDatabase } from './folder-database.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.ts'
 import { lookAtStaging, removeMark } from './staging-mark.ts'
@@ -84,10 +85,20 @@ function lookAt(data: string, remove: boolean): readonly FoundCopy[] {
   })
 }
 
+/**
+ * A move into a database may have been killed before it removed its note: then the note names no
+ * copy, but the vault.
+ */
 const keptIn = (data: string): readonly FoundCopy[] =>
-  [pathsOf(data).moved, pathsOf(data).databaseLeft]
+  [pathsOf(data).moved, ...(isInDatabase(data) ? [] : [pathsOf(data).databaseLeft])]
     .filter(path => statsAt(path) !== undefined)
     .map(path => ({ path: resolve(path), state: 'kept' }))
+
+/** Removes that note, once the folder has no store of its own. */
+function clearNoteOfMove(data: string): void {
+  const { store, databaseLeft } = pathsOf(data)
+  if (isInDatabase(data) && statsAt(join(store, 'data.mdb')) === undefined) removeFile(databaseLeft)
+}
 
 const compactingIn = (data: string): readonly FoundCopy[] => {
   const path = resolve(pathsOf(data).compacting)
@@ -113,5 +124,6 @@ export function clearLeftCopies(data: string): readonly FoundCopy[] {
   removeFolder(pathsOf(data).compacting)
   // A restore was killed right after it gave the folder its name.
   removeMark(data)
+  clearNoteOfMove(data)
   return [...compacting, ...clearCopies(data)]
 }

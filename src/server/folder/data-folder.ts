@@ -33,6 +33,7 @@ import {
   type DatabaseOptions,
 } from './folder-database.ts'
 import { clearLeftCopies, type FoundCopy } from './copies.ts'
+import { assertOwnWay } from './file-access.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -91,6 +92,7 @@ export function checkDatabase(folder: string): void {
  */
 export function checkFolder(options: FolderOptions): Uint8Array {
   const { data } = options
+  assertOwnWay(data)
   checkStamp(data)
   checkDatabase(data)
   return obtainMasterKey(options, keyPlacesOf(data))

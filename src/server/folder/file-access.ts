@@ -177,3 +177,20 @@ export function assertOwnFiles(options: ServedFiles): void {
   const [found] = uid === undefined ? [] : findWritableByOthers(options, uid)
   if (found !== undefined) throw new CommandFailure(found)
 }
+
+/** True if this process may act for any user. */
+export const isRoot = (): boolean => process.geteuid?.() === root
+
+/**
+ * Root's commands would act on whatever vault the owner of a place has a name lead to.
+ * @throws CommandFailure if this is root, and a place on the way to a data folder belongs to another
+ *   user than the folder
+ */
+export function assertOwnWay(data: string): void {
+  if (!isRoot()) return
+  const { passed, end } = wayTo(data)
+  if (end === undefined) return
+  const found = passed.map(place => complaintOf(place, end.stats.uid, () => false))
+  const line = found.find(each => each !== undefined)
+  if (line !== undefined) throw new CommandFailure(line)
+}

@@ -19,7 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
 import type { LockedFolder } from './data-folder.ts'
-import { isOpenToOthers } from './file-access.ts'
+import { assertOwnWay, isOpenToOthers } from './file-access.ts'
 import { explained, pathsOf, stampFolder } from './folder-stamp.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { insideHeld } from './held-folder.ts'
@@ -68,6 +68,7 @@ function assertClosed(data: string): void {
 export function assertRestorable(data: string): void {
   if (existsSync(data)) {
     try {
+      assertOwnWay(data)
       assertUnused(data)
       return assertClosed(data)
     } catch (error) {

@@ -7,7 +7,17 @@
  * of JSON: `{"progress": …}` any number of times, then `{"done": …}` or `{"failed": "…"}`.
  * @module
  */
-import { closeSync, constants, openSync, unlinkSync, lstatSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  statSync,
+  unlinkSync,
+  type Stats,
+} from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import type { ControlHeader, ControlRequest } from '../../vault/operator/operator-proof.ts'
@@ -25,6 +35,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { peersOf } from './socket-peers.ts'
+import { assertOwnWay, isRoot } from '../folder/file-access.ts'
 import { pathsOf } from '../folder/folder-stamp.ts'
 import { lockHolder } from '../folder/instance-lock.ts'
 
@@ -208,16 +219,33 @@ const stuck = (lock: string, waitMs: number): CommandFailure => {
   return new CommandFailure(`${who} has not answered in ${seconds} s: ${advice}`)
 }
 
+const elsewhere = (path: string): CommandFailure =>
+  new CommandFailure(`${path} leads elsewhere than to a server of this folder: remove it`)
+
+/** Opens the place itself, not what listens there. Source: open(2), O_PATH, of Linux alone. */
+const placeFlags = 0o10000000 | constants.O_NOFOLLOW
+
 /**
- * The owner of a data folder could have root ask the server of another one.
- * @throws CommandFailure if the name leads elsewhere
+ * Opens the socket of a folder: its name may lead to another one by the time of the call. The owner
+ * of a data folder could have root ask the server of another user.
+ * @returns a path that leads to that very socket, where the platform has such paths
+ * @throws CommandFailure if it is no socket of this folder; the system's own error
  */
-function assertOwnSocket(path: string): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) return
-  const isElsewhere = stats.isSymbolicLink() || (stats.isSocket() && stats.nlink > 1)
-  if (!isElsewhere) return
-  throw new CommandFailure(`${path} leads elsewhere than to a server of this folder: remove it`)
+function openSocket(path: string): ShortPath {
+  const folder = statSync(dirname(path))
+  const isElsewhere = (stats: Stats): boolean =>
+    stats.isSymbolicLink() ||
+    (stats.isSocket() && stats.nlink > 1) ||
+    (isRoot() && folder.uid !== 0 && stats.uid !== folder.uid)
+  if (process.platform !== 'linux' || !existsSync('/proc/self/fd')) {
+    if (isElsewhere(lstatSync(path))) throw elsewhere(path)
+    return shorten(path)
+  }
+  const place = openSync(path, placeFlags)
+  const close = () => closeSync(place)
+  if (!isElsewhere(fstatSync(place))) return { path: `/proc/self/fd/${place}`, close }
+  close()
+  throw elsewhere(path)
 }
 
 /** True if nobody listens there. */
@@ -323,8 +351,8 @@ export async function callControl(
   let short: ShortPath | undefined
   const { signal, waitMs, hear, end } = boundWait(name, silenceMsMax)
   try {
-    assertOwnSocket(path)
-    short = shorten(path)
+    assertOwnWay(dirname(path))
+    short = openSocket(path)
     const answer = await post(short.path, { name, input, headers }, signal)
     for await (const { progress, done, failed } of linesOf(answer)) {
       if (failed !== undefined) throw new CommandFailure(String(failed))
