@@ -10,6 +10,7 @@ import { openFound, type FoundFolder, type OpenedFolder } from '../server/folder
 import { CommandFailure } from '../server/process/failure.ts'
 import { randomBytes } from '../server/process/system.ts'
 import { beginSum } from '../store/lmdb/kept-sum.ts'
+import type { SumPart } from '../store/operated.ts'
 
 const served = 'the vault is served from the database, or a command is at it: end that first'
 
@@ -43,18 +44,29 @@ export async function beginSumInDatabase(folder: FoundFolder): Promise<void> {
   }
 }
 
+const unfit = 'the rows do not fit the sum that its vaults kept: see coffer verify, or try again'
+
 /**
  * @param folder whose store is the new file, which nobody has open; its master key is wiped
+ * @param there parts of the sum in the database that the rows come from, which could have changed
+ *   since they were checked there; empty for another file
  * @throws CommandFailure
  */
-export async function beginSumIn(folder: FoundFolder): Promise<void> {
+export async function beginSumIn(
+  folder: FoundFolder,
+  there: readonly SumPart[] = [],
+): Promise<void> {
   const opened = await openFound(folder, { onFailure: () => {}, wasKilled: false })
   const { store, keyring, keys } = opened
   try {
+    const isBegun = keys.keepsSum === 'everywhere'
     // From now on a missing sum is damage.
     await noteSum(opened)
     await store.close()
-    await beginSum(folder.store, sumSealerOf(keys))
+    await beginSum(folder.store, sumSealerOf(keys), isBegun ? there : undefined)
+  } catch (error) {
+    const isUnfit = error instanceof ApiError && error.kind === 'storage_corrupt'
+    throw isUnfit ? new CommandFailure(unfit, 1, error) : error
   } finally {
     await store.close()
     keyring.close()

@@ -43,6 +43,7 @@ import {
   type MovedState,
 } from '../store/postgres/move-out.ts'
 import { movedOutFormat, movingOutFormat, readFormat } from '../store/postgres/schema.ts'
+import { readParts } from '../store/postgres/summed-rows.ts'
 import { beginSumIn, copyKeyOf } from './begin-sum.ts'
 import { compareStores, retryBounds, withOpposite, type Opposite } from './compare-stores.ts'
 import { inspectSound } from './inspect.ts'
@@ -109,7 +110,11 @@ async function takeRows(
     bytes: moved.bytes,
     async write(to) {
       rows = await writeRows(to, moveOut, moved, progress)
-      await beginSumIn({ ...folder, store: to })
+      // The rows may have changed since they were checked, which an earlier run may have done.
+      await beginSumIn(
+        { ...folder, store: to },
+        await readParts(moveOut.pool.query, moveOut.tables),
+      )
     },
     keysOf,
     progress,

@@ -4,10 +4,10 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { runCoffer, type Ended, type Running } from '../support/coffer-process.ts'
+import { cofferCommand, runCoffer, type Ended, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { dumpOf, isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
 import { addReader, ask, serve } from './served.ts'
@@ -124,6 +124,65 @@ describe.skipIf(!isPostgresThere)('a vault in a database, of which its administr
       for (const table of tables.slice(0, 3)) await run(`DELETE FROM @${table}`)
       await putBack(tables)
       expect(await findingsIn(data)).toEqual([outdated])
+    },
+    slowMs,
+  )
+})
+
+const unfit = 'the rows do not fit the sum that its vaults kept'
+
+/** Begins to move a vault into its folder, and returns once no other process may open it. */
+async function beginMove({ data, run }: Vault) {
+  const words = [...cofferCommand, 'move', '--data', data, '--to', 'folder']
+  const moving = Bun.spawn(words, { stdout: 'ignore', stderr: 'pipe' })
+  const isBegun = async () => ((await run('SELECT FROM @state WHERE format = -2')) as []).length > 0
+  while (moving.exitCode === null && !(await isBegun())) await Bun.sleep(5)
+  return moving
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a vault that moves out of a database', () => {
+  // proves S110
+  test(
+    'stays there if rows are put back after its check, and verify still tells',
+    async () => {
+      const vault = await makeChanged()
+      await vault.server.end('SIGTERM')
+      const moving = await beginMove(vault)
+      await vault.putBack()
+      expect(await new Response(moving.stderr).text()).toContain(unfit)
+      expect([await moving.exited, existsSync(join(vault.data, 'store', 'data.mdb'))]).toEqual([
+        1,
+        false,
+      ])
+      expect(await findingsIn(vault.data)).toEqual([differ])
+    },
+    slowMs,
+  )
+
+  // proves S110
+  test(
+    'stays there if rows are put back while its move is cut off, and moves without them',
+    async () => {
+      const vault = await makeChanged()
+      const { data, run, server, socket, key } = vault
+      await server.end('SIGTERM')
+      const moving = await beginMove(vault)
+      moving.kill('SIGKILL')
+      await moving.exited
+      await run('CREATE TABLE @now_rows AS SELECT * FROM @rows')
+      await vault.putBack()
+      const again = await runCoffer(['move', '--data', data, '--to', 'folder'])
+      expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining(unfit)])
+      for (const table of ['uniques', 'recent', 'rows']) {
+        await run(`DELETE FROM @${table} WHERE ordinal NOT IN (SELECT ordinal FROM @now_rows)`)
+      }
+      await command('move', '--data', data, '--to', 'folder')
+      await expectSound(data)
+      const own = await serve(data, socket)
+      expect((await ask(socket, key, '/tokens/goes')).status).toBe(404)
+      expect((await ask(socket, key, '/tokens/stays')).status).toBe(200)
+      await own.end('SIGTERM')
     },
     slowMs,
   )

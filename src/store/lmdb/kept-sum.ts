@@ -4,7 +4,7 @@
  * @module
  */
 import { bufferOf, utf8 } from '../../lib/bytes.ts'
-import { attempt, invariant } from '../../lib/errors.ts'
+import { assertStored, attempt, invariant } from '../../lib/errors.ts'
 import type { SumSealer } from '../contract.ts'
 import { makeSumCheck } from '../core/check-sum.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type CommitChange,
   type RowSum,
 } from '../core/row-sum.ts'
-import type { StoredSum } from '../operated.ts'
+import type { StoredSum, SumPart } from '../operated.ts'
 import { isEmpty, openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
 import { readEveryRow } from './index/read-rows.ts'
 import { readLogRange } from './log-table.ts'
@@ -83,9 +83,15 @@ export function makeSumKeeper(environment: LmdbEnvironment): SumKeeper {
  * Adds up all rows of a store that nobody has open, and keeps their sum; or keeps the one that is
  * there.
  * @param path of its folder
- * @throws the engine's or the system's own error
+ * @param there parts of the sum that the rows must fit, where they come from; absent if none was
+ *   begun there
+ * @throws ApiError `storage_corrupt` if they do not; the engine's or the system's own error
  */
-export async function beginSum(path: string, sealer: SumSealer): Promise<void> {
+export async function beginSum(
+  path: string,
+  sealer: SumSealer,
+  there?: readonly SumPart[],
+): Promise<void> {
   const environment = openEnvironment(path)
   try {
     environment.root.transactionSync(() => {
@@ -93,6 +99,8 @@ export async function beginSum(path: string, sealer: SumSealer): Promise<void> {
       if (parts.length > 0) return
       const check = makeSumCheck(sealer)
       for (const row of readEveryRow(environment)) check.add(row)
+      const findings = there === undefined ? [] : check.end({ parts: there, logNext })
+      assertStored(findings.length === 0, 'rows that fit the sum over all of them')
       const sum = { ...check.found(), entries: logNext }
       environment.meta.putSync(sumKey, sealSum(sealer, sum))
     })

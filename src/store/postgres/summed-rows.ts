@@ -7,7 +7,7 @@ import type { Row, SumSealer } from '../contract.ts'
 import { makeSumCheck, sumOf } from '../core/check-sum.ts'
 import { inspectMsMax, inspectRows } from '../core/limits.ts'
 import { combineSums, sealSum } from '../core/row-sum.ts'
-import type { StoredSum } from '../operated.ts'
+import type { StoredSum, SumPart } from '../operated.ts'
 import { rangeOf, rangeText } from './log-reads.ts'
 import type { DatabaseSession, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
@@ -16,7 +16,23 @@ import type { Tables } from './schema.ts'
 
 const snapshotText = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
-/** @throws ApiError `storage_corrupt` for a row that is none; DatabaseError */
+/**
+ * @param ask runs a statement
+ * @throws ApiError `storage_corrupt` for a row that is none; whatever it throws
+ */
+export async function readParts(
+  ask: DatabaseSession['send'],
+  { sums }: Tables,
+): Promise<readonly SumPart[]> {
+  const stored = await ask(`SELECT writer, sealed FROM ${sums}`)
+  return stored.map(([writer, sealed]) => {
+    const isWhole = writer instanceof Uint8Array && sealed instanceof Uint8Array
+    assertStored(isWhole, 'a part of the sum over all rows')
+    return { writer, sealed }
+  })
+}
+
+/** @throws ApiError as `readParts`; DatabaseError */
 async function walk(
   { send }: DatabaseSession,
   tables: Tables,
@@ -25,7 +41,7 @@ async function walk(
   const range = await send(rangeText(tables))
   // Damage of the log is found elsewhere, and must not keep the rows from being looked at.
   const logNext = attempt(() => rangeOf(range).next)
-  const stored = await send(`SELECT writer, sealed FROM ${tables.sums}`)
+  const parts = await readParts(send, tables)
   const text = rowsText(tables)
   for (let from = 0; ;) {
     const cells = await send(text, [from, inspectRows])
@@ -34,11 +50,6 @@ async function walk(
     if (last === undefined) break
     from = Number(last) + 1
   }
-  const parts = stored.map(([writer, sealed]) => {
-    const isWhole = writer instanceof Uint8Array && sealed instanceof Uint8Array
-    assertStored(isWhole, 'a part of the sum over all rows')
-    return { writer, sealed }
-  })
   return { parts, logNext }
 }
 
