@@ -106,7 +106,7 @@ export function beginRound(
  * @param hasTime false once the rest is left to the next step
  */
 export async function openWaiting(round: Round, hasTime: () => boolean): Promise<void> {
-  const eventsAt = makeEventFinder(round.parts.deps)
+  const eventsAt = makeEventFinder(round.parts.deps, round.stored.record)
   for (let [first] = round.unopened; first !== undefined; [first] = round.unopened) {
     const { sequence, place, attempts, nextMs, failure } = first
     const event = (await eventsAt(sequence))[place]

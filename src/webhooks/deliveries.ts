@@ -37,13 +37,13 @@ async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string
 
 export async function readDeliveries(
   deps: Deps,
-  record: Pick<WebhookRecord, 'id' | 'from'>,
+  record: Pick<WebhookRecord, 'id' | 'from' | 'tenantId'>,
   offset: number,
   limit: number,
 ): Promise<{ readonly total: number; readonly items: readonly string[] }> {
   const { waiting, dead } = await readState(deps.store, record)
   const all: readonly Shown[] = [...dead, ...waiting]
-  const eventsAt = makeEventFinder(deps)
+  const eventsAt = makeEventFinder(deps, record)
   const items: string[] = []
   for (const each of all.slice(offset, offset + limit)) {
     items.push(await printDelivery(eventsAt, each))

@@ -19,9 +19,10 @@ function replay(round: Round, asked: number): void {
 
 /** Has the events of an entry go now, those that were given up as well. */
 async function retry(round: Round, sequence: number): Promise<void> {
-  const { lanes, dead, parts } = round
+  const { lanes, dead, parts, stored } = round
   const given = dead.filter(each => each.sequence === sequence)
-  const events = given.length === 0 ? [] : await makeEventFinder(parts.deps)(sequence)
+  const events =
+    given.length === 0 ? [] : await makeEventFinder(parts.deps, stored.record)(sequence)
   for (const { place } of given) {
     const event = events[place]
     if (event !== undefined) lanes.add(newDelivery(event))

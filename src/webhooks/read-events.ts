@@ -20,6 +20,7 @@ import {
 } from '../limits/work-limits.ts'
 import type { StoredBundle } from '../store/contract.ts'
 import { eventsOf, type VaultEvent } from './event-types.ts'
+import type { WebhookRecord } from './webhook-record.ts'
 
 type Reads = Pick<Deps, 'store' | 'keys' | 'log' | 'elapsedMs' | 'turns'>
 
@@ -114,11 +115,17 @@ function noneIfDamaged(error: unknown): readonly StoredBundle[] {
   throw error
 }
 
-/** Finds the events of one entry; none if it was pruned or does not open. */
+/** Finds the events of one entry; none if it was pruned, does not open or is not for the webhook. */
 export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 
-/** Entries of one bundle that are asked for one after the other open it once. */
-export function makeEventFinder(reads: Reads): FindEvents {
+/**
+ * Entries of one bundle that are asked for one after the other open it once.
+ * @param of the webhook. Its state is not sealed, and may name entries of others
+ */
+export function makeEventFinder(
+  reads: Reads,
+  of: Pick<WebhookRecord, 'tenantId' | 'from'>,
+): FindEvents {
   const pause = turnsByTime(reads, pagesOrdinal)
   let opened: { readonly first: number; readonly next: number; events: readonly VaultEvent[] } = {
     first: 0,
@@ -135,7 +142,10 @@ export function makeEventFinder(reads: Reads): FindEvents {
   }
 
   return async sequence => {
+    if (sequence < of.from) return []
     if (sequence < opened.first || sequence >= opened.next) await open(sequence)
-    return opened.events.filter(event => event.sequence === sequence)
+    return opened.events.filter(
+      event => event.sequence === sequence && event.entry.tenantId === of.tenantId,
+    )
   }
 }

@@ -152,7 +152,7 @@ test('what waits is not lost where the store cannot be read as the vault begins'
     return told.length === entries
   })
   await deliverer.end()
-  const state = await readDeliveries(deps, { id: hookId, from: 0 }, 0, 1)
+  const state = await readDeliveries(deps, { id: hookId, tenantId, from: 0 }, 0, 1)
   expect(state.total).toBe(0)
 })
 
@@ -182,7 +182,7 @@ test('deliveries of one entry are listed by opening it once', async () => {
     return deps.store.bundles(range, limit)
   }
   const counted = { ...deps, store: { ...deps.store, bundles } }
-  const { items } = await readDeliveries(counted, { id, from: 0 }, 0, 100)
+  const { items } = await readDeliveries(counted, { id, tenantId, from: 0 }, 0, 100)
   expect(items.map(text => (JSON.parse(text) as { readonly type: string }).type)).toEqual(
     Array.from({ length: 100 }, () => 'token.read'),
   )
