@@ -8,7 +8,7 @@
 import type { Deps } from '../deps.ts'
 import { privateKeyOf } from '../crypto/ed25519.ts'
 import type { Send } from '../egress/send.ts'
-import { ApiError } from '../lib/errors.ts'
+import { ApiError, attempt } from '../lib/errors.ts'
 import { deliveriesMax, webhookRowsStep } from '../limits/work-limits.ts'
 import { startCourier, type Courier } from './courier.ts'
 import type { CourierParts } from './courier-round.ts'
@@ -26,15 +26,25 @@ export interface Deliverer {
   readonly figures: () => DeliveryFigures
 }
 
-/** Reads all webhooks, newest first. */
-export async function* storedWebhooks({ store, keys }: Pick<Deps, 'store' | 'keys'>) {
+/**
+ * Reads all webhooks, newest first.
+ * @param onDamaged called with the ordinal of one that does not open: the others are served
+ */
+export async function* storedWebhooks(
+  { store, keys }: Pick<Deps, 'store' | 'keys'>,
+  onDamaged: (ordinal: number) => void = () => {},
+) {
   for (let before: number | undefined; ;) {
     const window = { offset: 0, limit: webhookRowsStep, nowMs: 0, uncounted: true } as const
     const { rows } = await store.page(
       { term: anyWebhookTerm(keys) },
       before === undefined ? window : { ...window, before },
     )
-    for (const row of rows) yield unsealWebhook(keys, row)
+    for (const row of rows) {
+      const stored = attempt(() => unsealWebhook(keys, row))
+      if (stored === undefined) onDamaged(row.ordinal)
+      else yield stored
+    }
     before = rows.at(-1)?.ordinal
     if (before === undefined || rows.length < webhookRowsStep) return
   }
@@ -89,7 +99,8 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     const found = new Map<string, Known>()
     const ending = new Map(couriers)
     let failed = 0
-    for await (const stored of storedWebhooks(deps)) {
+    const onDamaged = (row: number): void => deps.log('webhook_damaged', { row })
+    for await (const stored of storedWebhooks(deps, onDamaged)) {
       const { id, status, disabledBy } = stored.record
       if (status === 'disabled' && disabledBy !== undefined) failed += 1
       const known = couriers.get(id)

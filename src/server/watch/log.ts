@@ -47,6 +47,7 @@ const errors = new Set([
   'request_failed',
   'reseal_failed',
   'store_failed',
+  'webhook_damaged',
   'worker_missing',
 ])
 

@@ -1,12 +1,16 @@
 /**
- * The state of deliveries, which is not sealed, as anyone who writes to the store could change it.
+ * Webhooks and the state of their deliveries as anyone who writes to the store could change them.
  * @module
  */
 import { expect, test } from 'bun:test'
 import { deliveriesKey } from '../../src/audit/derived-keys.ts'
+import { makeDeliverer } from '../../src/webhooks/deliver.ts'
 import { encodeState } from '../../src/webhooks/delivery-state.ts'
+import { webhookUnique } from '../../src/webhooks/webhook-record.ts'
+import { makeTestSend } from '../support/receivers.ts'
 import { addTenant } from '../support/tenants.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { until } from '../support/until.ts'
+import { idsOf, startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { openHookVault } from '../support/webhooks.ts'
 
 const all = ['token.created', 'application.created', 'webhook.test']
@@ -25,7 +29,7 @@ async function forgeState({ deps }: Awaited<ReturnType<typeof openHookVault>>, i
 }
 
 // proves S43
-test('that names entries of others, or older ones, has nothing of them sent or shown', async () => {
+test('a state that names entries of others, or older ones, has nothing of them sent or shown', async () => {
   using receiver = await startWebhookReceiver()
   const vault = await openHookVault(440)
   const other = await addTenant(vault)
@@ -60,4 +64,36 @@ test('that names entries of others, or older ones, has nothing of them sent or s
   await vault.restart()
   await vault.tick()
   expect(receiver.messages.map(({ body: { data } }) => data['token']?.id)).toEqual(['own', 'own'])
+})
+
+// proves S10
+test('a webhook whose row is damaged gets nothing, and is said; all others are served', async () => {
+  using receiver = await startWebhookReceiver()
+  const vault = await openHookVault(441)
+  const { deps } = vault
+  await vault.hook(receiver.url, ['token.created'])
+  const { id } = await vault.hook(receiver.url, ['token.created'])
+  const damaged = await deps.store.find(webhookUnique(deps.keys, vault.tenantId, id))
+  const page: typeof deps.store.page = async (query, window) => {
+    const found = await deps.store.page(query, window)
+    const rows = found.rows.map(row =>
+      row.ordinal === damaged?.ordinal
+        ? { ...row, parts: row.parts.map(part => part.map(byte => byte ^ 1)) }
+        : row,
+    )
+    return { ...found, rows }
+  }
+  const logged: unknown[] = []
+  const log: typeof deps.log = (event, facts) => void logged.push([event, facts])
+  const store = { ...deps.store, page }
+  const deliverer = makeDeliverer({ ...deps, store, log }, makeTestSend(), () => true)
+  await vault.makeTokens('t-1')
+  await deps.audit.flush()
+  await until(async () => {
+    await deliverer.tick()
+    return receiver.messages.length > 0
+  })
+  await deliverer.end()
+  expect(idsOf(receiver)).toEqual(['t-1'])
+  expect(logged).toEqual([['webhook_damaged', { row: damaged?.ordinal }]])
 })
