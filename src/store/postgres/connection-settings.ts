@@ -26,24 +26,34 @@ const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> =
   tcp_user_timeout: String(abandonedMs),
 })
 
+/** Times after which the database ends a statement, by what keeps it. */
+export interface StatementBounds {
+  /** Absent for connections that write: a wait for standbys would end too, as if these answered. */
+  readonly statementMs?: number
+  /**
+   * Only of the wait for a lock. The database does not notice that a client has gone that waits for
+   * one: while somebody holds a table, each abandoned try would keep a connection.
+   */
+  readonly lockMs?: number
+}
+
 /**
  * Others who use the database may make a function or operator, in a schema such as `public`, that
  * fits the types of a call better than the database's own: our statements would run it as our user.
  * So none of theirs is looked for. Source: PostgreSQL, "Functions" in "Type Conversion";
  * CVE-2018-1058.
  * @param abandonedMs time after which the database ends an idle transaction
- * @param statementMs time after which it ends a statement; absent for connections that write, or
- *   it would end their wait for standbys as well, as if these had answered
  */
 export const connectionSettings = (
   abandonedMs: number,
-  statementMs?: number,
+  { statementMs, lockMs }: StatementBounds = {},
 ): Readonly<Record<string, string>> => ({
   ...sharedSettings(abandonedMs),
   search_path: 'pg_catalog',
   // Statements fail where policies would hide rows from the vault, and pass none over in silence.
   row_security: 'off',
   ...(statementMs === undefined ? {} : { statement_timeout: String(statementMs) }),
+  ...(lockMs === undefined ? {} : { lock_timeout: String(lockMs) }),
 })
 
 const linesOf = (settings: Readonly<Record<string, string>>): readonly string[] =>

@@ -49,10 +49,11 @@ function openPools(
 ) {
   const openReads = (connections: number): Pool =>
     openPool(address, connections, { ...bounds, statementMs: bounds.readMs })
+  const writes = openPool(address, writeConnections, { ...bounds, lockMs: bounds.abandonedMs })
   const pools = {
     lookup: openReads(lookupConnections),
     page: openReads(pageConnections),
-    write: makeWritePool(openPool(address, writeConnections, bounds), elapsedMs, bounds.connectMs),
+    write: makeWritePool(writes, elapsedMs, bounds.connectMs),
   }
   const retryBounds = { elapsedMs, msMax: bounds.readMs }
   return {

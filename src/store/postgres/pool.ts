@@ -11,7 +11,7 @@ import { databaseIdleMs } from '../core/limits.ts'
 import type { DatabaseAddress } from './address.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import { makePoolCounts, type PoolCounts, type PoolFigures } from './counters.ts'
-import { connectionSettings } from './connection-settings.ts'
+import { connectionSettings, type StatementBounds } from './connection-settings.ts'
 import { DatabaseError, databaseErrorOf } from './database-error.ts'
 
 /** Parameter of a statement; arrays are sent as text (`{1,2}`). */
@@ -44,14 +44,9 @@ export interface Pool {
 
 type PoolBounds = Pick<DatabaseTimeouts, 'connectMs' | 'abandonedMs'>
 
-/** Bounds of connections that only read, or write what nobody waits for. */
-interface ReadBounds extends PoolBounds {
-  /** Time after which the database ends a statement. */
-  readonly statementMs?: number
-}
+type PoolOptions = PoolBounds & StatementBounds
 
-function openClient(address: DatabaseAddress, connections: number, bounds: ReadBounds): SQL {
-  const { abandonedMs, statementMs } = bounds
+function openClient(address: DatabaseAddress, connections: number, bounds: PoolOptions): SQL {
   const { hostname, port, path, database, username, password, tls, prepare } = address
   return new SQL({
     adapter: 'postgres',
@@ -66,7 +61,7 @@ function openClient(address: DatabaseAddress, connections: number, bounds: ReadB
     max: connections,
     prepare,
     // A transaction pooler refuses settings; there, the role has them.
-    ...(prepare ? { connection: connectionSettings(abandonedMs, statementMs) } : {}),
+    ...(prepare ? { connection: connectionSettings(bounds.abandonedMs, bounds) } : {}),
     connectionTimeout: bounds.connectMs / 1_000,
     idleTimeout: databaseIdleMs / 1_000,
   })
@@ -187,7 +182,7 @@ async function workOn<T>(
 export function openPool(
   address: DatabaseAddress,
   connections: number,
-  bounds: ReadBounds = defaultTimeouts,
+  bounds: PoolOptions = defaultTimeouts,
 ): Pool {
   const open = (): PooledConnections => ({ sql: openClient(address, connections, bounds), held: 0 })
   const counts = makePoolCounts(connections)
