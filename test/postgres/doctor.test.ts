@@ -38,6 +38,7 @@ const well: DatabaseFacts = {
     jit: 'off',
     standard_conforming_strings: 'on',
     bytea_output: 'hex',
+    array_nulls: 'on',
     idle_in_transaction_session_timeout: '15000',
     search_path: 'pg_catalog',
     row_security: 'off',

@@ -21,6 +21,7 @@ const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> =
   // A database of long ago, or a role in it, may keep the older forms, which nothing here reads.
   standard_conforming_strings: 'on',
   bytea_output: 'hex',
+  array_nulls: 'on',
   // A vault's machine may vanish or be cut off during a transaction that holds locks.
   idle_in_transaction_session_timeout: String(abandonedMs),
   tcp_user_timeout: String(abandonedMs),

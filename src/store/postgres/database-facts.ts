@@ -38,6 +38,7 @@ const settingNames = [
   'jit',
   'standard_conforming_strings',
   'bytea_output',
+  'array_nulls',
   'row_security',
   'idle_in_transaction_session_timeout',
   'search_path',

@@ -43,10 +43,18 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
 
   test('its sessions have the settings that a role was given', async () => {
     const server = await sharedPostgres()
-    for (const older of ['standard_conforming_strings = off', 'bytea_output = escape']) {
+    const olderForms = [
+      'standard_conforming_strings = off',
+      'bytea_output = escape',
+      'array_nulls = off',
+    ]
+    for (const older of olderForms) {
       await server.sql.unsafe(`ALTER ROLE CURRENT_USER SET ${older}`)
     }
-    await openAt(temporaryFolder())
+    const store = await openAt(temporaryFolder())
+    // A row without a deadline.
+    await inserted(store, { uniques: [1] })
+    await store.close()
     const fresh = await startPgbouncer(server)
     const pool = openPool(fresh.through(server.address('public')), 1)
     for (const [name, value] of [
@@ -55,6 +63,7 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
       ['enable_mergejoin', 'off'],
       ['standard_conforming_strings', 'on'],
       ['bytea_output', 'hex'],
+      ['array_nulls', 'on'],
       ['idle_in_transaction_session_timeout', '15s'],
     ]) {
       const [row = []] = await pool.query(`SHOW ${name}`)
