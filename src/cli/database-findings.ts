@@ -24,6 +24,7 @@ import {
 } from '../store/core/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import {
+  areTablesForeign,
   readDatabaseFacts,
   markAheadMs,
   type DatabaseFacts,
@@ -125,6 +126,10 @@ function told(error: unknown): DoctorFinding {
   throw error
 }
 
+const foreign =
+  'has the tables from a role that is neither this user, nor its owner, nor a superuser, and whose ' +
+  'triggers run as this user: see that it is an administrator'
+
 const databaseRemedy = 'see "Clocks" in docs/many-machines.md'
 
 async function examineAt(address: DatabaseAddress): Promise<DoctorFinding[]> {
@@ -136,8 +141,10 @@ async function examineAt(address: DatabaseAddress): Promise<DoctorFinding[]> {
       const tables = tablesIn(address.schema)
       await assertFormat(pool, tables)
       await hasLaterTables(pool, tables)
+      const owned = (await areTablesForeign(pool, tables)) ? [warning(about, foreign)] : []
       const aheadMs = await markAheadMs(pool, tables)
-      return [...findings, ...findInMark(aheadMs, 'that of the database', databaseRemedy)]
+      const marked = findInMark(aheadMs, 'that of the database', databaseRemedy)
+      return [...findings, ...owned, ...marked]
     } catch (error) {
       return [tellFault(error), ...findings]
     }

@@ -102,4 +102,24 @@ describe.skipIf(!isPostgresThere)('another application of the database', () => {
     const { stdout: setup } = await runCoffer(['db', 'setup', '--print-sql', '--role', 'vault'])
     expect(setup).toContain('ALTER ROLE vault SET search_path = pg_catalog;')
   })
+
+  // proves E30.3
+  test.each([
+    ['that made the tables before the vault is named by doctor', 'taken', () => other, true],
+    ['is not named where an administrator made them', 'given', () => server.sql, false],
+  ])('%s', async (_, schema, maker, isNamed) => {
+    await server.sql.unsafe('GRANT CREATE ON DATABASE postgres TO other')
+    const words = ['db', 'setup', '--print-sql', '--role', 'vault', '--schema', schema]
+    const { stdout: setup } = await runCoffer(words)
+    for (const text of setup.split(/;\n(?!\s*(?:RAISE|EXCEPTION|END))/)) {
+      if (/^(?:CREATE|INSERT|ALTER TABLE|GRANT)/.test(text)) await maker().unsafe(text)
+    }
+    const data = join(temporaryFolder(), 'v')
+    const store = server.url(schema).replace('postgres@', 'vault@')
+    expect(await runCoffer(['init', '--data', data, '--store', store])).toMatchObject({
+      exitCode: 0,
+    })
+    const { stdout } = await runCoffer(['doctor', '--data', data])
+    expect(stdout.includes('see that it is an administrator')).toBe(isNamed)
+  })
 })

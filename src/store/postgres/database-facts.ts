@@ -94,3 +94,24 @@ export async function markAheadMs(pool: Pool, { state }: Tables): Promise<number
   const [row] = await pool.query(`SELECT ${text} FROM ${state}`)
   return Number(row?.[0] ?? 0)
 }
+
+/** Owners of the schema and its tables that this user need not trust. */
+const ownersText = `SELECT FROM pg_roles r, pg_database d
+WHERE d.datname = current_database() AND NOT r.rolsuper AND r.oid <> d.datdba
+AND r.rolname <> 'pg_database_owner' AND NOT pg_has_role(current_user, r.oid, 'USAGE')
+AND r.oid IN (
+  SELECT nspowner FROM pg_namespace WHERE nspname = $1
+  UNION SELECT c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND n.nspname || '.' || c.relname = ANY ($2::text[])
+) LIMIT 1`
+
+/**
+ * True if tables belong to a role that is neither this user's, nor the owner of the database, nor a
+ * superuser: anyone who may make a schema can make these before the vault is there.
+ * @throws DatabaseError
+ */
+export async function areTablesForeign(pool: Pool, tables: Tables): Promise<boolean> {
+  const { schema, ...own } = tables
+  const found = await pool.query(ownersText, [schema, `{${Object.values(own).join(',')}}`])
+  return found.length > 0
+}
