@@ -3,7 +3,7 @@
  * @module
  */
 import type { Command } from 'commander'
-import { existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { ownBytes, utf8Text } from '../lib/bytes.ts'
@@ -16,7 +16,7 @@ import { CommandFailure, systemCodeOf, usage } from '../server/process/failure.t
 import { writeMasterKey } from '../server/keys/master-key.ts'
 import { isAnythingAt, removeFile, statsAt } from '../server/folder/regular-files.ts'
 import { askSecret, readSecretLine } from '../server/keys/secret-input.ts'
-import { randomBytes, sayJson, sayNow } from '../server/process/system.ts'
+import { randomBytes, sayJson, sayNow, writeOut } from '../server/process/system.ts'
 import { collectShares } from '../server/keys/unsealer.ts'
 import { operate } from './operate.ts'
 import { takesVault } from './vault-options.ts'
@@ -57,8 +57,8 @@ const newLine = Buffer.from('\n')
 function printShares(texts: readonly Uint8Array[], { json }: SplitOptions): void {
   if (json === true) return sayJson({ shares: texts.map(utf8Text) })
   for (const text of texts) {
-    writeSync(1, text)
-    writeSync(1, newLine)
+    writeOut(text)
+    writeOut(newLine)
   }
 }
 

@@ -5,13 +5,13 @@
  * incoming one is first written to a file, as only the length of the file shows where it ends.
  * @module
  */
-import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { ownerOnlyFile, writeWhole } from '../../lib/files.ts'
-import { lockPollMs, backupChunkBytes } from '../../limits/operation-limits.ts'
+import { backupChunkBytes } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
-import { sleep } from '../process/system.ts'
+import { writeOut } from '../process/system.ts'
 import type { BackupPlace } from './backup-place.ts'
 
 /** Stands in place of a file name. */
@@ -33,18 +33,6 @@ function copy(from: number, write: (bytes: Uint8Array) => void): void {
   const piece = Buffer.alloc(backupChunkBytes)
   for (let count = readPiece(from, piece); count > 0; count = readPiece(from, piece)) {
     write(piece.subarray(0, count))
-  }
-}
-
-/** The parent of this process may have set its pipe to non-blocking. */
-function writeOut(bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += writeSync(output, bytes, at)
-    } catch (error) {
-      if (systemCodeOf(error) !== 'EAGAIN') throw error
-      sleep(lockPollMs)
-    }
   }
 }
 

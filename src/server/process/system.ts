@@ -6,7 +6,8 @@
 import { randomBytes as osRandomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import type { Log } from '../../deps.ts'
-import { haltMs } from '../../limits/operation-limits.ts'
+import { utf8 } from '../../lib/bytes.ts'
+import { haltMs, lockPollMs } from '../../limits/operation-limits.ts'
 import { defaultLogSettings, type LogSettings } from '../../settings/serving-settings.ts'
 import { systemCodeOf } from './failure.ts'
 import { isJournal } from '../watch/journal.ts'
@@ -66,9 +67,25 @@ export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** Like `say`, but synchronous. @throws if stdout is closed or full */
+/**
+ * Writes all of it to stdout, however slowly that is read. It may not block by itself: the parent
+ * of this process may have set it so, or the runtime where it is one pipe with stderr.
+ * @throws the system's own error
+ */
+export function writeOut(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(1, bytes, at)
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') throw error
+      sleep(lockPollMs)
+    }
+  }
+}
+
+/** Like `say`, but synchronous. @throws if stdout is closed or has no room */
 export const sayNow = (...lines: readonly string[]): void => {
-  writeSync(1, textOf(lines))
+  writeOut(utf8(textOf(lines)))
 }
 
 /** Prints one line of JSON. */
