@@ -72,22 +72,37 @@ function Shown({ id }: { readonly id: string }) {
             ) : (
               <Rows path={path} keys={keys} again={again} />
             )}
-            <div class="below">
-              <Allowed by={['key:rotate']} does="make or revoke one">
-                <Action<ApplicationKey>
-                  label="Make one more key"
-                  question={{ method: 'POST', path, body: {} }}
-                  onDone={({ key }) => {
-                    made.value = key
-                    again()
-                  }}
-                />
-              </Allowed>
-            </div>
+            {/* One at a time: the next would take the place of a key that is told once. */}
+            {made.value === undefined && (
+              <div class="below">
+                <Allowed by={['key:rotate']} does="make or revoke one">
+                  <Action<ApplicationKey>
+                    label="Make one more key"
+                    question={{ method: 'POST', path, body: {} }}
+                    onDone={({ key }) => {
+                      made.value = key
+                      again()
+                    }}
+                  />
+                </Allowed>
+              </div>
+            )}
           </>
         )}
       </Answer>
-      {made.value !== undefined && <SecretOnce secret={made.value} />}
+      {made.value !== undefined && (
+        <SecretOnce secret={made.value}>
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              made.value = undefined
+            }}
+          >
+            I have copied it
+          </button>
+        </SecretOnce>
+      )}
     </>
   )
 }

@@ -55,23 +55,28 @@ const Rows = ({ of }: { readonly of: readonly Application[] }) => (
   </Table>
 )
 
-const Pages = ({ last }: { readonly last: number }) => (
-  <nav class="steps" aria-label="Pages">
-    <button type="button" disabled={pageNumber.value <= 1} onClick={() => (pageNumber.value -= 1)}>
-      Newer
-    </button>
-    <span>
-      Page {pageNumber.value} of {Math.max(last, 1)}
-    </span>
-    <button
-      type="button"
-      disabled={pageNumber.value >= last}
-      onClick={() => (pageNumber.value += 1)}
-    >
-      Older
-    </button>
-  </nav>
-)
+const Pages = ({ last }: { readonly last: number }) =>
+  last <= 1 && pageNumber.value === 1 ? null : (
+    <nav class="steps" aria-label="Pages">
+      <button
+        type="button"
+        disabled={pageNumber.value <= 1}
+        onClick={() => (pageNumber.value -= 1)}
+      >
+        Newer
+      </button>
+      <span>
+        Page {pageNumber.value} of {Math.max(last, 1)}
+      </span>
+      <button
+        type="button"
+        disabled={pageNumber.value >= last}
+        onClick={() => (pageNumber.value += 1)}
+      >
+        Older
+      </button>
+    </nav>
+  )
 
 export function ApplicationsScreen() {
   const path = withQueryOf('/applications', { page: pageNumber.value, size: rowsMax })

@@ -5,11 +5,13 @@
 import type { AccessStep, OwnAccess } from '../../client/interface.ts'
 import { Text } from './value.tsx'
 
+/** True for a permission outside of the rules, which has no container. */
+const isPlain = ({ container }: AccessStep): boolean => container === undefined
+
 function outcomeOf(step: AccessStep): string {
   const { decides, holds_permission: holds, covers } = step
   if (decides) return 'decides'
-  // A plain permission, which has no container.
-  if (!holds && step.container === undefined) return 'is not held'
+  if (!holds && isPlain(step)) return 'is not held'
   if (!holds) return 'lacks the permission'
   return covers ? 'comes later' : 'does not cover it'
 }
@@ -17,6 +19,7 @@ function outcomeOf(step: AccessStep): string {
 const Step = ({ step }: { readonly step: AccessStep }) => (
   <li class={step.decides ? 'decides' : ''}>
     <strong>{step.rule}</strong>
+    {isPlain(step) && ' as a plain permission'}
     {step.container !== undefined && (
       <>
         {' '}
@@ -41,11 +44,11 @@ export const Decided = ({ access }: { readonly access: OwnAccess }) => (
     </p>
     <details>
       <summary>{access.steps.length} steps</summary>
-      <ol>
+      <ul>
         {access.steps.map((step, index) => (
           <Step key={index} step={step} />
         ))}
-      </ol>
+      </ul>
     </details>
   </section>
 )

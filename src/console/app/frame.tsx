@@ -82,7 +82,7 @@ export function Frame() {
         <span class="who">
           <Text of={owner.value?.name ?? ''} />
         </span>
-        <button type="button" id="lock" onClick={() => lock('Locked.')}>
+        <button type="button" id="lock" onClick={() => lock({ text: 'Locked.', isFault: false })}>
           Lock
         </button>
       </header>

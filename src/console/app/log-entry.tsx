@@ -1,29 +1,30 @@
 /**
- * Operation and result of an entry of the audit log, for the screens that list entries.
+ * The cells that each list of entries of the audit log begins with.
  * @module
  */
 import type { LogEntry } from '../../client/interface.ts'
+import { Instant } from './instant.tsx'
 import { StatedReason, Text } from './value.tsx'
 
-interface EntryProps {
-  readonly entry: LogEntry
-}
+export const entryColumns = ['When', 'Operation', 'Result'] as const
 
-export const LoggedOperation = ({ entry }: EntryProps) => (
+export const EntryCells = ({ entry }: { readonly entry: LogEntry }) => (
   <>
-    <Text of={entry.operation} />
-    {entry.count !== undefined && ` × ${entry.count}`}
-    {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
-  </>
-)
-
-export const LoggedResult = ({ entry }: EntryProps) => (
-  <>
-    <span class={`badge ${entry.result < 400 ? 'good' : 'bad'}`}>
-      {entry.result} {entry.reason}
-    </span>
-    {entry.transform !== undefined && (
-      <span class={`badge ${entry.transform}`}>{entry.transform}</span>
-    )}
+    <td data-label="When">
+      <Instant of={String(entry.created_at)} />
+    </td>
+    <th scope="row" class="whole" data-label="Operation">
+      <Text of={entry.operation} />
+      {entry.count !== undefined && ` × ${entry.count}`}
+      {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
+    </th>
+    <td data-label="Result">
+      <span class={`badge ${entry.result < 400 ? 'good' : 'bad'}`}>
+        {entry.result} {entry.reason}
+      </span>
+      {entry.transform !== undefined && (
+        <span class={`badge ${entry.transform}`}>{entry.transform}</span>
+      )}
+    </td>
   </>
 )

@@ -64,21 +64,33 @@ interface ProofProps {
   readonly state: Signal<ProofState>
 }
 
+const labels = {
+  nothing: 'Verify',
+  loading: 'Verifying…',
+  refused: 'Close',
+  verified: 'Close',
+} as const satisfies Record<ProofState['state'], string>
+
+/** Its next press takes away what it has shown. */
 export function VerifyButton({ sequence, state }: ProofProps) {
-  const verify = async (): Promise<void> => {
-    if (state.value.state === 'loading') return
-    state.value = { state: 'loading' }
-    state.value = await prove(sequence)
+  const press = async (): Promise<void> => {
+    const before = state.value.state
+    if (before === 'loading') return
+    state.value = { state: before === 'nothing' ? 'loading' : 'nothing' }
+    if (before === 'nothing') state.value = await prove(sequence)
   }
+  const label = labels[state.value.state]
   return (
     <button
       type="button"
-      class="small"
-      aria-label={`Verify entry ${sequence}`}
+      class="small verify"
+      aria-label={
+        label === 'Close' ? `Close the proof of entry ${sequence}` : `${label} entry ${sequence}`
+      }
       aria-disabled={state.value.state === 'loading'}
-      onClick={() => void verify()}
+      onClick={() => void press()}
     >
-      {state.value.state === 'loading' ? 'Verifying…' : 'Verify'}
+      {label}
     </button>
   )
 }

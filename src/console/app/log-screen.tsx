@@ -3,83 +3,14 @@
  * @module
  */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { LogEntry, LogList } from '../../client/interface.ts'
-import { ApplicationName } from './application-name.tsx'
-import { useAnswer } from './asked.ts'
-import { followMs, rowsMax } from './limits.ts'
-import { Instant } from './instant.tsx'
-import { LoggedOperation, LoggedResult } from './log-entry.tsx'
+import type { LogEntry } from '../../client/interface.ts'
+import { useFollowed } from './followed.ts'
+import { rowsMax } from './limits.ts'
 import { filterLog, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
-import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
+import { LogRows } from './log-rows.tsx'
 import { Answer, Empty } from './notices.tsx'
-import { every } from './platform.ts'
 import { Steps } from './steps.tsx'
-import { Table } from './table.tsx'
 import { withQueryOf } from './vault.ts'
-
-interface FilteringProps {
-  readonly by: 'entity_id' | 'actor_id'
-  readonly id: string
-}
-
-const Filtering = ({ by, id }: FilteringProps) => (
-  <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
-    <ApplicationName id={id} />
-  </button>
-)
-
-const About = ({ entry }: { readonly entry: LogEntry }) => {
-  const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])
-  const [first] = ids
-  return (
-    <>
-      {entry.entity_type} {first !== undefined && <Filtering by="entity_id" id={first} />}
-      {ids.length > 1 && ` and ${(ids.length - 1).toLocaleString('en')} more`}
-    </>
-  )
-}
-
-const columns = ['When', 'Operation', 'Result', 'About', 'By', 'Proof']
-
-function Row({ entry }: { readonly entry: LogEntry }) {
-  const proof = useSignal<ProofState>({ state: 'nothing' })
-  return (
-    <>
-      <tr>
-        <td data-label="When">
-          <Instant of={String(entry.created_at)} />
-        </td>
-        <th scope="row" class="whole" data-label="Operation">
-          <LoggedOperation entry={entry} />
-        </th>
-        <td data-label="Result">
-          <LoggedResult entry={entry} />
-        </td>
-        <td data-label="About">
-          <About entry={entry} />
-        </td>
-        <td data-label="By">
-          {entry.actor_type}{' '}
-          {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
-          {entry.rule !== undefined && <div class="hint">{entry.rule}</div>}
-        </td>
-        <td data-label="Proof">
-          <VerifyButton sequence={entry.sequence} state={proof} />
-        </td>
-      </tr>
-      <ProofRow state={proof} columns={columns.length} />
-    </>
-  )
-}
-
-const Rows = ({ entries }: { readonly entries: readonly LogEntry[] }) => (
-  <Table caption="Entries of the audit log" columns={columns}>
-    {entries.map(entry => (
-      <Row key={entry.id} entry={entry} />
-    ))}
-  </Table>
-)
 
 interface ChoiceProps {
   readonly id: string
@@ -104,16 +35,34 @@ const Choice = ({ id, label, value, set }: ChoiceProps) => (
 const watching = ['listLogs', 'getStatus', 'getStatusHistory']
 const isReading = ({ operation }: LogEntry): boolean => watching.includes(operation)
 
+interface ArrivedProps {
+  /** Number of entries that wait, and whether they are the first of more. */
+  readonly count: number
+  readonly isMore: boolean
+  readonly show: () => void
+}
+
+/** It lies over the head of the list, so that it moves no row. */
+const Arrived = ({ count, isMore, show }: ArrivedProps) => (
+  <div class="arrived" role="status">
+    {count > 0 && (
+      <button type="button" class="small" onClick={show}>
+        {count}
+        {isMore && ' or more'} new {count === 1 ? 'entry' : 'entries'}
+      </button>
+    )}
+  </div>
+)
+
 export function LogScreen() {
   const isFollowed = useSignal(false)
   const hidesReading = useSignal(true)
   const starts = logStarts.value
   const query = { ...logFilters.value, size: rowsMax, start: starts.at(-1) ?? '' }
-  const { asked, again } = useAnswer<LogList>({ path: withQueryOf('/logs', query) })
-  useEffect(
-    () => (isFollowed.value ? every(followMs, again) : undefined),
-    [isFollowed.value, again],
-  )
+  const path = withQueryOf('/logs', query)
+  const { asked, again, rows, ahead, show } = useFollowed(path, isFollowed.value)
+  const seen = (entries: readonly LogEntry[]) =>
+    hidesReading.value ? entries.filter(entry => !isReading(entry)) : entries
   return (
     <>
       <h1 tabIndex={-1}>Log</h1>
@@ -139,7 +88,7 @@ export function LogScreen() {
       </p>
       <Answer asked={asked.value} what="the log" again={again}>
         {({ data, pagination }) => {
-          const shown = hidesReading.value ? data.filter(entry => !isReading(entry)) : data
+          const shown = seen(data)
           return (
             <>
               {shown.length === 0 ? (
@@ -150,7 +99,14 @@ export function LogScreen() {
                   </p>
                 </Empty>
               ) : (
-                <Rows entries={shown} />
+                <div ref={rows} class="followed">
+                  <Arrived
+                    count={seen(ahead).length}
+                    isMore={ahead.length === rowsMax}
+                    show={show}
+                  />
+                  <LogRows entries={shown} />
+                </div>
               )}
               <Steps starts={logStarts} next={'next' in pagination ? pagination.next : undefined} />
             </>

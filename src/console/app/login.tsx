@@ -39,14 +39,16 @@ async function enter(key: string): Promise<string | undefined> {
     return undefined
   }
   // The door is drawn anew, and shows this.
-  lock(refusal.text)
+  lock({ text: refusal.text, isFault: true })
   return undefined
 }
 
 export function Login() {
   const field = useRef<HTMLInputElement>(null)
   const isBusy = useSignal(false)
-  const fault = useSignal<string | undefined>(lockReason.value)
+  const { text: told, isFault = false } = lockReason.value ?? {}
+  const fault = useSignal<string | undefined>(isFault ? told : undefined)
+  const note = useSignal<string | undefined>(isFault ? undefined : told)
   useEffect(() => field.current?.focus(), [])
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -54,6 +56,7 @@ export function Login() {
     if (isBusy.value) return
     isBusy.value = true
     fault.value = undefined
+    note.value = undefined
     const found = await enter(typed)
     if (field.current !== null) field.current.value = ''
     fault.value = found
@@ -64,6 +67,7 @@ export function Login() {
     <main class="door">
       <form onSubmit={event => void submit(event)} autocomplete="off">
         <h1>Coffer</h1>
+        <p role="status">{note.value}</p>
         <label for="key">API key</label>
         <input
           ref={field}

@@ -30,8 +30,8 @@ function drawAnew(): void {
   render(<Console />, root)
 }
 
-const lockIfOpen = (reason: string): void => {
-  if (keyInUse() !== undefined) lock(reason)
+const lockIfOpen = (text: string): void => {
+  if (keyInUse() !== undefined) lock({ text, isFault: false })
 }
 
 root?.replaceChildren()

@@ -31,7 +31,7 @@ const perSecond =
 
 /** Plots of levels: title, member, name of its line, and how it is printed. */
 const levels = [
-  ['Rows that wait for the index', 'unfolded_rows', 'found all the same', printCount],
+  ['Rows that wait for the index', 'unfolded_rows', 'waiting, found already', printCount],
   ['Expired rows still there', 'sweep_lag_seconds', 'oldest', printSpan],
   ['Audit log not signed yet', 'unsigned_entries', 'entries', printCount],
   ['Audit log', 'log_bytes', 'takes', printBytes],

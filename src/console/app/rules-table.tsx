@@ -9,7 +9,7 @@ import { Text } from './value.tsx'
 
 const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) => (
   <tr>
-    <th scope="row" data-label="Rule">
+    <th scope="row" class="whole" data-label="Rule">
       rule {place}
     </th>
     <td data-label="Priority">{rule.priority}</td>

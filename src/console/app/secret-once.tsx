@@ -3,6 +3,7 @@
  * @module
  */
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { Id } from './value.tsx'
 
@@ -11,16 +12,24 @@ interface SecretOnceProps {
   readonly children?: ComponentChildren
 }
 
-export const SecretOnce = ({ secret, children }: SecretOnceProps) => (
-  <div class="notice done" role="status">
-    <p class="title">The new key, shown this once</p>
-    <p>
-      <span class="secret">
-        <Id of={secret} />
-      </span>{' '}
-      <CopyButton text={secret} what="the new key" />
-    </p>
-    <p>Copy it to where it is used. It is gone from here when you leave this screen.</p>
-    {children}
-  </div>
-)
+/** It comes into view, with the focus: it may stand below the end of the window. */
+export function SecretOnce({ secret, children }: SecretOnceProps) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    box.current?.focus({ preventScroll: true })
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
+  return (
+    <div ref={box} class="notice done" role="status" tabIndex={-1}>
+      <p class="title">The new key, shown this once</p>
+      <p>
+        <span class="secret">
+          <Id of={secret} />
+        </span>{' '}
+        <CopyButton text={secret} what="the new key" />
+      </p>
+      <p>Copy it to where it is used. It is gone from here when you leave this screen.</p>
+      {children}
+    </div>
+  )
+}

@@ -20,8 +20,14 @@ const forgetters = new Set<() => void>()
 
 /** Application that the key is of, while the console is open. */
 export const owner = signal<Owner | undefined>(undefined)
+export interface LockReason {
+  readonly text: string
+  /** True if something was wrong; locking itself is not. */
+  readonly isFault: boolean
+}
+
 /** Reason of the last lock, for the person. */
-export const lockReason = signal<string | undefined>(undefined)
+export const lockReason = signal<LockReason | undefined>(undefined)
 
 export const keyInUse = (): string | undefined => key
 
@@ -56,7 +62,7 @@ export function open(found: Owner): void {
 }
 
 /** Forgets the key and all that it has shown. */
-export function lock(reason?: string): void {
+export function lock(reason?: LockReason): void {
   key = undefined
   logKey = undefined
   underWay.abort()

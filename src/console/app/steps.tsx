@@ -10,26 +10,28 @@ interface StepsProps {
   readonly next: string | undefined
 }
 
-export const Steps = ({ starts, next }: StepsProps) => (
-  <nav class="steps" aria-label="Pages">
-    <button
-      type="button"
-      disabled={starts.value.length === 1}
-      onClick={() => {
-        starts.value = starts.value.slice(0, -1)
-      }}
-    >
-      Newer
-    </button>
-    <span>Page {starts.value.length}</span>
-    <button
-      type="button"
-      disabled={next === undefined}
-      onClick={() => {
-        starts.value = [...starts.value, next ?? '']
-      }}
-    >
-      Older
-    </button>
-  </nav>
-)
+/** Nothing, where one stretch is all there is. */
+export const Steps = ({ starts, next }: StepsProps) =>
+  starts.value.length === 1 && next === undefined ? null : (
+    <nav class="steps" aria-label="Pages">
+      <button
+        type="button"
+        disabled={starts.value.length === 1}
+        onClick={() => {
+          starts.value = starts.value.slice(0, -1)
+        }}
+      >
+        Newer
+      </button>
+      <span>Page {starts.value.length}</span>
+      <button
+        type="button"
+        disabled={next === undefined}
+        onClick={() => {
+          starts.value = [...starts.value, next ?? '']
+        }}
+      >
+        Older
+      </button>
+    </nav>
+  )

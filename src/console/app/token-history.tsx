@@ -4,9 +4,8 @@
  */
 import type { LogEntry, LogList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
-import { Instant } from './instant.tsx'
 import { rowsMax } from './limits.ts'
-import { LoggedOperation, LoggedResult } from './log-entry.tsx'
+import { EntryCells, entryColumns } from './log-entry.tsx'
 import { LogKey } from './log-key.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { Table } from './table.tsx'
@@ -26,15 +25,7 @@ function faultOf({ status, missing, isOfLogKey }: Refusal): string | undefined {
 
 const Row = ({ entry }: { readonly entry: LogEntry }) => (
   <tr>
-    <td data-label="When">
-      <Instant of={String(entry.created_at)} />
-    </td>
-    <th scope="row" class="whole" data-label="Operation">
-      <LoggedOperation entry={entry} />
-    </th>
-    <td data-label="Result">
-      <LoggedResult entry={entry} />
-    </td>
+    <EntryCells entry={entry} />
     <td data-label="By">
       {entry.actor_type} {entry.actor_id !== undefined && <Id of={entry.actor_id} />}
     </td>
@@ -45,7 +36,7 @@ const Entries = ({ of }: { readonly of: readonly LogEntry[] }) =>
   of.length === 0 ? (
     <Empty title="No entry of the audit log is about it" />
   ) : (
-    <Table caption="Its entries of the audit log" columns={['When', 'Operation', 'Result', 'By']}>
+    <Table caption="Its entries of the audit log" columns={[...entryColumns, 'By']}>
       {of.map(entry => (
         <Row key={entry.id} entry={entry} />
       ))}

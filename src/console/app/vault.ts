@@ -106,7 +106,8 @@ function dropRefused(key: string, refusal: Refusal): Refusal {
   const isUnknown = refusal.status === 401
   // The key of a later sitting is not to blame.
   if (isUnknown && keyInUse() === key) {
-    lock('The vault does not take this key: it is wrong, expired or revoked.')
+    const text = 'The vault does not take this key: it is wrong, expired or revoked.'
+    lock({ text, isFault: true })
   } else if (logKeyInUse() === key && (isUnknown || refusal.missing !== undefined)) {
     holdLogKey(undefined)
     return { ...refusal, isOfLogKey: true }

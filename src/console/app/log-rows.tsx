@@ -1,0 +1,72 @@
+/**
+ * Entries of the audit log as rows, each with its proof.
+ * @module
+ */
+import { useSignal } from '@preact/signals'
+import type { LogEntry } from '../../client/interface.ts'
+import { ApplicationName } from './application-name.tsx'
+import { EntryCells, entryColumns } from './log-entry.tsx'
+import { filterLog, logFilters } from './log-filters.tsx'
+import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
+import { Table } from './table.tsx'
+
+interface FilteringProps {
+  readonly by: 'entity_id' | 'actor_id'
+  readonly id: string
+}
+
+/** A way to the entries of one thing; on them it is a name alone. */
+const Filtering = ({ by, id }: FilteringProps) =>
+  logFilters.value[by] === id ? (
+    <ApplicationName id={id} />
+  ) : (
+    <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
+      <ApplicationName id={id} />
+    </button>
+  )
+
+const About = ({ entry }: { readonly entry: LogEntry }) => {
+  const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])
+  const [first] = ids
+  return (
+    <>
+      {entry.entity_type} {first !== undefined && <Filtering by="entity_id" id={first} />}
+      {ids.length > 1 && ` and ${(ids.length - 1).toLocaleString('en')} more`}
+    </>
+  )
+}
+
+const columns = [...entryColumns, 'About', 'By', 'Proof']
+
+function Row({ entry }: { readonly entry: LogEntry }) {
+  const proof = useSignal<ProofState>({ state: 'nothing' })
+  return (
+    <>
+      <tr>
+        <EntryCells entry={entry} />
+        <td data-label="About">
+          <About entry={entry} />
+        </td>
+        <td data-label="By">
+          {entry.actor_type}{' '}
+          {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
+          {entry.rule !== undefined && (
+            <div class="hint">{entry.rule === 'several' ? 'several rules' : entry.rule}</div>
+          )}
+        </td>
+        <td data-label="Proof">
+          <VerifyButton sequence={entry.sequence} state={proof} />
+        </td>
+      </tr>
+      <ProofRow state={proof} columns={columns.length} />
+    </>
+  )
+}
+
+export const LogRows = ({ entries }: { readonly entries: readonly LogEntry[] }) => (
+  <Table caption="Entries of the audit log" columns={columns}>
+    {entries.map(entry => (
+      <Row key={entry.id} entry={entry} />
+    ))}
+  </Table>
+)
