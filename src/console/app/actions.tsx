@@ -18,12 +18,15 @@ interface ActionProps<T> {
   readonly effect?: string
   readonly disabled?: boolean
   readonly isLarge?: boolean
+  /** True for the button of a form, which Enter in a field presses. */
+  readonly isSubmit?: boolean
 }
 
 type ActionState = 'ready' | 'asked' | 'busy'
 
 export function Action<T>(props: ActionProps<T>) {
   const { label, name, question, onDone, confirm, effect, disabled = false, isLarge } = props
+  const { isSubmit = false } = props
   const state = useSignal<ActionState>('ready')
   const refusal = useSignal<Refusal | undefined>(undefined)
   const id = useId()
@@ -51,7 +54,7 @@ export function Action<T>(props: ActionProps<T>) {
     <>
       <span class="action">
         <button
-          type="button"
+          type={isSubmit ? 'submit' : 'button'}
           class={`${isAsked ? 'danger' : ''} ${isLarge === true ? '' : 'small'}`}
           aria-describedby={isAsked && effect !== undefined ? id : undefined}
           aria-label={name === undefined ? undefined : `${text} ${name}`}

@@ -9,16 +9,38 @@ import { may, onLock } from './sitting.ts'
 import { ask, withQueryOf } from './vault.ts'
 
 export const applicationNames = signal<ReadonlyMap<string, string> | undefined>(undefined)
+let learning: Promise<void> | undefined
 onLock(() => {
   applicationNames.value = undefined
+  learning = undefined
 })
+
+async function learn(): Promise<void> {
+  const path = withQueryOf('/applications', { page: 1, size: namedApplicationsMax })
+  const told = await ask<ApplicationList>({ path })
+  if (told.refusal !== undefined) return
+  applicationNames.value = new Map(told.value.data.map(({ id, name }) => [id, name]))
+}
 
 /** Learns the newest; the others stay ids. */
 export async function learnNames(): Promise<void> {
-  if (applicationNames.value !== undefined || !may('application:read')) return
-  applicationNames.value = new Map()
-  const path = withQueryOf('/applications', { page: 1, size: namedApplicationsMax })
-  const told = await ask<ApplicationList>({ path })
-  if (told.refusal !== undefined || applicationNames.value === undefined) return
-  applicationNames.value = new Map(told.value.data.map(({ id, name }) => [id, name]))
+  if (may('application:read')) await (learning ??= learn())
+}
+
+export type FoundId =
+  { readonly id: string; readonly fault?: never } | { readonly fault: string; readonly id?: never }
+
+const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+
+/** Finds the application that a person means by its name or its id. */
+export async function idOfNamed(text: string): Promise<FoundId> {
+  if (text === '' || isId(text)) return { id: text }
+  await learnNames()
+  const names = [...(applicationNames.value ?? [])]
+  const [found, second] = names.filter(([, name]) => name.toLowerCase() === text.toLowerCase())
+  if (found === undefined) {
+    return { fault: 'No name that this key can look up: give the id of the application.' }
+  }
+  if (second === undefined) return { id: found[0] }
+  return { fault: 'Several applications have this name: give the id of one.' }
 }

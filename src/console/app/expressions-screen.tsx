@@ -4,9 +4,10 @@
  */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { TokenPreview } from '../../client/interface.ts'
+import type { TokenPreview, TokenType } from '../../client/interface.ts'
 import { useAsking, type AnswerState } from './asked.ts'
 import { Facts } from './facts.tsx'
+import { firstSample } from './first-samples.ts'
 import { previewMs } from './limits.ts'
 import { Answer, Refused } from './notices.tsx'
 import { after } from './platform.ts'
@@ -19,16 +20,6 @@ import {
   type Sample,
 } from './sample.ts'
 import { Id, Items, Text, Value } from './value.tsx'
-
-const first: Sample = {
-  type: 'token',
-  data: '{"name": "Ada Lovelace", "email": "ada@example.com"}',
-  mask: '{{ data.email | reveal_last: 4 }}',
-  id: '',
-  search_indexes: '{{ data.email | downcase }}',
-  fingerprint_expression: '{{ data.email | downcase }}',
-  metadata: '',
-}
 
 interface FieldProps {
   readonly sample: Signal<Sample>
@@ -68,6 +59,12 @@ function Field({ sample, faults, name, label, rows, hint }: FieldProps) {
   )
 }
 
+/** The first sample of another type, unless somebody has typed into the one that stands. */
+function ofType(sample: Sample, type: TokenType): Sample {
+  const isUntouched = JSON.stringify(sample) === JSON.stringify(firstSample(sample.type))
+  return isUntouched ? firstSample(type) : { ...sample, type }
+}
+
 const TypeField = ({ sample }: Pick<FieldProps, 'sample'>) => (
   <div>
     <label for="sample-type">Type</label>
@@ -75,7 +72,7 @@ const TypeField = ({ sample }: Pick<FieldProps, 'sample'>) => (
       id="sample-type"
       value={sample.value.type}
       onChange={({ currentTarget }) => {
-        sample.value = { ...sample.value, type: currentTarget.value }
+        sample.value = ofType(sample.value, currentTarget.value as TokenType)
       }}
     >
       {sampleTypes.map(type => (
@@ -98,10 +95,34 @@ const SampleForm = (props: Pick<FieldProps, 'sample' | 'faults'>) => (
       rows={3}
       hint="An expression, or JSON of them; null for none, empty for that of the type."
     />
-    <Field {...props} name="id" label="Id" rows={1} />
-    <Field {...props} name="search_indexes" label="Search indexes" rows={2} hint="One a line." />
-    <Field {...props} name="fingerprint_expression" label="Fingerprint expression" rows={1} />
-    <Field {...props} name="metadata" label="Metadata" rows={2} />
+    <Field
+      {...props}
+      name="id"
+      label="Id"
+      rows={1}
+      hint="An expression, or an id; empty for a random UUID."
+    />
+    <Field
+      {...props}
+      name="search_indexes"
+      label="Search indexes"
+      rows={2}
+      hint="One a line; empty for those of the type."
+    />
+    <Field
+      {...props}
+      name="fingerprint_expression"
+      label="Fingerprint expression"
+      rows={1}
+      hint="Empty for that of the type."
+    />
+    <Field
+      {...props}
+      name="metadata"
+      label="Metadata"
+      rows={2}
+      hint='JSON, such as {"order": "17"}.'
+    />
   </form>
 )
 
@@ -138,7 +159,7 @@ function Outcome({ asked, isFaulty }: { asked: AnswerState<TokenPreview>; isFaul
 }
 
 export function ExpressionsScreen() {
-  const sample = useSignal(first)
+  const sample = useSignal(firstSample('token'))
   const { asked, run } = useAsking<TokenPreview>()
   const { body, faults: own } = bodyOf(sample.value)
   const text = body && JSON.stringify(body)

@@ -2,7 +2,8 @@
  * Filters of the audit log, kept in memory while the console is open.
  * @module
  */
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
+import { idOfNamed } from './application-names.ts'
 import { onLock } from './sitting.ts'
 
 const none = { entity_id: '', actor_id: '', operation: '', start_date: '', end_date: '' }
@@ -28,44 +29,78 @@ onLock(() => {
 })
 
 const fields = [
-  ['entity_id', 'About the id', ''],
-  ['actor_id', 'By the application', ''],
+  ['entity_id', 'About the id', 'order-17'],
+  ['actor_id', 'By the application', 'a name or an id'],
   ['operation', 'Operation', 'getToken'],
-  ['start_date', 'From (UTC)', '2026-03-01T00:00:00Z'],
-  ['end_date', 'Before (UTC)', '2026-03-02T00:00:00Z'],
+  ['start_date', 'From (UTC)', '2026-03-01'],
+  ['end_date', 'Before (UTC)', '2026-03-02'],
 ] as const
 
-function apply(event: Event): void {
-  event.preventDefault()
-  const { value } = typed
-  filterLog(Object.fromEntries(fields.map(([name]) => [name, value[name].trim()])))
+const trimmed = (): LogFilters => ({
+  ...none,
+  ...Object.fromEntries(fields.map(([name]) => [name, typed.value[name].trim()])),
+})
+
+interface FieldProps {
+  readonly of: (typeof fields)[number]
+  readonly fault: string | undefined
 }
 
-export const LogFilterForm = () => (
-  <form class="filters ids" onSubmit={apply} autocomplete="off">
-    {fields.map(([name, label, placeholder]) => (
-      <div key={name}>
-        <label for={`filter-${name}`}>{label}</label>
-        <input
-          id={`filter-${name}`}
-          name={name}
-          value={typed.value[name]}
-          onInput={({ currentTarget }) => {
-            typed.value = { ...typed.value, [name]: currentTarget.value }
-          }}
-          placeholder={placeholder}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </div>
-    ))}
-    <div class="row">
-      <button type="submit" class="primary">
-        Filter
-      </button>
-      <button type="button" onClick={() => filterLog(none)}>
-        Clear
-      </button>
-    </div>
-  </form>
+const Field = ({ of: [name, label, placeholder], fault }: FieldProps) => (
+  <div>
+    <label for={`filter-${name}`}>{label}</label>
+    <input
+      id={`filter-${name}`}
+      name={name}
+      value={typed.value[name]}
+      onInput={({ currentTarget }) => {
+        typed.value = { ...typed.value, [name]: currentTarget.value }
+      }}
+      placeholder={placeholder}
+      autocomplete="off"
+      spellcheck={false}
+      aria-invalid={fault !== undefined}
+      aria-describedby={`filter-${name}-fault`}
+    />
+    <p id={`filter-${name}-fault`} class="fault" role="alert">
+      {fault}
+    </p>
+  </div>
 )
+
+export function LogFilterForm() {
+  /** What is wrong with the application. */
+  const fault = useSignal<string | undefined>(undefined)
+  const apply = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const given = trimmed()
+    const found = await idOfNamed(given.actor_id)
+    fault.value = found.fault
+    if (found.fault !== undefined) return
+    filterLog({ ...given, actor_id: found.id })
+    typed.value = given
+  }
+  const clear = (): void => {
+    fault.value = undefined
+    filterLog(none)
+  }
+  return (
+    <form class="filters ids" onSubmit={event => void apply(event)} autocomplete="off">
+      {fields.map(field => (
+        <Field
+          key={field[0]}
+          of={field}
+          fault={field[0] === 'actor_id' ? fault.value : undefined}
+        />
+      ))}
+      <div class="row">
+        <button type="submit" class="primary">
+          Filter
+        </button>
+        <button type="button" onClick={clear}>
+          Clear
+        </button>
+      </div>
+    </form>
+  )
+}

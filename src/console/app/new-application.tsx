@@ -15,6 +15,8 @@ import { withQueryOf } from './vault.ts'
 interface Kind {
   readonly type: Application['type']
   readonly what: string
+  /** What its permissions lead to. */
+  readonly reach?: string
   /** Permissions to begin with. */
   readonly first: readonly string[]
 }
@@ -23,11 +25,17 @@ const kinds: readonly [Kind, ...Kind[]] = [
   {
     type: 'private',
     what: 'A backend, or a desk of people.',
+    reach:
+      'They count in every container and show masks. Rules for some containers alone, or to ' +
+      'reveal, are added on its page, and tried there first.',
     first: ['token:read', 'token:search'],
   },
   {
     type: 'public',
     what: 'A page: its key may be seen by everybody, and only makes tokens.',
+    reach:
+      'They count in every container. Rules for some containers alone are added on its page, and ' +
+      'tried there first.',
     first: ['token:create'],
   },
   {
@@ -74,50 +82,50 @@ function Form({ onMade }: { readonly onMade: (made: Made) => void }) {
   const body = { name: name.value.trim(), type, permissions: permissions.value }
   return (
     <section aria-label="New application">
-      <div class="filters">
-        <div>
-          <label for="new-name">Name</label>
-          <input
-            id="new-name"
-            value={name.value}
-            placeholder="Support desk"
-            autocomplete="off"
-            onInput={({ currentTarget }) => {
-              name.value = currentTarget.value
+      <form onSubmit={event => event.preventDefault()} autocomplete="off">
+        <div class="filters">
+          <div>
+            <label for="new-name">Name</label>
+            <input
+              id="new-name"
+              value={name.value}
+              placeholder="Support desk"
+              autocomplete="off"
+              onInput={({ currentTarget }) => {
+                name.value = currentTarget.value
+              }}
+            />
+          </div>
+          <KindField
+            kind={kind.value}
+            set={next => {
+              kind.value = next
+              permissions.value = next.first
             }}
           />
         </div>
-        <KindField
-          kind={kind.value}
-          set={next => {
-            kind.value = next
-            permissions.value = next.first
+        <p id="new-type-what" class="hint">
+          {kind.value.what}
+        </p>
+        <PermissionChoice
+          id="new-permissions"
+          legend="Permissions"
+          offered={offered}
+          held={permissions.value}
+          set={held => {
+            permissions.value = held
           }}
         />
-      </div>
-      <p id="new-type-what" class="hint">
-        {kind.value.what}
-      </p>
-      <PermissionChoice
-        id="new-permissions"
-        legend="Permissions"
-        offered={offered}
-        held={permissions.value}
-        set={held => {
-          permissions.value = held
-        }}
-      />
-      <p class="hint">
-        They count in every container and show masks. Rules for some containers alone, or to reveal,
-        are added on its page, and tried there first.
-      </p>
-      <Action<Made>
-        label="Make it"
-        isLarge={true}
-        question={{ method: 'POST', path: '/applications', body }}
-        disabled={body.name === '' || body.permissions.length === 0}
-        onDone={onMade}
-      />
+        {kind.value.reach !== undefined && <p class="hint">{kind.value.reach}</p>}
+        <Action<Made>
+          label="Make application"
+          isLarge={true}
+          isSubmit={true}
+          question={{ method: 'POST', path: '/applications', body }}
+          disabled={body.name === '' || body.permissions.length === 0}
+          onDone={onMade}
+        />
+      </form>
     </section>
   )
 }

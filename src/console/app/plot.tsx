@@ -36,7 +36,9 @@ function pathOf(values: Series['values'], high: number): string {
     if (value !== undefined) {
       const x = (at * step).toFixed(1)
       const y = (plotHeight - (value / high) * plotHeight).toFixed(1)
-      steps.push(`${isDrawn ? 'L' : 'M'}${x} ${y}`)
+      // A line of no length is a dot, with its round ends.
+      const isAlone = !isDrawn && values[at + 1] === undefined
+      steps.push(`${isDrawn ? 'L' : 'M'}${x} ${y}${isAlone ? 'h0' : ''}`)
     }
     isDrawn = value !== undefined
   }

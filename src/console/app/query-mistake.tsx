@@ -20,10 +20,12 @@ export function mistakeIn(text: string): Mistake | undefined {
   return { position: Number(position), expected }
 }
 
+/** Selects the word there. */
 function goTo(position: number): void {
   const field = document.querySelector<HTMLInputElement>('#query')
+  const [word = ''] = /^[^\s()]*/.exec(field?.value.slice(position) ?? '') ?? []
   field?.focus()
-  field?.setSelectionRange(position, position)
+  field?.setSelectionRange(position, position + word.length)
 }
 
 /** Characters that are shown before and after it. */
@@ -42,8 +44,9 @@ export function QueryMistake({ mistake: { position, expected } }: { readonly mis
         <code>
           {position > around && '…'}
           <Text of={before} />
-          <mark>{after === '' ? 'here' : <Text of={after} />}</mark>
+          <mark>{after === '' ? '\u00a0' : <Text of={after} />}</mark>
         </code>
+        {after === '' && ' ← here, at the end'}
       </p>
       <p class="hint">
         Name the field before what you look for: <code>metadata.order:17</code>,{' '}

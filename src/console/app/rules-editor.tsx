@@ -18,7 +18,8 @@ import { revealedBy, Simulated } from './simulated.tsx'
 import { pathTo, withQueryOf } from './vault.ts'
 
 interface DraftRule {
-  readonly description: string | undefined
+  /** Empty for none. */
+  readonly description: string
   readonly priority: string
   readonly container: string
   readonly transform: string
@@ -33,7 +34,7 @@ interface Draft {
 const draftOf = ({ permissions, rules }: Application): Draft => ({
   permissions,
   rules: rules.map(rule => ({
-    description: rule.description,
+    description: rule.description ?? '',
     priority: String(rule.priority),
     container: rule.container,
     transform: rule.transform,
@@ -45,7 +46,7 @@ const draftOf = ({ permissions, rules }: Application): Draft => ({
 const grantsOf = ({ permissions, rules }: Draft) => ({
   permissions,
   rules: rules.map(rule => ({
-    ...(rule.description === undefined ? {} : { description: rule.description }),
+    ...(rule.description.trim() === '' ? {} : { description: rule.description.trim() }),
     priority: Number(rule.priority),
     container: rule.container.trim(),
     transform: rule.transform,
@@ -112,6 +113,12 @@ const RuleFields = ({ rule, place, set, offered }: RuleProps) => (
           ))}
         </select>
       </div>
+      <Field
+        id={`rule-${place}-description`}
+        label="Note"
+        value={rule.description}
+        set={description => set({ ...rule, description })}
+      />
       <div class="row">
         <button type="button" aria-label={`Remove rule ${place}`} onClick={() => set(undefined)}>
           Remove
@@ -142,7 +149,7 @@ function RuleList({ draft, offered }: RuleListProps) {
   const add = () => {
     const last = Math.max(0, ...rules.map(({ priority }) => Number(priority) || 0))
     const rule = { container: '/', transform: 'mask', permissions: ['token:read'] }
-    put([...rules, { ...rule, description: undefined, priority: String(last + 1) }])
+    put([...rules, { ...rule, description: '', priority: String(last + 1) }])
   }
   return (
     <>
@@ -200,7 +207,7 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
         }}
       />
       <RuleList draft={draft} offered={offered} />
-      <div class="row">
+      <div class="row buttons">
         <button type="button" class="primary" onClick={() => void simulate()}>
           Simulate
         </button>

@@ -5,7 +5,7 @@
 import type { Rule } from '../../client/interface.ts'
 import { Empty } from './notices.tsx'
 import { Table } from './table.tsx'
-import { Text } from './value.tsx'
+import { Path, Text } from './value.tsx'
 
 const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) => (
   <tr>
@@ -14,7 +14,7 @@ const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) =
     </th>
     <td data-label="Priority">{rule.priority}</td>
     <td data-label="Container">
-      <Text of={rule.container} />
+      <Path of={rule.container} />
     </td>
     <td data-label="Shows">
       <span class={`badge ${rule.transform}`}>{rule.transform}</span>

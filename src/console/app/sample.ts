@@ -7,7 +7,7 @@ import { parseExact } from './exact-json.ts'
 
 /** Fields as they are typed. */
 export interface Sample {
-  readonly type: string
+  readonly type: TokenType
   readonly data: string
   readonly mask: string
   readonly id: string

@@ -2,6 +2,7 @@
  * The effect of a change of grants, counted: "mask → reveal: 1,204".
  * @module
  */
+import { useEffect, useRef } from 'preact/hooks'
 import type { AccessChange } from '../../client/interface.ts'
 import { Items, Text } from './value.tsx'
 
@@ -39,17 +40,22 @@ interface SimulatedProps {
   readonly isOfNow: boolean
 }
 
-export const Simulated = ({ changes, isOfNow }: SimulatedProps) => (
-  <div class={isOfNow ? '' : 'stale'} role="status">
-    <h3>{isOfNow ? 'What saving would change' : 'What the rules before would have changed'}</h3>
-    {changes.length === 0 ? (
-      <p>No stored token would be shown otherwise.</p>
-    ) : (
-      <ul class="items">
-        {changes.map(change => (
-          <Change key={`${change.permission} ${change.from} ${change.to}`} change={change} />
-        ))}
-      </ul>
-    )}
-  </div>
-)
+/** It comes into view: it may stand below the end of the window. */
+export function Simulated({ changes, isOfNow }: SimulatedProps) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [changes])
+  return (
+    <div ref={box} class={isOfNow ? '' : 'stale'} role="status">
+      <h3>{isOfNow ? 'What saving would change' : 'What the rules before would have changed'}</h3>
+      {changes.length === 0 ? (
+        <p>No stored token would be shown otherwise.</p>
+      ) : (
+        <ul class="items">
+          {changes.map(change => (
+            <Change key={`${change.permission} ${change.from} ${change.to}`} change={change} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

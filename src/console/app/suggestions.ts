@@ -61,6 +61,10 @@ function clausesOf(word: string, known: KnownWords): readonly Suggestion[] {
   return word.startsWith('metadata.') ? metadataOf(known.metadata) : fields
 }
 
+/** Metadata by its name alone, as a list shows it. */
+const namedBy = (word: string, { metadata }: KnownWords): readonly Suggestion[] =>
+  word === '' ? [] : metadataOf(metadata.filter(name => name.startsWith(word)))
+
 /** True within a quoted text, or between the ends of a range. */
 const isWithin = (text: string): boolean => {
   const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, 'x')
@@ -78,5 +82,6 @@ export function completionOf(head: string, known: KnownWords): Completion {
   const suggestions = (isClause ? clausesOf(word, known) : operators).filter(
     ({ text }) => text.startsWith(begun) && text.trim() !== begun,
   )
-  return { from, suggestions: suggestions.slice(0, suggestionsMax) }
+  const named = isClause ? namedBy(word, known) : []
+  return { from, suggestions: [...suggestions, ...named].slice(0, suggestionsMax) }
 }

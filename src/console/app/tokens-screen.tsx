@@ -19,7 +19,7 @@ import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
 import type { KnownWords } from './suggestions.ts'
 import { Table } from './table.tsx'
-import { Id, Text } from './value.tsx'
+import { Id, Path, Text } from './value.tsx'
 import type { Question } from './vault.ts'
 
 const noWords: KnownWords = { metadata: [], containers: [] }
@@ -86,7 +86,7 @@ const Row = ({ token }: { readonly token: Token }) => (
       <Metadata of={Object.entries(token.metadata ?? {})} />
     </td>
     <td data-label="Container">
-      <Text of={token.containers?.[0] ?? ''} />
+      <Path of={token.containers?.[0] ?? ''} />
     </td>
     <td data-label="Created">{token.created_at && <Instant of={String(token.created_at)} />}</td>
   </tr>

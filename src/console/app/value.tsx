@@ -4,7 +4,7 @@
  * @module
  */
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { Fragment, type ComponentChildren } from 'preact'
 import {
   previewCharsMax,
   shownCharsFirst,
@@ -33,6 +33,21 @@ const cut = (text: string, most: number): string => {
 export const Text = ({ of }: { readonly of: string }) => (
   <bdi class="text">
     {seen(cut(of, previewCharsMax)) + (of.length > previewCharsMax ? '…' : '')}
+  </bdi>
+)
+
+/** A container, which a line ends behind a step of it. */
+export const Path = ({ of }: { readonly of: string }) => (
+  <bdi class="text">
+    {seen(cut(of, previewCharsMax))
+      .split(/(?<=\/)/)
+      .map((step, index) => (
+        <Fragment key={index}>
+          {step}
+          <wbr />
+        </Fragment>
+      ))}
+    {of.length > previewCharsMax && '…'}
   </bdi>
 )
 

@@ -62,10 +62,13 @@ interface DeliveriesProps {
   readonly path: string
   /** Number of changes that were made here: each has the list read anew. */
   readonly changes: number
+  /** What was done last, in the line above the list: in one of its own it would move the rows. */
+  readonly done: string | undefined
+  readonly onLook: () => void
   readonly onSent: (sequence: number) => void
 }
 
-export function Deliveries({ path, changes, onSent }: DeliveriesProps) {
+export function Deliveries({ path, changes, done, onLook, onSent }: DeliveriesProps) {
   const question = { path: withQueryOf(`${path}/deliveries`, { page: 1, size: rowsMax }) }
   const { asked, again } = useAnswer<WebhookDeliveryList>(question)
   useEffect(() => {
@@ -75,15 +78,23 @@ export function Deliveries({ path, changes, onSent }: DeliveriesProps) {
     <Answer asked={asked.value} what="its deliveries" again={again}>
       {({ data, pagination }) => (
         <>
-          <div class="row end below">
+          <div class="row end below deliveries">
             <h3>
               {data.length === 0
                 ? 'Nothing waits for delivery'
                 : `${pagination.total_items.toLocaleString('en')} not delivered`}
             </h3>
-            <button type="button" class="small" onClick={again}>
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                onLook()
+                again()
+              }}
+            >
               Look again
             </button>
+            <p role="status">{done}</p>
           </div>
           {data.length > 0 && (
             <Table

@@ -39,6 +39,7 @@ function Replay({ path, onDone }: ReplayProps) {
       </div>
       <Action
         label="Replay"
+        isLarge={true}
         confirm="Send all once more"
         effect="Its receiver gets every event from that entry on, also those that it has had."
         question={{ method: 'POST', path: `${path}/replay`, body: { from: Number(from.value) } }}
@@ -77,6 +78,7 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
         <div class="row end below">
           <Action
             label="Send a test event"
+            isLarge={true}
             name={`to ${webhook.name}`}
             question={{ method: 'POST', path: `${path}/test` }}
             onDone={tell('A test event is on its way.')}
@@ -84,10 +86,13 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
           <Replay path={path} onDone={tell('All from that entry on are on their way once more.')} />
         </div>
       </Allowed>
-      {done.value !== undefined && <p role="status">{done.value}</p>}
       <Deliveries
         path={path}
         changes={changes.value}
+        done={done.value}
+        onLook={() => {
+          done.value = undefined
+        }}
         onSent={sequence => {
           tell(`Entry ${sequence} is on its way. Look again to see whether it arrived.`)()
         }}
