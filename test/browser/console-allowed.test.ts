@@ -151,7 +151,7 @@ describe.each(looks)('a new application, $scheme and $width wide', look => {
     await act(page, 'New application', 'Space')
     const name = `Desk ${look.width}`
     await fill(page, 'Name', name)
-    await act(page, 'Make it')
+    await act(page, 'Make application')
     await waitForText(page, 'The new key, shown this once')
     const secret = await page.$eval('.secret', each => String(each.textContent))
     expect(await sideways(page)).toBe(0)

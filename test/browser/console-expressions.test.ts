@@ -15,6 +15,7 @@ import {
   waitForText,
   type ConsoleLook,
 } from './support/console.ts'
+import { sampleTypes } from '../../src/console/app/sample.ts'
 import { seriousIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -45,6 +46,29 @@ const faultAt = (page: Page, field: string, start: string) =>
   page.waitForFunction(
     `document.querySelector('#fault-${field}').innerText.startsWith(${JSON.stringify(start)})`,
   )
+
+test('each type begins with a sample of its own, unless somebody has typed', async () => {
+  const { page } = await openExpressions()
+  await waitForText(page, masked)
+  const previewed = `document.querySelector('.given:not(.stale)') !== null &&
+    [...document.querySelectorAll('.fault')].every(each => each.innerText === '')`
+  for (const type of sampleTypes) {
+    const answered = page.waitForResponse(
+      answer =>
+        answer.url().endsWith('/expressions/preview') &&
+        String(answer.request().postData()).includes(`"type":"${type}"`),
+    )
+    await page.select('#sample-type', type)
+    if (type !== 'token') expect((await answered).status()).toBe(200)
+    else answered.catch(() => {})
+    await page.waitForFunction(previewed)
+  }
+  await retype(page, 'data', '1999-12-31')
+  await page.select('#sample-type', 'email')
+  const data = `document.querySelector('#sample-data').value`
+  expect(await page.evaluate(data)).toBe('1999-12-31')
+  await waitForText(page, 'No token: see what the form says.')
+})
 
 describe.each(looks)('a manager, $scheme and $width wide', look => {
   test('sees what expressions give while they are typed, by the keyboard alone', async () => {

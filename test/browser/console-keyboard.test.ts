@@ -150,5 +150,5 @@ test('log: filter, clear, follow, about one id, and prove an entry', async () =>
   const verify = String(await page.evaluate(`document.querySelector('td button.small').ariaLabel`))
   await act(page, verify, 'Space')
   await waitForText(page, 'Proved.')
-  await expectFocus(page, 'button', verify)
+  await expectFocus(page, 'button', verify.replace('Verify', 'Close the proof of'))
 })

@@ -48,6 +48,9 @@ describe('the console locks, and shows nothing more', () => {
     const opened = await openToken()
     await press(opened.page, 'Lock')
     await expectLocked(opened.page)
+    await waitForText(opened.page, 'Locked.')
+    // Nothing went wrong.
+    await opened.page.waitForSelector('#key[aria-invalid=false]')
     await expectClean(opened, vault, [vault.privateKey, shown])
   })
 

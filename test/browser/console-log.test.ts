@@ -14,6 +14,7 @@ import {
   waitForText,
   type ConsoleLook,
 } from './support/console.ts'
+import { createClient } from '../../src/client/index.ts'
 import { seriousIn } from './support/findings.ts'
 import { openSignedVault, type DevVault } from './support/vaults.ts'
 
@@ -54,6 +55,8 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
     expect(await page.evaluate(`document.querySelector('.proof').closest('td').colSpan`)).toBe(6)
     expect(await sideways(page)).toBe(0)
     expect(await seriousIn(page, '#follow')).toEqual([])
+    await press(page, 'Close')
+    await page.waitForFunction(`document.querySelector('.proof') === null`)
     await expectClean(opened, vault, [vault.managementKey, 'never in a log'])
   })
 })
@@ -90,6 +93,60 @@ test('filters that fit nothing, and wrong ones, say so', async () => {
   await page.keyboard.press('Enter')
   await waitForText(page, 'Refused with 400')
   expect(await pageText(page)).not.toContain('Try again')
+})
+
+const actors = `[...document.querySelectorAll('.given:not(.stale) td[data-label=By]')]
+  .map(each => each.innerText.split('\\n')[0])`
+
+test('an application is found by its name, and only by one that is its alone', async () => {
+  const { page } = await openLog()
+  const filter = async (name: string) => {
+    await press(page, 'Clear')
+    await page.type('#filter-actor_id', name)
+    await page.keyboard.press('Enter')
+  }
+  await filter('backend')
+  await page.waitForFunction(`(all => all.length > 0 && all.every(each => each === 'private Backend'))
+    (${actors})`)
+  await filter('Nobody')
+  await waitForText(page, 'No name that this key can look up')
+  await page.waitForSelector('#filter-actor_id[aria-invalid=true]')
+  await press(page, 'Clear')
+  await page.waitForSelector('#filter-actor_id[aria-invalid=false]')
+  const manager = createClient({ address: vault.address, key: vault.managementKey })
+  const twin = { name: 'Twin', type: 'public', permissions: ['token:create'] } as const
+  for (const each of [twin, twin]) await manager.applications.create(each)
+  await press(page, 'Lock')
+  await unlock(page, vault.managementKey)
+  await press(page, 'Log')
+  await page.waitForSelector('tbody tr')
+  await filter('twin')
+  await waitForText(page, 'Several applications have this name')
+})
+
+test('the way back from the entries of one thing leads to those before', async () => {
+  const { page } = await openLog()
+  await press(page, 'card-1')
+  await page.waitForFunction(`document.querySelector('#filter-entity_id').value === 'card-1'`)
+  await press(page, 'Backend')
+  await page.waitForFunction(`document.querySelector('#filter-actor_id').value !== ''`)
+  await page.goBack()
+  await page.waitForFunction(`document.querySelector('#filter-actor_id').value === ''`)
+  await page.waitForFunction(`document.querySelector('#filter-entity_id').value === 'card-1'`)
+  await page.goBack()
+  await page.waitForFunction(`document.querySelector('#filter-entity_id').value === ''`)
+  expect(await page.$eval('h1', each => each.textContent)).toBe('Log')
+  await page.goBack()
+  await page.waitForFunction(`document.querySelector('h1').innerText === 'Overview'`)
+})
+
+test('a proof moves none of the columns above it', async () => {
+  const { page } = await openLog()
+  const lefts = `[...document.querySelectorAll('thead th')].map(each => Math.round(each.getBoundingClientRect().left)).join()`
+  const before = await page.evaluate(lefts)
+  await press(page, 'Verify')
+  await waitForText(page, '✓ Proved.')
+  expect(await page.evaluate(lefts)).toBe(before)
 })
 
 test('a key that may not read the log is told so', async () => {

@@ -129,5 +129,10 @@ describe.each(looks)('the containers, $scheme and $width wide', look => {
         each => (each as unknown as { selectionStart: number }).selectionStart,
       ),
     ).toBe(15)
+    expect(await page.evaluate('getSelection().toString()')).toBe('colour:red')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.type('metadata.x')
+    await page.keyboard.press('Enter')
+    await waitForText(page, '← here, at the end')
   })
 })

@@ -106,6 +106,8 @@ test('a query that is wrong, and one that finds nothing, say so', async () => {
   await page.type('#query', 'type:iban')
   await page.keyboard.press('Enter')
   await waitForText(page, 'Nothing found')
+  // There is no way to other pages where there are none.
+  expect(await pageText(page)).not.toContain('Older')
 })
 
 test('a key that may not read tokens is told which permission it lacks', async () => {

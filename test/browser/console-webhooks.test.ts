@@ -53,11 +53,15 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
   expect(row.replaceAll(/\s+/g, ' ')).toMatch(/token\.created \d+ waiting \d+ answered 500 /)
   receiver.answer = accept
   const tried = receiver.messages.length
+  const top = () => page.evaluate(`document.querySelector('table').getBoundingClientRect().top`)
+  const before = await top()
   await press(page, 'Send now')
   // The vault tries again by itself as well.
   await waitForText(page, 'is on its way')
+  expect(await top()).toBe(before)
   await until(() => receiver.messages.length > tried)
   await lookUntil(page, 'Nothing waits for delivery')
+  expect(await pageText(page)).not.toContain('is on its way')
 })
 
 test('a test event and a replay arrive', async () => {

@@ -4,6 +4,7 @@
  */
 import { signal, useSignal } from '@preact/signals'
 import { idOfNamed } from './application-names.ts'
+import { stepped } from './place.ts'
 import { onLock } from './sitting.ts'
 
 const none = { entity_id: '', actor_id: '', operation: '', start_date: '', end_date: '' }
@@ -20,6 +21,18 @@ export function filterLog(change: Partial<LogFilters>): void {
   logFilters.value = { ...logFilters.value, ...change }
   typed.value = logFilters.value
   logStarts.value = ['']
+}
+
+/** Shows the entries of one thing; the way back leads to those that were shown before. */
+export function filterLogBy(name: keyof LogFilters, value: string): void {
+  const before = logFilters.value
+  if (before[name] === value) return
+  const startsBefore = logStarts.value
+  filterLog({ [name]: value })
+  stepped(() => {
+    filterLog(before)
+    logStarts.value = startsBefore
+  })
 }
 
 onLock(() => {

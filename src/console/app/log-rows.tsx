@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals'
 import type { LogEntry } from '../../client/interface.ts'
 import { ApplicationName } from './application-name.tsx'
 import { EntryCells, entryColumns } from './log-entry.tsx'
-import { filterLog, logFilters } from './log-filters.tsx'
+import { filterLogBy } from './log-filters.tsx'
 import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
 import { Table } from './table.tsx'
 
@@ -15,15 +15,11 @@ interface FilteringProps {
   readonly id: string
 }
 
-/** A way to the entries of one thing; on them it is a name alone. */
-const Filtering = ({ by, id }: FilteringProps) =>
-  logFilters.value[by] === id ? (
+const Filtering = ({ by, id }: FilteringProps) => (
+  <button type="button" class="link" onClick={() => filterLogBy(by, id)}>
     <ApplicationName id={id} />
-  ) : (
-    <button type="button" class="link" onClick={() => filterLog({ [by]: id })}>
-      <ApplicationName id={id} />
-    </button>
-  )
+  </button>
+)
 
 const About = ({ entry }: { readonly entry: LogEntry }) => {
   const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])

@@ -37,15 +37,30 @@ export const chosenApplication = signal<string | undefined>(undefined)
 addEventListener('hashchange', () => {
   place.value = placeIn(location.hash)
 })
+/** Takes back each step that was taken within a place, newest last. */
+const undoings: (() => void)[] = []
+
+addEventListener('popstate', ({ state }) => {
+  const depth = typeof state === 'number' ? state : 0
+  for (const undo of undoings.splice(depth).toReversed()) undo()
+})
 onLock(() => {
+  undoings.length = 0
   chosenToken.value = undefined
   chosenApplication.value = undefined
 })
 
-/** Changes the address, which leads there. */
+/** Changes the address, which leads there. The history has a number of steps beside it. */
 export function go(to: Place): void {
-  location.hash = `#/${to}`
+  const address = `#/${to}`
+  if (location.hash !== address) history.pushState(undoings.length, '', address)
   place.value = to
+}
+
+/** Tells of a step within a place. @param undo is called when the person goes back over it */
+export function stepped(undo: () => void): void {
+  undoings.push(undo)
+  history.pushState(undoings.length, '')
 }
 
 export function openToken(id: string): void {

@@ -15,13 +15,16 @@ interface SecretOnceProps {
 /** It comes into view, with the focus: it may stand below the end of the window. */
 export function SecretOnce({ secret, children }: SecretOnceProps) {
   const box = useRef<HTMLDivElement>(null)
+  const title = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
-    box.current?.focus({ preventScroll: true })
+    title.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <div ref={box} class="notice done" role="status" tabIndex={-1}>
-      <p class="title">The new key, shown this once</p>
+    <div ref={box} class="notice done" role="status">
+      <p ref={title} class="title" tabIndex={-1}>
+        The new key, shown this once
+      </p>
       <p>
         <span class="secret">
           <Id of={secret} />

@@ -26,6 +26,8 @@ test.each([
   ['type:ca', ['type:card', 'type:card_number']],
   ['NOT type:iba', ['type:iban']],
   ['metadata.', ['metadata.order:']],
+  ['ord', ['metadata.order:']],
+  ['type:card AND o', ['metadata.order:']],
   ['container:', ['container:/pci/high/*', 'container:/general/*']],
   ['container:/p', ['container:/pci/high/*']],
   ['type:card ', ['AND', 'OR', 'AND NOT']],

@@ -1,0 +1,109 @@
+/**
+ * What an action of the console brings forth is seen, also in a narrow window where it would stand
+ * below its end: against the compiled binary in Chromium.
+ * @module
+ */
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { createClient, type Client } from '../../src/client/index.ts'
+import { openConsole, pageText, press, sideways, unlock, waitForText } from './support/console.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+let manager: Client
+const narrow = { scheme: 'light', width: 375 } as const
+
+beforeAll(async () => {
+  vault = await openVault()
+  manager = createClient({ address: vault.address, key: vault.managementKey })
+  await vault.backend.tokens.create({ id: 'mail', type: 'email', data: 'a@b.example' })
+})
+
+async function openDesk(name: string) {
+  const { id } = await manager.applications.create({
+    name,
+    type: 'private',
+    rules: [
+      { priority: 1, container: '/', transform: 'mask', permissions: ['token:read'] },
+      { priority: 2, container: '/pii/', transform: 'mask', permissions: ['token:read'] },
+    ],
+  })
+  const { page } = await openConsole(vault, narrow)
+  await page.setViewport({ width: 375, height: 600 })
+  await unlock(page, vault.managementKey)
+  await press(page, 'Applications')
+  await press(page, name)
+  await waitForText(page, 'Change rules')
+  return { page, id }
+}
+
+/** Clicks by the pointer, with the button at the end of the window. */
+async function clickAtEnd(page: Page, text: string): Promise<void> {
+  const found = `[...document.querySelectorAll('button')].find(each => each.innerText === '${text}')`
+  await page.evaluate(`${found}.scrollIntoView({ block: 'end' })`)
+  await page.evaluate(`${found}.click()`)
+}
+
+const seen = (page: Page, selector: string) =>
+  page.waitForFunction(`(box => box !== undefined && box.top >= 0 && box.bottom <= innerHeight)
+    (document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect())`)
+
+test('a new key comes into view, and stands until it is copied', async () => {
+  const { page, id } = await openDesk('Keys')
+  await clickAtEnd(page, 'Make one more key')
+  await seen(page, '.secret')
+  // A second one would take its place.
+  expect(await pageText(page)).not.toContain('Make one more key')
+  await press(page, 'I have copied it')
+  await waitForText(page, 'Make one more key')
+  expect(await pageText(page)).not.toContain('key_')
+  expect(await manager.applications.keys.list(id)).toHaveLength(2)
+})
+
+test('the counts of a simulation come into view, and the question stays in the window', async () => {
+  const { page } = await openDesk('Counts')
+  await press(page, 'Change rules')
+  await page.select('#rule-0-transform', 'reveal')
+  await clickAtEnd(page, 'Simulate')
+  await seen(page, '.change')
+  const height = `document.querySelector('.buttons button').offsetHeight`
+  expect(await page.evaluate(height)).toBeLessThan(50)
+  await press(page, 'Save')
+  await waitForText(page, 'Keys of this application see these values from then on.')
+  expect(await sideways(page)).toBe(0)
+})
+
+test('the note of a rule can be changed, and taken away', async () => {
+  const { page, id } = await openDesk('Notes')
+  const save = async () => {
+    await press(page, 'Simulate')
+    await press(page, 'Save')
+    await waitForText(page, 'Change rules')
+  }
+  await press(page, 'Change rules')
+  await page.type('#rule-1-description', 'people as masks')
+  await save()
+  await waitForText(page, 'people as masks')
+  await press(page, 'Change rules')
+  await page.$eval('#rule-1-description', each => {
+    ;(each as unknown as { select: () => void }).select()
+  })
+  await page.keyboard.press('Backspace')
+  await save()
+  expect((await manager.applications.get(id)).rules[1]?.description ?? '').toBe('')
+})
+
+test('Enter in its name makes an application, and nothing without a name', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.managementKey)
+  await press(page, 'Applications')
+  await press(page, 'New application')
+  await page.focus('#new-name')
+  await page.keyboard.press('Enter')
+  expect(await pageText(page)).not.toContain('The new key')
+  await page.select('#new-type', 'management')
+  expect(await pageText(page)).not.toContain('show masks')
+  await page.type('#new-name', 'By Enter')
+  await page.keyboard.press('Enter')
+  await seen(page, '.secret')
+})
