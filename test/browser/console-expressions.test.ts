@@ -52,15 +52,14 @@ test('each type begins with a sample of its own, unless somebody has typed', asy
   await waitForText(page, masked)
   const previewed = `document.querySelector('.given:not(.stale)') !== null &&
     [...document.querySelectorAll('.fault')].every(each => each.innerText === '')`
-  for (const type of sampleTypes) {
+  for (const type of sampleTypes.filter(each => each !== 'token')) {
     const answered = page.waitForResponse(
       answer =>
         answer.url().endsWith('/expressions/preview') &&
         String(answer.request().postData()).includes(`"type":"${type}"`),
     )
     await page.select('#sample-type', type)
-    if (type !== 'token') expect((await answered).status()).toBe(200)
-    else answered.catch(() => {})
+    expect((await answered).status()).toBe(200)
     await page.waitForFunction(previewed)
   }
   await retype(page, 'data', '1999-12-31')

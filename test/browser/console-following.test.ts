@@ -32,6 +32,8 @@ async function openFollowed(look = {}): Promise<Page> {
   await press(page, 'Log')
   await waitForText(page, 'first')
   await page.click('#follow')
+  // The console itself asks for names.
+  await waitForText(page, 'listApplications')
   return page
 }
 

@@ -125,6 +125,7 @@ test('an application is found by its name, and only by one that is its alone', a
 })
 
 test('the way back from the entries of one thing leads to those before', async () => {
+  await vault.backend.tokens.get('card-1')
   const { page } = await openLog()
   await press(page, 'card-1')
   await page.waitForFunction(`document.querySelector('#filter-entity_id').value === 'card-1'`)
