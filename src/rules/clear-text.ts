@@ -13,6 +13,7 @@ import { invalid, addFault, type Faults, throwFaults } from '../lib/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../lib/json/json.ts'
 import { hasCharacters } from '../lib/maps.ts'
 import { orderMarks } from '../lib/combining-marks.ts'
+import { digitForms } from '../lib/ascii-digits.ts'
 import { countDigits, isDigits, zeroCode } from '../lib/bytes.ts'
 
 /*
@@ -187,7 +188,8 @@ const isOfScheme = (digits: string): boolean =>
 const isEpochTime = (digits: string): boolean =>
   digits.length === 13 && Number(digits) < Date.UTC(2101, 0, 1)
 
-const isGuarded = (digits: string): boolean =>
+/** @returns true if the text is digits alone, and the number of a card of a known scheme */
+export const isSchemeNumber = (digits: string): boolean =>
   isCardNumber(digits) && isOfScheme(digits) && !isEpochTime(digits)
 
 /** `2030-08-26T01:00:00.123456+02:00`, and without separators `20300826T010000Z`. */
@@ -235,7 +237,7 @@ const splitWords = (text: string): readonly Word[] => {
 const holdsCardNumber = (word: string): boolean =>
   word.length >= cardNumberDigitsMin &&
   !hashShape.test(word) &&
-  (word.match(runShape) ?? []).some(isGuarded)
+  (word.match(runShape) ?? []).some(isSchemeNumber)
 
 /** True if a card number in groups starts with this word, the one at `index`. */
 const startsCardNumber = (word: Word, words: readonly Word[], index: number): boolean => {
@@ -246,13 +248,12 @@ const startsCardNumber = (word: Word, words: readonly Word[], index: number): bo
     if (group === undefined || !group.isJoined) return false
     if (!isDigits(group.text, groupDigitsMin, groupDigitsMax)) return false
     digits += group.text
-    if (isGuarded(digits)) return true
+    if (isSchemeNumber(digits)) return true
   }
   return false
 }
 
-/** @returns true if the text holds the number of a card of a known scheme, whole or in groups */
-export const containsCardNumber = (text: string): boolean => {
+const showsCardNumber = (text: string): boolean => {
   // Nearly every text has too few digits, and splitting it into words is slow.
   if (countDigits(text) < cardNumberDigitsMin) return false
   const words = splitWords(withoutOthers(text))
@@ -260,6 +261,12 @@ export const containsCardNumber = (text: string): boolean => {
     (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),
   )
 }
+
+/**
+ * @returns true if the text holds the number of a card of a known scheme, whole or in groups, in
+ *   digits of any script
+ */
+export const containsCardNumber = (text: string): boolean => digitForms(text).some(showsCardNumber)
 
 /**
  * @param at  path under which a fault is reported

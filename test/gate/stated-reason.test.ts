@@ -74,6 +74,8 @@ describe('a stated reason', () => {
     ['a card number', 'for 4242424242424242'],
     ['a card number in groups', '4242 4242.4242-4242'],
     ['a card number in wide digits', encodeURIComponent('４２４２４２４２４２４２４２４２')],
+    ['a card number in Arabic-Indic digits', encodeURIComponent('٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢')],
+    ['a card number in mathematical digits', encodeURIComponent('𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐')],
     ['a percent-encoded card number', '%34242424242424242'],
     ['two that differ', ''],
   ])('that is %s is refused, and repeated nowhere', async (name, sent) => {
