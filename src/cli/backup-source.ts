@@ -6,11 +6,14 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BeginProgress } from '../lib/progress.ts'
-import { freeSpaceBytesMin } from '../limits/operation-limits.ts'
 import { assertBegins, backupStartBytes } from '../server/backup/backup-file.ts'
 import { addressPrefix, openBucket, splitAddress } from '../server/backup/bucket.ts'
-import { standardStream, takeStandardInput } from '../server/backup/standard-streams.ts'
-import { assertRoom } from '../server/folder/disk-space.ts'
+import {
+  standardInput,
+  standardStream,
+  takeStandardInput,
+} from '../server/backup/standard-streams.ts'
+import { assertRoomToRestore } from '../server/folder/disk-space.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { newestBackupIn } from './kept-backups.ts'
 
@@ -52,8 +55,7 @@ async function sourceInBucket(address: string): Promise<BackupSource> {
     async bring(folder, masterKey, progress) {
       const start = await bucket.readStart(key, Math.min(bytes, backupStartBytes))
       assertBegins(start, bytes, { masterKey, told: address })
-      // The file and the database that is in it take room at once.
-      assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, what: 'the restored backup' })
+      assertRoomToRestore(folder, bytes)
       const path = join(folder, 'downloaded')
       await bucket.download(key, { path, bytes }, progress)
       return path
@@ -65,11 +67,11 @@ async function sourceInBucket(address: string): Promise<BackupSource> {
 export async function sourceOf(file: string): Promise<BackupSource> {
   if (file === standardStream) {
     return {
-      told: 'standard input',
+      told: standardInput,
       bytes: 0,
-      async bring(folder) {
+      async bring(folder, masterKey) {
         const path = join(folder, 'downloaded')
-        takeStandardInput(path)
+        takeStandardInput(path, masterKey)
         return path
       },
     }

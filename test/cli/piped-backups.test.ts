@@ -57,6 +57,24 @@ describe('a backup to standard output', () => {
     expect((await runCoffer(['verify', '--data', restored, ...keyArgs])).exitCode).toBe(0)
   })
 
+  // proves E8.9
+  test.each([
+    ['no backup', 'cat /dev/zero', /^coffer: the file at standard input is not a backup/],
+    ['a backup that goes on', 'cat "$0" /dev/zero', /^coffer: the backup at standard input is dam/],
+    ['one with a byte more', 'cat "$0"; echo', /^coffer: the backup at standard input is dam/],
+    ['a beginning', 'head -c 100 "$0"', /^coffer: the backup at standard input is damaged/],
+  ])('is not restored from %s, which is read no further', (_, input, expected) => {
+    const folder = temporaryFolder()
+    const piped = join(folder, 'piped')
+    expect(backup(`"$@" >'${piped}'`).exitCode).toBe(0)
+    // Without a bound the file of the input would grow until the system ends the command.
+    const script = `ulimit -f 131072; (${input.replace('$0', piped)}) | "$@"`
+    const words = ['restore', '-', '--data', join(folder, 'restored'), ...keyArgs, '--keep-keys']
+    const { stdout, stderr } = inShell(script, ...words)
+    expect(stderr).toMatch(expected)
+    expect([stdout, readdirSync(folder)]).toEqual(['', ['piped']])
+  })
+
   test('fails where its reader ends early', () => {
     const ended = backup('"$@" | true')
     expect(ended.exitCode).toBe(1)

@@ -145,7 +145,7 @@ const refusals = {
 type Refusal = keyof typeof refusals
 
 const refuse = (path: string, reason: Refusal) => new CommandFailure(refusals[reason](path))
-const damaged = (path: string) => refuse(path, 'damaged')
+export const damaged = (path: string) => refuse(path, 'damaged')
 
 /** @param head the first bytes of a file, or all of a shorter one */
 function openHead(head: Uint8Array, masterKey: Uint8Array): BackupKey | Refusal {
@@ -210,12 +210,10 @@ function fileBytesOf(manifest: Manifest): number {
 function openStart(start: Uint8Array, bytes: number, { head, key }: BackupKey): BackupStart {
   const isAll = bytes <= backupStartBytes
   const sealed = start.subarray(headBytes)
-  const chunk = unsealChunk(key, head, 0, isAll, sealed)
-  // The file was cut at the end of the first of several chunks.
-  if (chunk === undefined) {
-    const isCut = isAll && unsealChunk(key, head, 0, false, sealed) !== undefined
-    return { state: isCut ? 'cut' : 'damaged' }
-  }
+  const last = unsealChunk(key, head, 0, isAll, sealed)
+  // A file that was cut at the end of the first of several chunks has no last one.
+  const chunk = last ?? (isAll ? unsealChunk(key, head, 0, false, sealed) : undefined)
+  if (chunk === undefined) return { state: 'damaged' }
   const { manifest } = decodeManifest('', chunk)
   const expected = fileBytesOf(manifest)
   if (bytes === expected) return { state: 'complete', manifest }
@@ -251,6 +249,20 @@ export function assertBegins(
 ): void {
   const { state } = readStart(start, bytes, masterKey)
   if (state !== 'complete') throw refuse(told, state === 'cut' ? 'damaged' : state)
+}
+
+/**
+ * As `assertBegins`, for a backup whose length is not known yet.
+ * @returns the length that it says it has
+ */
+export function lengthThatBegins(
+  start: Uint8Array,
+  { masterKey, told }: { readonly masterKey: Uint8Array; readonly told: string },
+): number {
+  const { state, manifest } = readStart(start, start.length, masterKey)
+  const goesOn = state === 'cut' && start.length === backupStartBytes
+  if (manifest !== undefined && (goesOn || state === 'complete')) return fileBytesOf(manifest)
+  throw refuse(told, state === 'complete' || state === 'cut' ? 'damaged' : state)
 }
 
 interface Reading {

@@ -5,6 +5,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
+import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import { CommandFailure } from '../process/failure.ts'
 
@@ -54,6 +55,14 @@ export function assertRoom(room: DiskNeed): void {
   const freeBytes = freeBytesOf(room)
   if (freeBytes < room.bytes) throw missing(room, freeBytes)
 }
+
+/**
+ * The file of a backup and the database that is in it take room at once.
+ * @param bytes of the file
+ * @throws CommandFailure as `assertRoom`
+ */
+export const assertRoomToRestore = (folder: string, bytes: number): void =>
+  assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, what: 'the restored backup' })
 
 /**
  * Runs a task that needs space, and that leaves nothing behind if it fails.
