@@ -6,14 +6,14 @@
  * and its exact text; the last line has the checkpoints.
  * @module
  */
-import { createReadStream, statSync } from 'node:fs'
+import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import type { LoggedEntry } from '../audit/bundle.ts'
 import { leafOf } from '../audit/bundle.ts'
 import { decodeFrontier, encodeFrontier } from '../audit/merkle-tree.ts'
 import type { PublicLog } from '../audit/public-log.ts'
 import type { LeafBundle } from '../audit/verify-log.ts'
 import { bytesOfHex, hexOf } from '../lib/bytes.ts'
-import { exportLineCharsMax } from '../limits/operation-limits.ts'
+import { exportLineCharsMax, exportReadBytes } from '../limits/operation-limits.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
 const format = 'coffer audit export, format 1'
@@ -40,15 +40,54 @@ interface ExportedEntry {
   readonly text: string
 }
 
+/**
+ * An export that was opened once, by whatever name: what is proved is what is used. It is open
+ * until the process ends.
+ */
+interface ExportFile {
+  readonly name: string
+  readonly file: number
+}
+
+/** An export whose ends are read. */
+export interface Export extends ExportFile {
+  /** It differs once the file was written to. */
+  readonly state: string
+  readonly log: PublicLog
+}
+
+/** Never blocks, not even on a pipe without a writer. @throws CommandFailure for no regular file */
+function openFile(name: string): ExportFile {
+  const file = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
+  if (!fstatSync(file).isFile()) throw notExported(name)
+  return { name, file }
+}
+
+/** Yields all of the file as text, also if it was read before. */
+function* piecesOf(file: number): Generator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const piece = Buffer.alloc(exportReadBytes)
+  let at = 0
+  for (let count = -1; count !== 0; at += count) {
+    count = readSync(file, piece, 0, piece.length, at)
+    yield decoder.decode(piece.subarray(0, count), { stream: count > 0 })
+  }
+}
+
+function stateOf(file: number): string {
+  const { size, mtimeNs } = fstatSync(file, { bigint: true })
+  return [size, mtimeNs].join()
+}
+
 /** Only a line feed ends a line: an id may hold what others count as the end of one. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+function* linesOf({ name, file }: ExportFile): Generator<string> {
   const begun: string[] = []
   let chars = 0
-  for await (const piece of createReadStream(file, 'utf8')) {
-    const [end = '', ...more] = String(piece).split('\n')
+  for (const piece of piecesOf(file)) {
+    const [end = '', ...more] = piece.split('\n')
     begun.push(end)
     chars += end.length
-    if (chars > exportLineCharsMax) throw notExported(file)
+    if (chars > exportLineCharsMax) throw notExported(name)
     const rest = more.pop()
     if (rest === undefined) continue
     yield begun.join('')
@@ -65,24 +104,26 @@ async function* linesOf(file: string): AsyncGenerator<string> {
  * @throws CommandFailure for any other line between the first and the last: what is proved is all
  *   that another reader of the file may take for an entry
  */
-export async function* entriesIn(file: string): AsyncGenerator<ExportedEntry> {
+export function* entriesIn(exported: Export): Generator<ExportedEntry> {
   let number = 0
   let other: number | undefined
-  for await (const line of linesOf(file)) {
+  for (const line of linesOf(exported)) {
     number += 1
     if (other !== undefined) {
-      throw new CommandFailure(`${file}: line ${other} is not as it was exported`)
+      throw new CommandFailure(`${exported.name}: line ${other} is not as it was exported`)
     }
     const [, sequence, salt, text] = entryShape.exec(line) ?? []
     if (sequence !== undefined && salt !== undefined && text !== undefined) {
       yield { sequence: Number(sequence), leaf: leafOf(bytesOfHex(salt), text), text }
     } else if (number > 1) other = number
   }
+  if (stateOf(exported.file) === exported.state) return
+  throw new CommandFailure(`${exported.name} was changed while it was read: try again`)
 }
 
 /** Each entry as a bundle of its own. */
-export async function* bundlesIn(file: string): AsyncGenerator<LeafBundle> {
-  for await (const { sequence, leaf } of entriesIn(file)) yield { first: sequence, leaves: [leaf] }
+export async function* bundlesIn(exported: Export): AsyncGenerator<LeafBundle> {
+  for (const { sequence, leaf } of entriesIn(exported)) yield { first: sequence, leaves: [leaf] }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -96,11 +137,15 @@ function isAnnouncement(value: unknown): value is PublicLog['announcements'][num
   return isText(vkey) && (signature === undefined || isText(signature)) && isPlaced && isHashed
 }
 
-/** Members of a line, if it has these alone. */
+/**
+ * Members of a line, if it has these alone and is written as it was exported: of two members with
+ * one name another reader may take the other one.
+ */
 function membersOf(line: string, ...names: readonly string[]): Partial<Record<string, unknown>> {
   const read: unknown = JSON.parse(line)
   const members = typeof read === 'object' && read !== null ? { ...read } : {}
-  return Object.keys(members).join() === names.join() ? members : {}
+  const isExact = Object.keys(members).join() === names.join() && JSON.stringify(read) === line
+  return isExact ? members : {}
 }
 
 /** Reads what is around the entries. @returns `undefined` for lines that are not of an export */
@@ -114,20 +159,21 @@ function readAround(first: string, last: string): PublicLog | undefined {
   return { announcements, checkpoints, pruned: decodeFrontier(bytesOfHex(before)) }
 }
 
-/** @throws CommandFailure if the file is no whole export, or no regular file: it is read twice */
-export async function openExport(file: string): Promise<PublicLog> {
-  let first: string | undefined
-  let last = ''
+/** @throws CommandFailure if the file is no whole export, or no regular file */
+export function openExport(name: string): Export {
   try {
-    if (!statSync(file).isFile()) throw notExported(file)
-    for await (const line of linesOf(file)) {
+    const opened = openFile(name)
+    const state = stateOf(opened.file)
+    let first: string | undefined
+    let last = ''
+    for (const line of linesOf(opened)) {
       first ??= line
       last = line
     }
     const log = readAround(first ?? '', last)
-    if (log !== undefined) return log
+    if (log !== undefined) return { ...opened, state, log }
   } catch (error) {
     if (error instanceof CommandFailure) throw error
   }
-  throw notExported(file)
+  throw notExported(name)
 }

@@ -2,7 +2,6 @@
  * `coffer audit verify`: whether the audit log is what was signed, by public keys alone.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { checkpointIn } from '../audit/checkpoint.ts'
 import type { PinnedNote } from '../audit/log-heads.ts'
@@ -12,6 +11,7 @@ import { bundlesFrom } from '../audit/read-log.ts'
 import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
 import { verifyLog, type LeafBundle, type LogVerdict } from '../audit/verify-log.ts'
 import { ApiError } from '../lib/errors.ts'
+import { readRegular } from '../lib/files.ts'
 import { pinnedNoteBytesMax } from '../limits/operation-limits.ts'
 import { addressPrefix } from '../server/backup/bucket.ts'
 import { openCheckpointPlace } from '../server/backup/checkpoint-copies.ts'
@@ -19,7 +19,7 @@ import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure, usage } from '../server/process/failure.ts'
 import { sayJson, sayNow, wallMs } from '../server/process/system.ts'
 import { assertSigned, withPublicLog } from './opened-log.ts'
-import { bundlesIn, openExport } from './audit-file.ts'
+import { bundlesIn, openExport, type Export } from './audit-file.ts'
 import { takesVault } from './vault-options.ts'
 
 interface VerifyOptions extends FolderOptions {
@@ -41,8 +41,8 @@ function readWitnessKey(text: string): NoteKey {
 
 function readPinned(file: string): string {
   try {
-    const { size } = statSync(file)
-    if (size > 0 && size <= pinnedNoteBytesMax) return readFileSync(file, 'utf8')
+    const note = readRegular(file, pinnedNoteBytesMax)?.toString()
+    if (note !== undefined && note !== '') return note
   } catch (error) {
     throw usage(`--pinned: cannot read ${file}`, error)
   }
@@ -103,6 +103,9 @@ export function printFault({ sequence, below, note, reason }: LogFault): string 
   return `${[...range, ...shown].join(', ')}: ${reason}`
 }
 
+const verifyExport = (exported: Export, options: VerifyOptions): Promise<LogVerdict> =>
+  verify(exported.log, bundlesIn(exported), options)
+
 async function auditVerify(options: VerifyOptions): Promise<void> {
   const { file } = options
   if (options.witness !== undefined && options.pinned === undefined) {
@@ -115,7 +118,7 @@ async function auditVerify(options: VerifyOptions): Promise<void> {
           assertSigned(log)
           return verify(log, bundlesFrom(store, log.pruned.size), options)
         })
-      : await openExport(file).then(log => verify(log, bundlesIn(file), options))
+      : await verifyExport(openExport(file), options)
   const { fault, root, ...rest } = verdict
   if (options.json === true) sayJson({ ...rest, root: root.toBase64(), fault: fault ?? null })
   if (fault !== undefined) throw new CommandFailure(printFault(fault))

@@ -6,7 +6,7 @@
  * were made later, whatever any clock said. So the log must go on where that of the backup ends.
  * @module
  */
-import { chainFrom, readPublicLog, type PublicLog } from '../audit/public-log.ts'
+import { chainFrom, readPublicLog } from '../audit/public-log.ts'
 import { bundlesFrom } from '../audit/read-log.ts'
 import { verifyLog } from '../audit/verify-log.ts'
 import { equalBytes } from '../lib/bytes.ts'
@@ -14,34 +14,33 @@ import { ApiError } from '../lib/errors.ts'
 import type { Erasure } from '../rules/erasures.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import { CommandFailure } from '../server/process/failure.ts'
-import { bundlesIn, entriesIn, openExport } from './audit-file.ts'
+import { bundlesIn, entriesIn, openExport, type Export } from './audit-file.ts'
 import { printFault } from './audit-verify.ts'
 
 /** An export of an audit log that is to be repeated. */
 export interface LogOfErasures {
-  readonly file: string
-  readonly log: PublicLog
+  readonly exported: Export
   /** True if deletions that no checkpoint covers are repeated as well. */
   readonly isUnsignedTaken: boolean
 }
 
 /** Entries behind the log of a backup, once they are known to continue it. */
 export interface Continuation {
-  readonly file: string
+  readonly exported: Export
   /** Sequence of the first entry that the backup has not. */
   readonly from: number
   /** Sequence of the first entry that no checkpoint covers; absent if all are signed. */
   readonly unsignedFrom: number | undefined
 }
 
-const refused = (file: string, why: string) =>
-  new CommandFailure(`--erase-from-log: ${file} ${why}: nothing was restored`)
+const refused = ({ name }: Export, why: string) =>
+  new CommandFailure(`--erase-from-log: ${name} ${why}: nothing was restored`)
 
 /** @throws CommandFailure if the file is no whole export */
-export const openLogOfErasures = async (
-  file: string,
-  isUnsignedTaken: boolean,
-): Promise<LogOfErasures> => ({ file, log: await openExport(file), isUnsignedTaken })
+export const openLogOfErasures = (file: string, isUnsignedTaken: boolean): LogOfErasures => ({
+  exported: openExport(file),
+  isUnsignedTaken,
+})
 
 async function* leavesFrom(store: OperatedStore, from: number): AsyncGenerator<Uint8Array> {
   for await (const { first, leaves } of bundlesFrom(store, from)) {
@@ -50,54 +49,51 @@ async function* leavesFrom(store: OperatedStore, from: number): AsyncGenerator<U
 }
 
 /** Compares the log of the backup with the beginning of the export, entry by entry. */
-async function assertGoesOn(store: OperatedStore, { file, log }: LogOfErasures): Promise<number> {
+async function assertGoesOn(store: OperatedStore, exported: Export): Promise<number> {
   const { from: oldest, next } = await store.logRange()
-  const from = Math.max(oldest, log.pruned.size)
+  const from = Math.max(oldest, exported.log.pruned.size)
   if (from >= next) {
-    throw refused(file, `begins with entry ${from}, and the backup ends with ${next - 1}`)
+    throw refused(exported, `begins with entry ${from}, and the backup ends with ${next - 1}`)
   }
   const own = leavesFrom(store, from)
-  for await (const { sequence, leaf } of entriesIn(file)) {
+  for (const { sequence, leaf } of entriesIn(exported)) {
     if (sequence < from) continue
     const { done, value } = await own.next()
     if (done === true) return next
     if (!equalBytes(leaf, value)) {
-      throw refused(file, `is of another history than the backup from entry ${sequence} on`)
+      throw refused(exported, `is of another history than the backup from entry ${sequence} on`)
     }
   }
   if ((await own.next()).done === true) return next
-  throw refused(file, `ends before the backup, which has ${next} entries: export a newer one`)
+  throw refused(exported, `ends before the backup, which has ${next} entries: export a newer one`)
 }
 
 /** Verifies the export by the key that the backup names. @returns the first unsigned sequence */
-async function assertVerified(
-  store: OperatedStore,
-  { file, log }: LogOfErasures,
-): Promise<number | undefined> {
+async function assertVerified(store: OperatedStore, exported: Export): Promise<number | undefined> {
   const { announcements } = await readPublicLog(store)
   const vkey = announcements.at(-1)?.vkey
-  if (vkey === undefined) throw refused(file, 'cannot be checked, as the backup names no key')
+  if (vkey === undefined) throw refused(exported, 'cannot be checked, as the backup names no key')
   try {
     const { agreed, fault, unknown } = await verifyLog({
-      ...chainFrom(log, vkey),
-      pruned: log.pruned,
-      bundles: bundlesIn(file),
+      ...chainFrom(exported.log, vkey),
+      pruned: exported.log.pruned,
+      bundles: bundlesIn(exported),
       pinned: undefined,
     })
-    if (fault !== undefined) throw refused(file, `does not verify (${printFault(fault)})`)
-    if (agreed === 0) throw refused(file, 'has no checkpoint by the key of the backup')
+    if (fault !== undefined) throw refused(exported, `does not verify (${printFault(fault)})`)
+    if (agreed === 0) throw refused(exported, 'has no checkpoint by the key of the backup')
     return unknown.find(each => each.unknown === 'unsigned_tail')?.from
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw refused(file, 'is of another vault: it does not name the key of the backup')
+    throw refused(exported, 'is of another vault: it does not name the key of the backup')
   }
 }
 
 /** Anybody who had the file may have put an entry behind those that are signed. */
-async function assertSignedErasures(file: string, from: number): Promise<void> {
-  for await (const _ of erasuresBehind({ file, from })) {
+async function assertSignedErasures(exported: Export, from: number): Promise<void> {
+  for await (const _ of erasuresBehind({ exported, from })) {
     throw refused(
-      file,
+      exported,
       `has deletions from entry ${from} on, which no checkpoint covers: export it again once the ` +
         'vault has run, or take them by --accept-unsigned',
     )
@@ -110,14 +106,14 @@ async function assertSignedErasures(file: string, from: number): Promise<void> {
  */
 export async function assertContinues(
   store: OperatedStore,
-  exported: LogOfErasures,
+  { exported, isUnsignedTaken }: LogOfErasures,
 ): Promise<Continuation> {
   const unsignedFrom = await assertVerified(store, exported)
   const from = await assertGoesOn(store, exported)
-  if (unsignedFrom !== undefined && !exported.isUnsignedTaken) {
-    await assertSignedErasures(exported.file, Math.max(from, unsignedFrom))
+  if (unsignedFrom !== undefined && !isUnsignedTaken) {
+    await assertSignedErasures(exported, Math.max(from, unsignedFrom))
   }
-  return { file: exported.file, from, unsignedFrom }
+  return { exported, from, unsignedFrom }
 }
 
 interface ErasingEntry {
@@ -133,10 +129,10 @@ const isErasure = ({ operation, reason }: ErasingEntry): boolean =>
 
 /** Erasures that came after the backup, in the order in which they landed. */
 export async function* erasuresBehind({
-  file,
+  exported,
   from,
-}: Pick<Continuation, 'file' | 'from'>): AsyncGenerator<Erasure> {
-  for await (const { sequence, text } of entriesIn(file)) {
+}: Pick<Continuation, 'exported' | 'from'>): AsyncGenerator<Erasure> {
+  for (const { sequence, text } of entriesIn(exported)) {
     if (sequence < from) continue
     const entry = JSON.parse(text) as ErasingEntry
     const { tenant_id: tenantId, entity_id: id } = entry

@@ -292,7 +292,7 @@ async function restore(named: string | undefined, options: RestoreOptions): Prom
     throw usage('--accept-unsigned is of a log: expected --erase-from-log as well')
   }
   const log =
-    eraseFromLog === undefined ? undefined : await openLogOfErasures(eraseFromLog, acceptUnsigned)
+    eraseFromLog === undefined ? undefined : openLogOfErasures(eraseFromLog, acceptUnsigned)
   const lists = { files, count: await countErasures(files), log }
   const wanted = { lists, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))

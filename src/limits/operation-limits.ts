@@ -336,6 +336,8 @@ export const logBudgetWarnShare = 0.8
 export const webhookBehindEntries = 10_000
 /** decision: a line of an export; the last one has a checkpoint for each hour of years. */
 export const exportLineCharsMax = 64 * 1_024 * 1_024
+/** decision: of an export, read at once. */
+export const exportReadBytes = 64 * 1_024
 /** decision: checkpoints in a bucket that are compared with a log: ten weeks of one a minute. */
 export const keptCheckpointsMax = 100_000
 /** decision: those that are read at once; an answer takes some 20 ms. */

@@ -6,6 +6,8 @@
  * give it again, by the instant of its creation.
  * @module
  */
+import { isJsonObject, type Json, type JsonObject } from '../lib/json/json.ts'
+import { parseJson } from '../lib/json/parse-json.ts'
 import { parseInstant } from './instants.ts'
 
 export interface Erasure {
@@ -43,17 +45,18 @@ export function printErasure({ tenantId, id, erasedAtMs, createdAtMs, row }: Era
   return `${JSON.stringify(line)}\n`
 }
 
-const isLine = (json: unknown): json is Line =>
-  typeof json === 'object' && json !== null && Object.keys(json).every(name => members.has(name))
+const hasMembers = (json: Json): json is JsonObject =>
+  isJsonObject(json) && [...json.keys()].every(name => members.has(name))
 
 /** @throws ApiError when it is not an instant */
 const readMs = (text: unknown): number =>
   parseInstant(typeof text === 'string' ? text : '', 'erased_at').epochMs
 
-/** @throws SyntaxError, ApiError */
+/** @throws ApiError, also for two members of one name */
 function readErasure(text: string): Erasure | undefined {
-  const line: unknown = JSON.parse(text)
-  if (!isLine(line)) return undefined
+  const json = parseJson(text, '')
+  if (!hasMembers(json)) return undefined
+  const line: Line = Object.fromEntries(json)
   const { erased_at: erased, created_at: created, tenant_id: tenantId, id, row } = line
   if (typeof tenantId !== 'string' || typeof id !== 'string') return undefined
   if (row !== undefined && !Number.isSafeInteger(row)) return undefined

@@ -233,6 +233,11 @@ describe('coffer audit export', () => {
         'numbers for checkpoints',
         lines.map(line => line.replace(/"checkpoints":.*/, '"checkpoints":[5]}')),
       ],
+      [
+        'checkpoints twice',
+        lines.map(line => line.replace('"checkpoints":', '"checkpoints":[],"checkpoints":')),
+      ],
+      ['a key twice', lines.map(line => line.replace('{"vkey":', '{"vkey":"other","vkey":'))],
     ]
     for (const [name, changed] of strange) {
       const file = join(root, `${name}.jsonl`)

@@ -3,9 +3,17 @@
  * and a log that is another's, older, forked or changed is refused.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { runCoffer, type Ended } from '../support/coffer-process.ts'
+import { cofferCommand, runCoffer, type Ended } from '../support/coffer-process.ts'
 import {
   beside,
   makeListedVault,
@@ -130,6 +138,48 @@ describe('restore --erase-from-log', () => {
     const { erased } = JSON.parse(stdout) as { erased: Record<string, number> }
     expect(erased).toEqual({ tokens: 1, not_there: 0, unsigned_from: expect.any(Number) })
     expect((await statuses(again))['before']).toBe(404)
+  }, 300_000)
+})
+
+describe('an export that another process writes to while a backup is awaited', () => {
+  /** Changes it once it was read, and before the backup comes by standard input. */
+  async function restoreWhile(change: (file: string) => void): Promise<Ended> {
+    const folder = temporaryFolder()
+    const exported = join(folder, 'exported')
+    copyFileSync(newer, exported)
+    const words = [...placeOf(vault, join(folder, 'restored')), '--erase-from-log', exported]
+    const command = [...cofferCommand, 'restore', '-', ...words, '--keep-keys']
+    const child = Bun.spawn(command, { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+    await until(() => readdirSync(folder).length > 1)
+    change(exported)
+    child.stdin.write(readFileSync(backup))
+    await child.stdin.end()
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    return { exitCode: await child.exited, stdout, stderr }
+  }
+
+  // proves S16
+  test('is the one that was read, whatever has its name by now', async () => {
+    const ended = await restoreWhile(file => {
+      rmSync(file)
+      writeFileSync(file, 'another file\n')
+    })
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(ended.stdout).toContain('\nerased: 4 tokens;')
+  }, 300_000)
+
+  test('is refused where it is no longer the same', async () => {
+    const ended = await restoreWhile(file => appendFileSync(file, ' '))
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(ended.stderr).toMatch(
+      /exported: line \d+ is not as it|exported was changed while it was/,
+    )
+    const touched = await restoreWhile(file => utimesSync(file, 1, 1))
+    expect(touched).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(touched.stderr).toContain('exported was changed while it was read: try again')
   }, 300_000)
 })
 

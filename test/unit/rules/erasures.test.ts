@@ -43,6 +43,7 @@ describe('no line is', () => {
     ['one of an instant that is none', JSON.stringify({ ...line, erased_at: 'yesterday' })],
     ['one of a token made in none', JSON.stringify({ ...line, created_at: 'yesterday' })],
     ['one of a row that is no number', JSON.stringify({ ...line, row: '7' })],
+    ['one of two ids', JSON.stringify(line).replace('"id":', '"id":"other","id":')],
     ['an id alone', 'some'],
     ['a list', JSON.stringify([line])],
     ['null', 'null'],
