@@ -83,7 +83,7 @@ export const vaultSchema = Type.Object({
   store: Type.Unsafe<string | undefined>(
     text({
       // RFC 3986 section 3.2.1; a file of settings must not hold a secret.
-      pattern: '^postgres(?:ql)?://(?![^/]*:[^/]*@)(?!.*[?&](?:ssl)?password=)',
+      pattern: '^postgres(?:ql)?://(?![^/]*:[^/]*@)(?!.*[?&](?:ssl)?password=)[^\\0]*$',
       description: 'the PostgreSQL that holds the vault',
       expected: 'an address such as postgres://user@host/name; see store_password_file',
     }),

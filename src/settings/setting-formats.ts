@@ -63,6 +63,7 @@ const isBucketAddress = (value: string): boolean =>
 
 const isBackupPlace = (value: string): boolean =>
   value !== '' &&
+  !value.includes('\0') &&
   value.length <= settingCharsMax &&
   (!/^\w+:\/\//.test(value) || bucketAddress.test(value))
 

@@ -49,8 +49,11 @@ export const choice = <const T extends readonly string[]>(
     ),
   )
 
+/** The system takes no path with a NUL, and no name of a host or a database. */
+const withoutNul = '^[^\\0]*$'
+
 export const text = (told: SettingOptions) =>
-  Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
+  Type.String({ minLength: 1, maxLength: settingCharsMax, pattern: withoutNul, ...told })
 
 /** Its pattern or its format bounds its length. */
 export const optionalText = (told: SettingOptions) =>
@@ -65,7 +68,7 @@ export const host = (description: string) =>
     .Encode(name => name)
 
 export const path = (description: string) =>
-  Type.Unsafe<string | undefined>(text({ description, expected: 'a path' }))
+  Type.Unsafe<string | undefined>(text({ description, expected: 'a path without NUL' }))
 
 /** A text of that format, lower-cased. */
 export const lowerCase = (format: string) =>

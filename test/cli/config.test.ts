@@ -108,6 +108,20 @@ describe('coffer config check', () => {
       [],
       'choose one of --master-key-file and --master-key-credential',
     ],
+    ...[
+      'data',
+      'master_key_file',
+      'master_key_credential',
+      'store_password_file',
+      'socket',
+      'tls_cert',
+      'tls_key',
+      'tls_client_ca',
+      'erasure_log',
+    ].map(name => [{ [name]: '/x\0y' }, [], `:2: ${name}: expected a path without NUL`] as const),
+    [{ backup_to: '/x\0y' }, [], ':2: backup_to: expected a folder, or an address'],
+    [{ store: 'postgres://a@b/c\0d' }, [], ':2: store: expected an address'],
+    [{ host: 'a\0b' }, [], ':2: host: expected a host name'],
     [{}, ['--workers', '2', '--passphrase'], '--workers: each worker reads the master key'],
   ])('refuses %j %j with what is wrong', async (members, flags, says) => {
     const file = fileOf('bad.json', members)
