@@ -270,3 +270,58 @@ test('a folder with the name of a backup is neither the newest nor one too many'
   expect(namesOf()).toHaveLength(2)
   expect(await server.stderr).not.toContain('backup_failed')
 })
+
+describe('a store that is that of another vault', () => {
+  const commands: readonly (readonly string[])[] = [
+    ['serve', '--port', '0'],
+    ['doctor'],
+    ['verify'],
+    ['status'],
+    ['compact'],
+    ['backup', '--to', '/dev/null'],
+    ['app', 'list'],
+    ['keys', 'rotate'],
+    ['audit', 'verify'],
+    ['audit', 'export'],
+  ]
+  const makeOther = (): string => {
+    const data = fresh('linked')
+    cpSync(made, data, { recursive: true })
+    return data
+  }
+
+  // proves E12.27
+  test.each(commands.map(words => [words]))('behind a link is refused by %p', async words => {
+    const data = makeOther()
+    renameSync(join(data, 'store'), `${data}.own`)
+    symlinkSync(join(made, 'store'), join(data, 'store'))
+    const before = stateOf(join(made, 'store', 'data.mdb'))
+    const { exitCode, stdout, stderr } = await runCoffer([...words, '--data', data])
+    const lines = `${stdout}${stderr}`.trim().split('\n')
+    const told = `store leads to the store of the vault in ${made}: name that folder by --data`
+    expect(lines.filter(line => line.includes(told))).toHaveLength(1)
+    // Doctor goes on with what it can look at.
+    expect([exitCode, lines.length === 1 || words[0] === 'doctor']).toEqual([1, true])
+    expect(stateOf(join(made, 'store', 'data.mdb'))).toEqual(before)
+  })
+
+  // proves E12.27
+  test('is refused as a file of it, too', async () => {
+    const data = makeOther()
+    const file = join(data, 'store', 'data.mdb')
+    renameSync(file, `${data}.own`)
+    symlinkSync(join(made, 'store', 'data.mdb'), file)
+    const { exitCode, stderr } = await runCoffer(['verify', '--data', data])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('data.mdb leads to the store')])
+  })
+
+  test('is taken on another disk, where no vault is, and behind a link to the folder', async () => {
+    const data = makeOther()
+    renameSync(join(data, 'store'), `${data}.disk`)
+    symlinkSync(`${data}.disk`, join(data, 'store'))
+    symlinkSync(data, `${data}.link`)
+    for (const path of [data, `${data}.link`]) {
+      expect(await runCoffer(['verify', '--data', path])).toMatchObject({ exitCode: 0 })
+    }
+  })
+})

@@ -5,8 +5,8 @@
  * of another format is ever opened.
  * @module
  */
-import { existsSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, realpathSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { otherFormat } from '../../lib/errors.ts'
 import { readRegular, syncFolder } from '../../lib/files.ts'
 import { folderFileBytesMax } from '../../limits/operation-limits.ts'
@@ -108,8 +108,35 @@ function readStamp(folder: string): number {
   return Number(version)
 }
 
-/** @throws CommandFailure as `readStamp`, and if the folder has another format */
+const followed = (path: string): string | undefined =>
+  existsSync(path) ? realpathSync(path) : undefined
+
+/**
+ * A store may be on another disk, behind a link. Behind a link into another vault, two vaults would
+ * write to one database, each under a lock of its own.
+ * @throws CommandFailure
+ */
+function assertStoreIsNoOthers(folder: string): void {
+  const { store, database } = pathsOf(folder)
+  const own = realpathSync(folder)
+  for (const path of [store, join(store, 'data.mdb'), database]) {
+    const led = followed(path)
+    if (led === undefined) continue
+    const other = path === store ? dirname(led) : dirname(dirname(led))
+    if (other === own || !isDataFolder(other)) continue
+    throw new CommandFailure(
+      `${path} leads to the store of the vault in ${other}: name that folder by --data, or put ` +
+        'back the store of this one',
+    )
+  }
+}
+
+/**
+ * @throws CommandFailure as `readStamp`, if the folder has another format, and if its store is that
+ *   of another vault
+ */
 export function checkStamp(folder: string): void {
   const format = readStamp(folder)
   if (format !== formatVersion) throw new CommandFailure(otherFormat(folder, format, formatVersion))
+  assertStoreIsNoOthers(folder)
 }
