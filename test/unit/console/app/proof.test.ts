@@ -39,15 +39,16 @@ test('each entry of a log is proved', async () => {
   }
 })
 
-const flip = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
+const flip = (text: string, [one, other] = ['A', 'B']): string =>
+  (text.startsWith(one) ? other : one) + text.slice(1)
 
 const changed: readonly (readonly [string, (proof: LogProof) => LogProof])[] = [
   ['its entry', proof => ({ ...proof, entry: proof.entry.replace('200', '201') })],
-  ['its salt', proof => ({ ...proof, salt: proof.salt.replace(/^./, '0').replace(/.$/, 'e') })],
+  ['its salt', proof => ({ ...proof, salt: flip(proof.salt, ['0', '1']) })],
   ['its place', proof => ({ ...proof, sequence: proof.sequence - 1 })],
   ['a place behind the log', proof => ({ ...proof, sequence: proof.size })],
   ['its size', proof => ({ ...proof, size: proof.size + 1 })],
-  ['a hash', proof => ({ ...proof, proof: proof.proof.map(flip) })],
+  ['a hash', proof => ({ ...proof, proof: proof.proof.map(hash => flip(hash)) })],
   ['a hash less', proof => ({ ...proof, proof: proof.proof.slice(1) })],
   ['a hash more', proof => ({ ...proof, proof: [...proof.proof, proof.proof[0] ?? ''] })],
   ['its root', proof => ({ ...proof, note: proof.note.replace(/\n\d+\n/, '$&A') })],
