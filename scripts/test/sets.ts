@@ -44,6 +44,7 @@ const thorough: readonly string[] = [
   'cli/hostile-machine.test.ts',
   'cli/key-sources.test.ts',
   'cli/keys.test.ts',
+  'cli/killed-steps.test.ts',
   'cli/listen-beside.test.ts',
   'cli/logged-erasures.test.ts',
   'cli/newest-rows.test.ts',

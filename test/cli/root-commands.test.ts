@@ -164,6 +164,67 @@ test('a link to the control socket of another vault is not followed', async () =
 
 // proves S7, E12.26
 test.skipIf(!isRoot)(
+  'nor is a socket asked that is of another user than the folder, as one put there in turns',
+  async () => {
+    const data = copyOfVault()
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    const control = join(data, 'control')
+    expect((await runCoffer(['status', '--data', data])).exitCode).toBe(0)
+    giveAway(data)
+    const { exitCode, stderr } = await runCoffer(['seal', '--data', data])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('control leads elsewhere')])
+    chownSync(control, otherUser, otherUser)
+    expect((await runCoffer(['seal', '--data', data])).exitCode).toBe(0)
+    await server.end('SIGTERM')
+  },
+)
+
+// proves S7, E12.26
+describe.skipIf(!isRoot)('a folder that another user has a name lead to', () => {
+  const commands: readonly (readonly [string, readonly string[]])[] = [
+    ['seal', []],
+    ['status', []],
+    ['verify', []],
+    ['compact', []],
+    ['app', ['create']],
+    ['keys', ['rekey']],
+    ['backup', ['--to', '/dev/null/none']],
+  ]
+
+  test('is no vault of theirs, for no command of root', async () => {
+    const place = fresh('place')
+    mkdirSync(place)
+    const own = join(place, 'own')
+    renameSync(copyOfVault(), own)
+    const [data, link] = [copyOfVault(), join(place, 'link')]
+    symlinkSync(data, link)
+    giveAway(own)
+    chownSync(place, otherUser, otherUser)
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    for (const [command, rest] of commands) {
+      const { exitCode, stderr } = await runCoffer([command, ...rest, '--data', link])
+      const says = `${place} belongs to another user, who may change it`
+      expect([command, exitCode, stderr]).toEqual([command, 1, expect.stringContaining(says)])
+    }
+    expect((await runCoffer(['app', 'list', '--data', own])).exitCode).toBe(0)
+    expect((await runCoffer(['status', '--data', data])).stdout).not.toContain('sealed')
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('gets no vault', async () => {
+    const place = fresh('place')
+    const empty = fresh('empty')
+    for (const folder of [place, empty]) mkdirSync(folder)
+    symlinkSync(empty, join(place, 'link'))
+    chownSync(place, otherUser, otherUser)
+    const { exitCode, stderr } = await runCoffer(['init', '--data', join(place, 'link')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another user')])
+    expect(readdirSync(empty)).toEqual([])
+  })
+})
+
+// proves S7, E12.26
+test.skipIf(!isRoot)(
   'a master key that the owner of the folder names is read if he may read it',
   async () => {
     const data = copyOfVault()

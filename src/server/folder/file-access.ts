@@ -178,19 +178,19 @@ export function assertOwnFiles(options: ServedFiles): void {
   if (found !== undefined) throw new CommandFailure(found)
 }
 
-/** True if this process may act for any user. */
-export const isRoot = (): boolean => process.geteuid?.() === root
-
 /**
  * Root's commands would act on whatever vault the owner of a place has a name lead to.
- * @throws CommandFailure if this is root, and a place on the way to a data folder belongs to another
- *   user than the folder
+ * @returns for root, another user to whom the data folder belongs
+ * @throws CommandFailure for root, if a place on the way to it belongs to another user than it
  */
-export function assertOwnWay(data: string): void {
-  if (!isRoot()) return
+export function assertOwnWay(data: string): number | undefined {
+  if (process.geteuid?.() !== root) return undefined
   const { passed, end } = wayTo(data)
-  if (end === undefined) return
-  const found = passed.map(place => complaintOf(place, end.stats.uid, () => false))
-  const line = found.find(each => each !== undefined)
+  if (end === undefined) return undefined
+  const { uid } = end.stats
+  const line = passed
+    .map(place => complaintOf(place, uid, () => false))
+    .find(each => each !== undefined)
   if (line !== undefined) throw new CommandFailure(line)
+  return uid === root ? undefined : uid
 }

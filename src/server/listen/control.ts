@@ -14,7 +14,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  statSync,
   unlinkSync,
   type Stats,
 } from 'node:fs'
@@ -35,7 +34,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { peersOf } from './socket-peers.ts'
-import { assertOwnWay, isRoot } from '../folder/file-access.ts'
+import { assertOwnWay } from '../folder/file-access.ts'
 import { pathsOf } from '../folder/folder-stamp.ts'
 import { lockHolder } from '../folder/instance-lock.ts'
 
@@ -232,11 +231,11 @@ const placeFlags = 0o10000000 | constants.O_NOFOLLOW
  * @throws CommandFailure if it is no socket of this folder; the system's own error
  */
 function openSocket(path: string): ShortPath {
-  const folder = statSync(dirname(path))
+  const owner = assertOwnWay(dirname(path))
   const isElsewhere = (stats: Stats): boolean =>
     stats.isSymbolicLink() ||
     (stats.isSocket() && stats.nlink > 1) ||
-    (isRoot() && folder.uid !== 0 && stats.uid !== folder.uid)
+    (owner !== undefined && stats.uid !== owner)
   if (process.platform !== 'linux' || !existsSync('/proc/self/fd')) {
     if (isElsewhere(lstatSync(path))) throw elsewhere(path)
     return shorten(path)
@@ -351,7 +350,6 @@ export async function callControl(
   let short: ShortPath | undefined
   const { signal, waitMs, hear, end } = boundWait(name, silenceMsMax)
   try {
-    assertOwnWay(dirname(path))
     short = openSocket(path)
     const answer = await post(short.path, { name, input, headers }, signal)
     for await (const { progress, done, failed } of linesOf(answer)) {
