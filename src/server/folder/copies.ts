@@ -11,7 +11,7 @@
  * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
- * | the database that `store/database.left` names | a `move` out of it, or an interrupted one into it |
+ * | the database that `store/database.left` names | a `move` out of it, or one that was cut off |
  *
  * A copy elsewhere is noted in the data folder for as long as it exists, in a `copy-` file each.
  * @module

@@ -33,7 +33,7 @@ import {
   type DatabaseOptions,
 } from './folder-database.ts'
 import { clearLeftCopies, type FoundCopy } from './copies.ts'
-import { assertOwnWay } from './file-access.ts'
+import { assertOwnWay } from './path-owners.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'

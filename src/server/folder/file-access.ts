@@ -2,67 +2,13 @@
  * Finds out who may write the files of a vault, and the folders on the way to them.
  * @module
  */
-import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { symbolicLinksMax } from '../../limits/operation-limits.ts'
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { hasAccessList } from '../keys/secret-access.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { isGroupOf, readGroupFiles, type GroupFiles } from './groups.ts'
-
-/*
- * The path to a file: every folder and symbolic link that the system passes to reach it.
- *
- * A user who may write any of them decides what is found at its end.
- */
-
-/** One place on the path; a link is not followed. */
-interface PathPlace {
-  readonly path: string
-  readonly stats: Stats
-}
-
-/** A place that cannot be inspected is reported later, when it is opened. */
-function placeAt(path: string): PathPlace | undefined {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    return stats && { path, stats }
-  } catch {
-    return undefined
-  }
-}
-
-const namesIn = (path: string): string[] => path.split('/').filter(name => name !== '')
-
-/**
- * Walks from the root to the target of the path, up to the first place that does not exist.
- * @returns `end` is absent if the target does not exist
- */
-function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly end?: PathPlace } {
-  const passed: PathPlace[] = []
-  let names = namesIn(resolve(path))
-  let at = placeAt('/')
-  let links = 0
-  while (at !== undefined) {
-    const [name, ...rest] = names
-    if (name === undefined) return { passed, end: at }
-    names = rest
-    if (name === '.') continue
-    const next = placeAt(name === '..' ? dirname(at.path) : join(at.path, name))
-    if (next?.stats.isSymbolicLink() !== true) {
-      passed.push(at)
-      at = next
-      continue
-    }
-    links += 1
-    if (links > symbolicLinksMax) break
-    passed.push(at, next)
-    const target = readlinkSync(next.path)
-    names = [...namesIn(target), ...names]
-    if (target.startsWith('/')) at = placeAt('/')
-  }
-  return { passed }
-}
+import { complaintOf, placeAt, wayTo, type PathPlace } from './path-owners.ts'
 
 /*
  * Owners and writers of a vault's files: `coffer serve` refuses a vault that others may write, as
@@ -71,8 +17,6 @@ function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly 
  * Owners, mode bits and group members decide. An access control list shows in the group bits of the
  * mode: then these bits grant to others too.
  */
-
-const root = 0
 
 const othersMayWrite = 0o002
 const groupMayWrite = 0o020
@@ -110,19 +54,6 @@ function isOpen({ path, stats }: PathPlace, uid: number, files: GroupFiles): boo
 export function isOpenToOthers(path: string, uid: number): boolean {
   const place = placeAt(realpathSync(path))
   return place !== undefined && isOpen(place, uid, readGroupFiles())
-}
-
-/** Describes a place that anybody but this user and root may change, or owns. */
-function complaintOf(
-  { path, stats }: PathPlace,
-  uid: number,
-  isOpenPlace: (place: PathPlace) => boolean,
-): string | undefined {
-  if (stats.uid !== uid && stats.uid !== root)
-    return `${path} belongs to another user, who may change it: run this as that user, or chown it`
-  return isOpenPlace({ path, stats })
-    ? `${path} may be written by others: chmod go-w it`
-    : undefined
 }
 
 /**
@@ -176,21 +107,4 @@ export function assertOwnFiles(options: ServedFiles): void {
   const uid = process.geteuid?.()
   const [found] = uid === undefined ? [] : findWritableByOthers(options, uid)
   if (found !== undefined) throw new CommandFailure(found)
-}
-
-/**
- * Root's commands would act on whatever vault the owner of a place has a name lead to.
- * @returns for root, another user to whom the data folder belongs
- * @throws CommandFailure for root, if a place on the way to it belongs to another user than it
- */
-export function assertOwnWay(data: string): number | undefined {
-  if (process.geteuid?.() !== root) return undefined
-  const { passed, end } = wayTo(data)
-  if (end === undefined) return undefined
-  const { uid } = end.stats
-  const line = passed
-    .map(place => complaintOf(place, uid, () => false))
-    .find(each => each !== undefined)
-  if (line !== undefined) throw new CommandFailure(line)
-  return uid === root ? undefined : uid
 }

@@ -34,7 +34,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
 import { peersOf } from './socket-peers.ts'
-import { assertOwnWay } from '../folder/file-access.ts'
+import { assertOwnWay } from '../folder/path-owners.ts'
 import { pathsOf } from '../folder/folder-stamp.ts'
 import { lockHolder } from '../folder/instance-lock.ts'
 
