@@ -127,7 +127,7 @@ function told(error: unknown): DoctorFinding {
 }
 
 const foreign =
-  'has the tables from a role that is neither this user, nor its owner, nor a superuser, and whose ' +
+  'has tables of a role that is neither this user, nor its owner, nor a superuser, and whose ' +
   'triggers run as this user: see that it is an administrator'
 
 const databaseRemedy = 'see "Clocks" in docs/many-machines.md'

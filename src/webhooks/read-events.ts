@@ -115,7 +115,7 @@ function noneIfDamaged(error: unknown): readonly StoredBundle[] {
   throw error
 }
 
-/** Finds the events of one entry; none if it was pruned, does not open or is not for the webhook. */
+/** Finds the events of one entry; none if it was pruned, does not open, or is of another tenant. */
 export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 
 /**

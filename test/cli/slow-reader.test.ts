@@ -1,5 +1,5 @@
 /**
- * What a command says to a reader that is slower than it.
+ * A command says all of its lines to a reader that is slower than itself.
  * @module
  */
 import { expect, test } from 'bun:test'
