@@ -135,6 +135,30 @@ describe('the sum over all rows', () => {
     expect(await sealedIn(again)).toBe(kept)
     await again.close()
   })
+
+  test('is begun over copied rows only if they fit the sum that came along', async () => {
+    const path = temporaryFolder()
+    const copy = await openLmdbStore({ path })
+    await written(copy, insertOf({ uniques: [1] }), logOf(1))
+    const [row] = [...copy.everyRow()]
+    const { next: entries } = await copy.logRange()
+    await copy.close()
+    const writer = Uint8Array.of(1)
+    const partOf = (rows: number) => {
+      const changed = Array.from({ length: rows }, () => ({ from: undefined, to: row }))
+      const sum = sumAfter(emptySum, { rows: changed, entries }, sumSealer)
+      return [{ writer, sealed: sealSum(sumSealer, sum, writer) }]
+    }
+    const older = { ...emptySum, entries: entries + 1 }
+    const outdated = [{ writer, sealed: sealSum(sumSealer, older, writer) }]
+    for (const there of [partOf(0), partOf(2), outdated, []]) {
+      await expectFault(beginSum(path, sumSealer, there), 'storage_corrupt')
+    }
+    await beginSum(path, sumSealer, partOf(1))
+    const store = await openSummed(path)
+    await expectSum(store)
+    await store.close()
+  })
 })
 
 describe('a store that keeps a sum', () => {
