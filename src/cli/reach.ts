@@ -41,9 +41,11 @@ const socketPrefix = 'unix:'
 const socketAddress = 'http://localhost'
 export const keyVariable = 'COFFER_KEY'
 
-/** A key goes straight to its address: through no proxy, and to no server with an unproven name. */
+/** A key goes straight to its address: by no proxy, to no unproven name, and into no log. */
+const direct = { proxy: false, tls: { rejectUnauthorized: true }, verbose: false }
+
 const directly = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(url, { ...init, proxy: false, tls: { rejectUnauthorized: true } } as RequestInit)
+  fetch(url, { ...init, ...direct } as RequestInit)
 
 function readKeyFile(path: string): string {
   try {

@@ -6,7 +6,8 @@ import type { CallOptions, HeaderTexts, Notation } from './call.ts'
 import { timeoutMsMax } from './limits.ts'
 
 /** Headers that the client sets itself, or that frame a message. */
-const ownHeaders = /^(?:svc-.*|accept|content-(?:type|length)|host|connection|transfer-encoding)$/i
+const ownHeaders =
+  /^(?:svc-.*|accept(?:-encoding)?|content-(?:type|length)|host|connection|transfer-encoding)$/i
 
 const fault = (where: string, expected: string): TypeError =>
   new TypeError(`${where}: expected ${expected}`)

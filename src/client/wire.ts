@@ -109,6 +109,7 @@ async function headersOf(wire: Wire, call: Sent, options: CallOptions): Promise<
   const headers = new Headers(wire.headers)
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
   headers.set('accept', 'application/json')
+  headers.set('accept-encoding', 'identity')
   setHeader(headers, 'svc-api-key', await wire.key())
   const { idempotencyKey = call.idempotencyKey, traceId, reason } = options
   if (call.text !== undefined) {
@@ -120,6 +121,12 @@ async function headersOf(wire: Wire, call: Sent, options: CallOptions): Promise<
   if (reason !== undefined) headers.set('svc-reason', printableReason(reason))
   return headers
 }
+
+/**
+ * Bun inflates a whole answer before it gives a piece of it: `answerBytesMax` would come too late.
+ * Others pass this over, and inflate piece by piece.
+ */
+const asItCame = { decompress: false } as RequestInit
 
 /** @throws Error for more than any vault answers */
 async function textOf({ body }: Response): Promise<string> {
@@ -154,6 +161,7 @@ async function attempt(
       method: call.method,
       headers,
       ...body,
+      ...asItCame,
       // A key never follows a redirect.
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

@@ -215,6 +215,13 @@ describe('the vault is reached', () => {
   })
 })
 
+test('a variable by which the runtime tells of requests has it print no key', async () => {
+  const env = { ...reach(), BUN_CONFIG_VERBOSE_FETCH: 'curl' }
+  const { exitCode, stdout, stderr } = await run(['permissions'], '', env)
+  expect(exitCode).toBe(0)
+  expect(stdout + stderr).not.toContain(vault.keys.private)
+})
+
 describe('each failure has its exit code, and repeats nothing', () => {
   const secret = 'key_ThisIsASecretKeyOfAll'
   const lacking = (name: keyof ReturnType<typeof reach>) => {

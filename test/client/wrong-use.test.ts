@@ -19,6 +19,11 @@ const told = async (call: Promise<unknown>) => {
   throw new Error('it succeeded')
 }
 
+const compressed = (content: object) => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  return new Response(Bun.gzipSync(JSON.stringify(content)), { headers })
+}
+
 describe('a client is not made', () => {
   test.each([
     [undefined],
@@ -73,6 +78,8 @@ describe('a call says', () => {
     ['a page that is missing', () => new Response('<html>', { status: 404 })],
     ['other JSON that refuses', () => Response.json({ error: 'no' }, { status: 400 })],
     ['a redirection', () => Response.redirect('https://elsewhere.example/')],
+    // Few of such bytes may be gigabytes. proves E28.4
+    ['a token that is compressed, which nobody asked for', () => compressed({ id: 'a' })],
   ])('that what answers is no vault: %s', async (_, answer) => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
     afterwards(() => other.stop(true))

@@ -97,6 +97,8 @@ export async function putSmall(access: S3Access, object: SmallObject): Promise<v
       headers,
       body: object.body,
       redirect: 'manual',
+      // A cancelled answer would be inflated on, and 1 KB of it may hold gigabytes (Bun 1.4.4).
+      decompress: false,
       tls: { rejectUnauthorized: true },
       signal: AbortSignal.timeout(bucketPutMsMax),
     })

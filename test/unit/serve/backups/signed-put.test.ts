@@ -1,5 +1,6 @@
 /**
- * A small object goes to an S3 service only over a certificate that is to be trusted.
+ * A small object goes to an S3 service only over a certificate that is to be trusted, and nothing of
+ * its answer is inflated.
  * @module
  */
 import { afterEach, expect, test } from 'bun:test'
@@ -36,5 +37,20 @@ test('a variable of the environment makes no certificate one to be trusted', asy
   const object = { bucket: 'b', key: 'k', body: new Uint8Array(1), nowMs: 0 }
   await expect(putSmall(access, object)).rejects.toThrow('cannot be reached')
   expect(asked).toBe(0)
+  await server.stop(true)
+})
+
+// proves E28.4
+test.each(['gzip', 'br', 'zstd'])('an answer that says it is %s is not inflated', async coding => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    // Inflating it fails.
+    fetch: () => new Response('of no coding', { headers: { 'content-encoding': coding } }),
+  })
+  const endpoint = server.url.origin
+  const access = { accessKeyId: 'id', secretAccessKey: 'secret', region: 'us-east-1', endpoint }
+  const object = { bucket: 'b', key: 'k', body: new Uint8Array(1), nowMs: 0 }
+  expect(await putSmall(access, object)).toBeUndefined()
   await server.stop(true)
 })
