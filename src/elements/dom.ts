@@ -44,6 +44,11 @@ export interface Input extends PageNode {
   value: string
   placeholder: string
   readonly selectionStart: number | null
+  readonly selectionEnd: number | null
+  setRangeText(text: string, start: number, end: number, caret: 'end'): void
+  dispatchEvent(event: object): void
+  focus(options?: { readonly preventScroll: boolean }): void
+  scrollIntoView(options: { readonly block: 'nearest'; readonly inline: 'nearest' }): void
   setSelectionRange(start: number, end: number): void
 }
 

@@ -41,6 +41,12 @@ export const idempotencyKeyBytes = 16
 /** decision: as hard to guess as an idempotency key. */
 export const fieldIdBytes = 16
 
+// Sight of a field
+/** decision: a field counts as seen if so much of it is not, as where a page is scaled. */
+export const fieldHiddenPxMax = 2
+/** A browser tells of each step of this many. */
+export const fieldSightSteps = 100
+
 // Size of the frame in the shop's page
 /** Room around the fields for the focus ring (`#main` in `card.css`); it overlaps the page. */
 export const frameEdgePx = 4

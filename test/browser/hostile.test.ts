@@ -114,6 +114,26 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(refused).toMatchObject({ type: 'refused', failure: { code: 'origin_not_allowed' } })
   })
 
+  // proves E17.20, S82
+  test('nor does one with a foreign frame between it and the fields', async () => {
+    const between = openShop({ html: '<!doctype html><title>Between</title>' })
+    const html = `<!doctype html><html data-begun><title>Above</title>
+      <link rel="icon" href="data:,"><iframe src="${between.origin}"></iframe>`
+    const above = openShop({ html, host: 'vault.localhost', mounts: vault.address })
+    const page = await openShopPage(name, above)
+    const middle = await page.waitForFrame(frame => frame.url().startsWith(between.origin))
+    const greetBelow = async (address: string) => {
+      const fields = `${address}/elements/card`
+      await middle.setContent(`<iframe src="${fields}"></iframe>`)
+      await middle.waitForFunction('document.readyState === "complete"')
+      const [answer] = await greetByHand(middle, greeting, { answers: 1 })
+      return answer
+    }
+    const failure = { code: 'origin_not_allowed' }
+    expect(await greetBelow(`${above.origin}/vault`)).toMatchObject({ type: 'refused', failure })
+    expect(await greetBelow(vault.address)).toMatchObject({ type: 'ready' })
+  })
+
   // proves E17.8
   test('messages of any form get no digit, and break nothing', async () => {
     const messages = [

@@ -5,6 +5,7 @@
 import type { Happening, Input, PageDocument } from '../dom.ts'
 import type { FieldName } from '../protocol.ts'
 import type { Typed, Written } from './editing.ts'
+import { bringIntoSight, typeUnseen } from './sight.ts'
 
 /** Reformats a field after a key, a paste or autofill changed it. */
 export type Rewrite = (before: string, typed: Typed, kind?: string) => Written
@@ -69,6 +70,14 @@ function listen(
   kept: Kept,
   { rewrite, changed, left, focused, entered }: FieldEvents & { readonly rewrite: Rewrite },
 ): void {
+  input.addEventListener('beforeinput', () => {
+    if (!kept.isSpent) return
+    input.value = kept.value = ''
+    kept.isSpent = false
+    kept.isTyped = true
+    changed()
+  })
+  typeUnseen(input, () => kept.value)
   const read = ({ inputType, isComposing }: Happening): void => {
     // An input method is still composing: its text must not be overwritten.
     if (isComposing === true) return
@@ -82,13 +91,6 @@ function listen(
   for (const happening of ['input', 'change', 'compositionend']) {
     input.addEventListener(happening, read)
   }
-  input.addEventListener('beforeinput', () => {
-    if (!kept.isSpent) return
-    input.value = kept.value = ''
-    kept.isSpent = false
-    kept.isTyped = true
-    changed()
-  })
   input.addEventListener('focus', focused)
   input.addEventListener('blur', () => {
     kept.isTyped = false
@@ -121,7 +123,10 @@ export function makeField(
   return {
     value: () => kept.value,
     isTyped: () => kept.isTyped,
-    focus: () => input.focus(),
+    focus() {
+      input.focus({ preventScroll: true })
+      bringIntoSight(input)
+    },
     clear,
     spend(isSpent) {
       kept.isSpent = isSpent

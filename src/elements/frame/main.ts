@@ -14,8 +14,15 @@ import { elapsedMs, random, randomHex, sleep, today } from './platform.ts'
 import { applyStyles, stylesOf } from './styles.ts'
 import { makeTokens } from './tokens.ts'
 
+/** A window above the frame; its document is shown to pages of its own origin alone. */
+interface Ancestor extends Receiver {
+  readonly parent: Ancestor
+  readonly document: unknown
+}
+
 declare const document: PageDocument
-declare const parent: Receiver
+declare const parent: Ancestor
+declare const top: Ancestor
 declare const location: { readonly origin: string }
 declare const window: Pick<PageDocument, 'addEventListener' | 'removeEventListener'>
 declare const ResizeObserver: new (then: () => void) => { observe(element: unknown): void }
@@ -23,9 +30,23 @@ declare const ResizeObserver: new (then: () => void) => { observe(element: unkno
 /** Written into the page by the server, which lets only these origins frame it. */
 const allowed = (document.documentElement.dataset['origins'] ?? '').split(' ')
 
-/** A page of the frame's own origin could read the fields, so it is refused. */
+function isReadable(ancestor: Ancestor): boolean {
+  try {
+    return ancestor.document !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A page of the frame's own origin could read the fields, also from further above. */
+function isReadFromAbove(ancestor: Ancestor): boolean {
+  return isReadable(ancestor) || (ancestor !== top && isReadFromAbove(ancestor.parent))
+}
+
 const isAllowed = (origin: string): boolean =>
-  origin !== location.origin && (allowed.includes('*') || allowed.includes(origin))
+  origin !== location.origin &&
+  !isReadFromAbove(parent) &&
+  (allowed.includes('*') || allowed.includes(origin))
 
 const means = {
   fetch: (url: string, init: RequestInit) => fetch(url, init),

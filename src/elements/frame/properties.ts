@@ -1,6 +1,6 @@
 /**
  * CSS properties that a shop may set: none of them loads anything, moves a field over another one,
- * or hides it.
+ * hides it, or gives digits the widths by which they could be told apart.
  * @module
  */
 
@@ -36,7 +36,6 @@ export const styleProperties = [
   'font-family',
   'font-size',
   'font-style',
-  'font-variant-numeric',
   'font-weight',
   'gap',
   'letter-spacing',

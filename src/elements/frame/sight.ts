@@ -1,0 +1,95 @@
+/**
+ * Typing in a field that is not wholly seen. A browser scrolls the page around the frame to the caret
+ * after each key, so that a page which shows the field through a slit could read there what is typed.
+ * Texts that a script sets move nothing.
+ * @module
+ */
+import type { Happening, Input } from '../dom.ts'
+import { fieldHiddenPxMax, fieldSightSteps } from '../limits.ts'
+
+interface Extent {
+  readonly width: number
+  readonly height: number
+}
+
+interface Sighting {
+  readonly boundingClientRect: Extent
+  readonly intersectionRect: Extent
+}
+
+declare const IntersectionObserver: new (
+  then: (sightings: readonly Sighting[]) => void,
+  options: { readonly threshold: readonly number[] },
+) => { observe(element: Input): void }
+
+declare const InputEvent: new (name: string, facts: { readonly inputType: string }) => object
+
+const threshold = Array.from({ length: fieldSightSteps + 1 }, (_, at) => at / fieldSightSteps)
+
+const isWhole = ({ boundingClientRect: all, intersectionRect: seen }: Sighting): boolean =>
+  all.width - seen.width <= fieldHiddenPxMax && all.height - seen.height <= fieldHiddenPxMax
+
+/** @returns a function that tells if all of the field is seen, as far as the browser has told */
+function sightOf(input: Input): () => boolean {
+  let isSeen = true
+  const observer = new IntersectionObserver(
+    sightings => {
+      const last = sightings.at(-1)
+      if (last !== undefined) isSeen = isWhole(last)
+    },
+    { threshold },
+  )
+  observer.observe(input)
+  return () => isSeen
+}
+
+/** By the field, never by its caret. */
+export const bringIntoSight = (input: Input): void =>
+  input.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
+/** Edits as the browser would; what is neither a text nor the deletion of a character does nothing. */
+function edit(input: Input, { data, inputType = '' }: Happening): void {
+  const from = input.selectionStart ?? input.value.length
+  const to = input.selectionEnd ?? from
+  const isRange = from < to
+  if (typeof data === 'string') input.setRangeText(data, from, to, 'end')
+  else if (inputType === 'deleteContentBackward') {
+    input.setRangeText('', isRange ? from : Math.max(0, from - 1), to, 'end')
+  } else if (inputType === 'deleteContentForward') {
+    input.setRangeText('', from, isRange ? to : to + 1, 'end')
+  } else return
+  input.dispatchEvent(new InputEvent('input', { inputType }))
+}
+
+const caretKeys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']
+
+/** @param kept the text of the field before its last edit */
+export function typeUnseen(input: Input, kept: () => string): void {
+  const isSeen = sightOf(input)
+  /** Once for each time: a page that hides the field again would count the keys. */
+  let isBrought = false
+  const bring = (): void => {
+    if (!isBrought) bringIntoSight(input)
+    isBrought = true
+  }
+  input.addEventListener('focus', () => {
+    if (!isSeen()) bring()
+  })
+  input.addEventListener('beforeinput', event => {
+    if (isSeen()) {
+      isBrought = false
+      return
+    }
+    if (event.isComposing === true) return
+    event.preventDefault()
+    bring()
+    edit(input, event)
+  })
+  input.addEventListener('keydown', event => {
+    if (!isSeen() && caretKeys.includes(event.key)) event.preventDefault()
+  })
+  // No script can take the place of an input method.
+  input.addEventListener('compositionend', () => {
+    if (!isSeen()) input.value = kept()
+  })
+}
