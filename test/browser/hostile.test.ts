@@ -106,6 +106,29 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(ready?.type).toBe('ready')
   })
 
+  // proves E17.8
+  test('messages of any form get no digit, and break nothing', async () => {
+    const messages = [
+      { type: 'tokenize' },
+      { type: 'tokenize', call: 2, key: 17, request: {}, timeoutMs: 1 },
+      { type: 'tokenize', call: 3, key: 'k', request: [], timeoutMs: 1 },
+      { type: 'tokenize', call: 4, key: 'k', request: { id: '{{ data.cvc }}' }, timeoutMs: 1 },
+      { type: 'tokenize', call: 5, key: 'k', request: {}, timeoutMs: 1e9 },
+      { type: 'digits' },
+      { type: '__proto__' },
+      null,
+      'tokenize',
+    ] as object[]
+    const raw = openShop({ html: rawPage(vault.address) })
+    const hostile = await openShopPage(name, raw)
+    const heard = await greetByHand(hostile, greeting, { messages, answers: 6 })
+    const failed = heard.filter(({ type }) => type === 'failed')
+    expect(failed.map(({ failure }) => failure?.code)).toEqual(Array(5).fill('invalid_request'))
+    expect(heard.every(({ type }) => ['ready', 'failed'].includes(type))).toBe(true)
+  })
+}
+
+const ancestorTests = (name: BrowserName) => {
   // proves E17.3, S82
   test('a page of the origin of the vault, which could read the fields, gets none', async () => {
     const same = openShop({ html: rawPage('/vault'), mounts: vault.address })
@@ -132,27 +155,6 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     const failure = { code: 'origin_not_allowed' }
     expect(await greetBelow(`${above.origin}/vault`)).toMatchObject({ type: 'refused', failure })
     expect(await greetBelow(vault.address)).toMatchObject({ type: 'ready' })
-  })
-
-  // proves E17.8
-  test('messages of any form get no digit, and break nothing', async () => {
-    const messages = [
-      { type: 'tokenize' },
-      { type: 'tokenize', call: 2, key: 17, request: {}, timeoutMs: 1 },
-      { type: 'tokenize', call: 3, key: 'k', request: [], timeoutMs: 1 },
-      { type: 'tokenize', call: 4, key: 'k', request: { id: '{{ data.cvc }}' }, timeoutMs: 1 },
-      { type: 'tokenize', call: 5, key: 'k', request: {}, timeoutMs: 1e9 },
-      { type: 'digits' },
-      { type: '__proto__' },
-      null,
-      'tokenize',
-    ] as object[]
-    const raw = openShop({ html: rawPage(vault.address) })
-    const hostile = await openShopPage(name, raw)
-    const heard = await greetByHand(hostile, greeting, { messages, answers: 6 })
-    const failed = heard.filter(({ type }) => type === 'failed')
-    expect(failed.map(({ failure }) => failure?.code)).toEqual(Array(5).fill('invalid_request'))
-    expect(heard.every(({ type }) => ['ready', 'failed'].includes(type))).toBe(true)
   })
 }
 
@@ -276,6 +278,7 @@ describe.each(browserNames)('in %s', name => {
     })
     messageTests(name, () => checkout)
   })
+  describe('from above', () => ancestorTests(name))
   describe('by what it may set', () => {
     let page: Page
     beforeEach(async () => {

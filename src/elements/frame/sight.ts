@@ -1,7 +1,7 @@
 /**
- * Typing in a field that is not wholly seen. A browser scrolls the page around the frame to the caret
- * after each key, so that a page which shows the field through a slit could read there what is typed.
- * Texts that a script sets move nothing.
+ * Typing in a field that is not wholly seen. A browser scrolls the page around the frame to the
+ * caret after each key, so a page which shows the field through a slit could read there what is
+ * typed. Texts that a script sets move nothing.
  * @module
  */
 import type { Happening, Input } from '../dom.ts'
@@ -47,7 +47,7 @@ function sightOf(input: Input): () => boolean {
 export const bringIntoSight = (input: Input): void =>
   input.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
-/** Edits as the browser would; what is neither a text nor the deletion of a character does nothing. */
+/** Edits as the browser would, where a text is entered or a character deleted. */
 function edit(input: Input, { data, inputType = '' }: Happening): void {
   const from = input.selectionStart ?? input.value.length
   const to = input.selectionEnd ?? from

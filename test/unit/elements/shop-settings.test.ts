@@ -41,7 +41,7 @@ describe('styles', () => {
       input('font-family', '"Helvetica Neue", Arial'),
       [['input', 'font-family', '"Helvetica Neue", Arial']],
     ],
-    [input('fontVariantNumeric', 'normal'), [['input', 'font-variant-numeric', 'normal']]],
+    [input('borderTopWidth', '1px'), [['input', 'border-top-width', '1px']]],
     [
       input('boxShadow', '0 1px 2px rgba(0, 0, 0, 0.2)'),
       [['input', 'box-shadow', '0 1px 2px rgba(0, 0, 0, 0.2)']],
@@ -81,6 +81,7 @@ describe('styles', () => {
     ['a style that hides a field', input('opacity', '0')],
     ['one more way to hide', input('display', 'none')],
     ['content', input('content', '"a"')],
+    ['a width for each digit', input('font-variant-numeric', 'proportional-nums')],
     ['a name of a variable', input('--a', 'b')],
     ['a property with more behind it', input('color\n', 'red')],
     ['a selector', { 'input[value^="4"]': { color: 'red' } }],

@@ -1,6 +1,6 @@
 /**
- * A small object goes to an S3 service only over a certificate that is to be trusted, and its answer
- * is not inflated.
+ * A small object goes to an S3 service only over a certificate that is to be trusted, and its
+ * answer is not inflated.
  * @module
  */
 import { afterEach, expect, test } from 'bun:test'
