@@ -1,5 +1,5 @@
 /**
- * What an action of the console brings forth is seen, also in a narrow window where it would stand
+ * The outcome of an action of the console is seen, also in a narrow window where it would stand
  * below its end: against the compiled binary in Chromium.
  * @module
  */

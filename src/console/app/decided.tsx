@@ -42,6 +42,9 @@ export const Decided = ({ access }: { readonly access: OwnAccess }) => (
     <p>
       <span class={`badge ${access.decision}`}>{access.decision}</span> <bdi>{access.text}</bdi>
     </p>
+    {access.decision === 'reveal' && (
+      <p class="hint">This page shows the mask all the same, until a reason is given.</p>
+    )}
     <details>
       <summary>{access.steps.length} steps</summary>
       <ul>

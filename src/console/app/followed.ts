@@ -1,6 +1,6 @@
 /**
- * A log that is followed. Rows that somebody points at or has the focus in stay where they are: what
- * is new is counted meanwhile, and comes once they are left or it is asked for.
+ * A log that is followed. Rows that somebody points at or has the focus in stay where they are:
+ * newer entries are counted meanwhile, and come once the rows are left or they are asked for.
  * @module
  */
 import { useCallback, useEffect, useRef } from 'preact/hooks'
@@ -12,7 +12,7 @@ import { every } from './platform.ts'
 const newestOf = (entries: readonly LogEntry[]): number =>
   Math.max(0, ...entries.map(({ sequence }) => sequence))
 
-/** @returns also `rows`, for the element around the rows, and `ahead`: newer entries than it shows */
+/** @returns also `rows`, for the element around the rows, and `ahead`: entries newer than those */
 export function useFollowed(path: string, isFollowed: boolean) {
   const { asked, again } = useAnswer<LogList>({ path })
   const { asked: looked, run, drop } = useAsking<LogList>()

@@ -82,7 +82,7 @@ const Field = ({ of: [name, label, placeholder], fault }: FieldProps) => (
 )
 
 export function LogFilterForm() {
-  /** What is wrong with the application. */
+  /** Fault of the name of the application. */
   const fault = useSignal<string | undefined>(undefined)
   const apply = async (event: Event): Promise<void> => {
     event.preventDefault()

@@ -15,7 +15,7 @@ import { withQueryOf } from './vault.ts'
 interface Kind {
   readonly type: Application['type']
   readonly what: string
-  /** What its permissions lead to. */
+  /** Reach of its permissions, for the person. */
   readonly reach?: string
   /** Permissions to begin with. */
   readonly first: readonly string[]
