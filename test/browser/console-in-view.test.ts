@@ -39,7 +39,8 @@ async function openDesk(name: string) {
 
 /** Clicks by the pointer, with the button at the end of the window. */
 async function clickAtEnd(page: Page, text: string): Promise<void> {
-  const found = `[...document.querySelectorAll('button')].find(each => each.innerText === '${text}')`
+  const found = `[...document.querySelectorAll('button')]
+    .find(each => each.innerText === '${text}')`
   await page.evaluate(`${found}.scrollIntoView({ block: 'end' })`)
   await page.evaluate(`${found}.click()`)
 }
@@ -60,7 +61,7 @@ test('a new key comes into view, and stands until it is copied', async () => {
   expect(await manager.applications.keys.list(id)).toHaveLength(2)
 })
 
-test('the counts of a simulation come into view, and the question stays in the window', async () => {
+test('the counts of a simulation come into view, and the question stays within', async () => {
   const { page } = await openDesk('Counts')
   await press(page, 'Change rules')
   await page.select('#rule-0-transform', 'reveal')

@@ -106,8 +106,8 @@ test('an application is found by its name, and only by one that is its alone', a
     await page.keyboard.press('Enter')
   }
   await filter('backend')
-  await page.waitForFunction(`(all => all.length > 0 && all.every(each => each === 'private Backend'))
-    (${actors})`)
+  const areAlone = `(all => all.length > 0 && all.every(each => each === 'private Backend'))`
+  await page.waitForFunction(`${areAlone}(${actors})`)
   await filter('Nobody')
   await waitForText(page, 'No name that this key can look up')
   await page.waitForSelector('#filter-actor_id[aria-invalid=true]')
@@ -143,7 +143,8 @@ test('the way back from the entries of one thing leads to those before', async (
 
 test('a proof moves none of the columns above it', async () => {
   const { page } = await openLog()
-  const lefts = `[...document.querySelectorAll('thead th')].map(each => Math.round(each.getBoundingClientRect().left)).join()`
+  const lefts = `[...document.querySelectorAll('thead th')]
+    .map(each => Math.round(each.getBoundingClientRect().left)).join()`
   const before = await page.evaluate(lefts)
   await press(page, 'Verify')
   await waitForText(page, '✓ Proved.')

@@ -62,7 +62,7 @@ interface DeliveriesProps {
   readonly path: string
   /** Number of changes that were made here: each has the list read anew. */
   readonly changes: number
-  /** Tells of the last action, beside the head of the list: a line of its own would move the rows. */
+  /** Tells of the last action, beside the head of the list: a line of its own would move rows. */
   readonly done: string | undefined
   readonly onLook: () => void
   readonly onSent: (sequence: number) => void
