@@ -2,11 +2,12 @@
  * A new file that is sealed to age recipients while it is written: its plaintext is nowhere else.
  * @module
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
-import { ownerOnlyFile, syncFolder, writeWhole } from '../../lib/files.ts'
+import { syncFolder, writeWhole } from '../../lib/files.ts'
 import { ageRecipientsMax } from '../../limits/operation-limits.ts'
+import { createFile, isAnythingAt, type NewFile } from '../../server/folder/regular-files.ts'
 import { usage } from '../../server/process/failure.ts'
 import { withFile } from './named-file.ts'
 
@@ -41,8 +42,11 @@ const streamOf = (lines: AsyncIterator<string>): ReadableStream<Uint8Array> => {
   })
 }
 
-async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promise<number> {
-  const file = withFile('--out', path, () => openSync(path, 'wx', ownerOnlyFile))
+async function writeAll(
+  { file }: NewFile,
+  path: string,
+  stream: AsyncIterable<Uint8Array>,
+): Promise<number> {
   let bytes = 0
   try {
     for await (const chunk of stream) {
@@ -56,28 +60,43 @@ async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promis
   }
 }
 
+/** A rename alone would replace what another process has put there meanwhile, also a link. */
+function giveName(part: NewFile, path: string): void {
+  const taken = openNew(path)
+  closeSync(taken.file)
+  try {
+    part.rename(path)
+  } catch (error) {
+    taken.remove()
+    throw error
+  }
+  syncFolder(dirname(resolve(path)))
+}
+
+const openNew = (path: string): NewFile => withFile('--out', path, () => createFile(path))
+
 /**
  * Writes a file that gets its name only once it is whole.
  * @returns its length in bytes
- * @throws CommandFailure if there is one already
+ * @throws CommandFailure if there is one already, also one that came meanwhile
  */
 export async function writeSealed(
   path: string,
   encrypter: Encrypter,
   lines: AsyncIterator<string>,
 ): Promise<number> {
-  const part = `${path}.part`
-  if (existsSync(path)) throw usage(`--out: expected a new file; there is one at ${path}`)
-  if (existsSync(part)) {
-    throw usage(`--out: an export was ended by force, or is under way: remove ${part} if it is not`)
+  const name = `${path}.part`
+  if (isAnythingAt(path)) throw usage(`--out: expected a new file; there is one at ${path}`)
+  if (isAnythingAt(name)) {
+    throw usage(`--out: an export was ended by force, or is under way: remove ${name} if it is not`)
   }
+  const part = openNew(name)
   try {
-    const bytes = await writeAll(part, await encrypter.encrypt(streamOf(lines)))
-    renameSync(part, path)
-    syncFolder(dirname(resolve(path)))
+    const bytes = await writeAll(part, name, await encrypter.encrypt(streamOf(lines)))
+    giveName(part, path)
     return bytes
   } catch (error) {
-    rmSync(part, { force: true })
+    part.remove()
     throw error
   }
 }

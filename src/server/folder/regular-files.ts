@@ -91,6 +91,8 @@ export interface NewFile {
   readonly file: number
   /** Removes the file, unless its name now leads to another one. */
   readonly remove: () => void
+  /** @throws CommandFailure if its name now leads to another one */
+  readonly rename: (to: string) => void
 }
 
 const sameFile = (one: Stats, other: Stats | undefined): boolean =>
@@ -102,6 +104,10 @@ function newFileOf(path: string, file: number): NewFile {
     file,
     remove() {
       if (sameFile(made, statsAt(path))) rmSync(path)
+    },
+    rename(to) {
+      if (sameFile(made, statsAt(path))) return renameSync(path, to)
+      throw new CommandFailure(`${path} was moved or replaced: try again`)
     },
   }
 }
@@ -126,6 +132,10 @@ function openEmpty(path: string): NewFile | undefined {
   return undefined
 }
 
+/** Creates a file for its owner only. @throws the system's own error if there is anything */
+export const createFile = (path: string): NewFile =>
+  newFileOf(path, openSync(path, 'wx', ownerOnlyFile))
+
 /**
  * Creates a file for its owner only, or opens an existing empty regular one.
  * @returns `undefined` for any other entry, which stays as it is, also another user's empty file
@@ -133,7 +143,7 @@ function openEmpty(path: string): NewFile | undefined {
  */
 export function openNewFile(path: string): NewFile | undefined {
   try {
-    return newFileOf(path, openSync(path, 'wx', ownerOnlyFile))
+    return createFile(path)
   } catch (error) {
     if (systemCodeOf(error) !== 'EEXIST') throw error
     return openEmpty(path)
