@@ -317,9 +317,10 @@ test.skipIf(!isRoot)('a folder that the owner of a vault has named is not remove
   expect([existsSync(join(marked, 'kept')), existsSync(empty)]).toEqual([true, true])
 })
 
-// proves S7, E12.26
+// proves S7, E12.26, E12.29
 test('a folder that takes the place of one in which a vault is made loses nothing', async () => {
   const [data, other] = [fresh('new'), copyOfVault()]
+  chmodSync(other, 0o755)
   const names = readdirSync(other)
   const inodes = names.map(name => statsAt(join(other, name))?.ino)
   const ended = runCoffer(['init', '--data', data])
@@ -329,6 +330,7 @@ test('a folder that takes the place of one in which a vault is made loses nothin
   symlinkSync(other, data)
   await ended
   expect(names.map(name => statsAt(join(other, name))?.ino)).toEqual(inodes)
+  expect(statSync(other).mode & 0o777).toBe(0o755)
 })
 
 describe('a folder whose name leads elsewhere in turns', () => {

@@ -2,7 +2,15 @@
  * Claims a folder for `coffer init`: a new one, an empty one, or one left by an interrupted init.
  * @module
  */
-import { chmodSync, mkdirSync, rmSync, statSync, readdirSync } from 'node:fs'
+import {
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../../lib/files.ts'
 import { CommandFailure } from '../process/failure.ts'
@@ -48,20 +56,28 @@ export function removeUnfinished(folder: string, names: readonly string[]): void
   }
 }
 
-function assertFree(folder: string): void {
+/** @param told its name in errors */
+function assertFree(folder: string, told = folder): void {
   if (isCutOff(folder)) return
-  const taken = `${folder} is not empty: choose another, as coffer init changes no existing folder`
-  throw lostStampOf(folder) ?? new CommandFailure(taken)
+  const taken = `${told} is not empty: choose another, as coffer init changes no existing folder`
+  throw lostStampOf(told) ?? new CommandFailure(taken)
 }
 
+/** Root may own a volume, with this process in its group. */
+const isAnothers = ({ uid: owner }: Stats, uid: number): boolean => uid !== 0 && owner !== uid
+
 /** @throws CommandFailure for another user's folder that `coffer serve` would refuse */
-function closeToOthers(folder: string): void {
+function assertCloseable(folder: string, told = folder): void {
   const uid = process.geteuid?.()
-  // Root may own a volume, with this process in its group.
-  const isAnothers = uid !== undefined && uid !== 0 && statSync(folder).uid !== uid
-  if (!isAnothers) return chmodSync(folder, ownerOnlyFolder)
+  if (uid === undefined || !isAnothers(statSync(folder), uid)) return
   if (!isOpenToOthers(folder, uid)) return
-  throw new CommandFailure(`${folder} may be written by others: chmod go-w it`)
+  throw new CommandFailure(`${told} may be written by others: chmod go-w it`)
+}
+
+/** @param folder the open file: its name may lead elsewhere by now */
+function closeToOthers(folder: number): void {
+  const uid = process.geteuid?.()
+  if (uid === undefined || !isAnothers(fstatSync(folder), uid)) fchmodSync(folder, ownerOnlyFolder)
 }
 
 /**
@@ -73,11 +89,13 @@ export function claimFolder(folder: string): number {
   mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
   assertOwnWay(folder)
   assertFree(folder)
-  closeToOthers(folder)
+  assertCloseable(folder)
   // The lock makes the contents of the folder this call's own: no other call gets it.
   const file = lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
-  assertFree(folder)
-  insideHeld(folder, file, inside => {
+  insideHeld(folder, file, (inside, opened) => {
+    assertFree(inside, folder)
+    assertCloseable(inside, folder)
+    closeToOthers(opened)
     const names = ownNamesIn(inside).filter(name => name !== 'lock')
     removeUnfinished(inside, names)
   })

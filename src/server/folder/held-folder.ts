@@ -10,16 +10,20 @@ import { hasLock } from './instance-lock.ts'
 
 /**
  * @param lock the open lock file of the folder, which has the name `lock` in it
- * @param task gets a path by the folder's open file, if the platform has such paths
+ * @param task gets a path by the folder's open file, if the platform has such paths, and that file
  * @throws CommandFailure if the name leads to another folder by now
  */
-export function insideHeld<T>(path: string, lock: number, task: (inside: string) => T): T {
+export function insideHeld<T>(
+  path: string,
+  lock: number,
+  task: (inside: string, folder: number) => T,
+): T {
   const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     // Source: proc(5), `/proc/self/fd`.
     const opened = `/proc/self/fd/${folder}`
     const inside = existsSync(opened) ? opened : path
-    if (hasLock(lock, join(inside, 'lock'))) return task(inside)
+    if (hasLock(lock, join(inside, 'lock'))) return task(inside, folder)
   } finally {
     closeSync(folder)
   }

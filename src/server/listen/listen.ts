@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
+import { lstatSync, readFileSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import type { Address, SocketAddress, TcpAddress } from '../../settings/config.ts'
@@ -13,6 +13,7 @@ import { groupIdOf } from '../folder/groups.ts'
 import { explainListening, type ListenFlags } from './listen-failure.ts'
 import { makeTurns } from './accept-turns.ts'
 import type { Handlers } from './handlers.ts'
+import { shareSocket } from './shared-socket.ts'
 import { adopt, openSocket, placeholder, type ListeningSocket } from './listening-sockets.ts'
 
 /** An open listener. */
@@ -97,11 +98,11 @@ export async function listenAtSocket(
   // The umask of the process restricts the socket to its owner from the start.
   const server = Bun.serve(Object.assign(commonOf(handlers), { unix: path }, socketTime))
   try {
-    if (groupId !== undefined) chownSync(path, -1, groupId)
-    if (mode !== undefined) chmodSync(path, mode)
-  } catch {
+    if (mode !== undefined || groupId !== undefined) shareSocket(path, { mode, groupId })
+  } catch (error) {
     await server.stop(true)
     removeSocket(path)
+    if (error instanceof CommandFailure) throw error
     throw new CommandFailure('the socket cannot be given to that group: be one of it, or root')
   }
   return { address: path, stop: () => server.stop() }
