@@ -118,11 +118,15 @@ export function startCourier(
   const { turns, deps } = parts
   const round = beginRound(parts, stored, state)
   const sharer = { underWay: () => round.underWay, start }
+  let hasChanged = false
 
   const step = nextFlight(async () => {
     const untilMs = deps.elapsedMs() + catchUpMsMax
     const hasTime = (): boolean => !round.isEnded && deps.elapsedMs() < untilMs
     if (round.isEnded) return
+    // After a crash, entries that were passed over would be judged anew, by what it asks for now.
+    if (hasChanged && round.cursor !== round.savedCursor) await saveRound(round)
+    hasChanged = false
     await openWaiting(round, hasTime)
     if (round.unopened.length === 0) {
       await obeyOrders(round)
@@ -163,6 +167,7 @@ export function startCourier(
     change(next) {
       round.stored = next
       round.isDisabling = false
+      hasChanged = true
     },
     work(range) {
       round.range = range

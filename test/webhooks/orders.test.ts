@@ -45,6 +45,21 @@ describe('after a crash', () => {
       )
     expect(first('token.created')).toBeLessThan(first('token.deleted'))
   })
+
+  test('what a webhook was not told of before its update stays so', async () => {
+    const { vault, receiver } = await begin()
+    const { id } = await vault.hook(receiver.url, ['token.deleted'])
+    await vault.makeTokens('t-1')
+    await vault.tick()
+    const body = { name: 'a', url: receiver.url, events: ['token.created'] }
+    expect((await vault.manage('PUT', `/webhooks/${id}`, body)).status).toBe(200)
+    await vault.tick()
+    vault.crash()
+    await vault.makeTokens('t-2')
+    await vault.deliverUntil(() => idsOf(receiver).includes('t-2'))
+    await vault.restart()
+    expect(idsOf(receiver)).toEqual(['t-2'])
+  })
 })
 
 describe('a manager', () => {
