@@ -159,10 +159,6 @@ export function startCourier(
     }
   }
 
-  const leave = (): void => {
-    round.isEnded = true
-  }
-
   return {
     change(next) {
       round.stored = next
@@ -173,9 +169,11 @@ export function startCourier(
       round.range = range
       return step()
     },
-    leave,
+    leave() {
+      round.isEnded = true
+    },
     end() {
-      leave()
+      round.isEnded = true
       return saveRound(round)
     },
     figures: () => backlogOf(round),

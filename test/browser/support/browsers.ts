@@ -86,10 +86,13 @@ function launchOnce(name: BrowserName, storage: Storage): Promise<Browser> {
   const key = `${name} ${storage}`
   const known = open.get(key)
   if (known !== undefined) return known
-  const launched = launch(name, storage)
+  const launched = launch(name, storage).then(browser => {
+    // One that has crashed fails the test that it was used by, and none after it.
+    browser.once('disconnected', () => open.delete(key))
+    return browser
+  })
   open.set(key, launched)
   atEnd(async () => {
-    open.delete(key)
     await (await launched).close()
   })
   return launched
