@@ -19,7 +19,10 @@ export type StorePlace = { readonly folder: string } | { readonly database: Data
 export interface OpenStoreOptions
   extends
     Pick<LmdbOptions, 'fold' | 'onDamage' | 'onFailure' | 'processes' | 'readOnly' | 'wasKilled'>,
-    Pick<PostgresOptions, 'elapsedMs' | 'onFoldFailure' | 'onSkew' | 'randomBytes' | 'wallMs'> {}
+    Pick<
+      PostgresOptions,
+      'elapsedMs' | 'onFoldFailure' | 'onLeaseRefusal' | 'onSkew' | 'randomBytes' | 'wallMs'
+    > {}
 
 /** Operations that only a store in a shared database has. */
 export type SharedDatabase = Pick<

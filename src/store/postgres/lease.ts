@@ -5,6 +5,7 @@
  * clock of the database, which all vaults share.
  * @module
  */
+import { databaseErrorOf, mayPass } from './database-error.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
@@ -33,6 +34,12 @@ export interface LeaseOptions {
   readonly holder: Uint8Array
   readonly elapsedMs: () => number
   readonly bounds?: DatabaseTimeouts
+  /**
+   * Called once when the database refuses the lease, as without a right, until it can be asked
+   * again; a database that is gone refuses nothing.
+   * @param state SQLSTATE, if the database sent one
+   */
+  readonly onRefusal?: (state: string | undefined) => void
 }
 
 /** True if no other process holds a lease. @throws DatabaseError */
@@ -52,13 +59,19 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
   const { pool, tables, holder, elapsedMs, bounds = defaultTimeouts } = options
   const { leaseMs, leaseRenewMs } = bounds
   let heldUntilMs = -1
+  let isRefused = false
   const take = singleFlight(async () => {
     const startMs = elapsedMs()
     try {
       const rows = await pool.query(takeText(tables), [name, holder, leaseMs])
       heldUntilMs = rows.length > 0 ? startMs + leaseMs : -1
-    } catch {
+      isRefused = false
+    } catch (error) {
       // The lease expires without it.
+      const cause = databaseErrorOf(error)
+      if (isRefused || mayPass(cause)) return
+      isRefused = true
+      options.onRefusal?.(cause.state)
     }
   })
   void take()

@@ -37,6 +37,8 @@ export interface PostgresOptions {
   readonly bounds?: Partial<DatabaseTimeouts>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
   readonly onFoldFailure?: (state: string | undefined) => void
+  /** Called as `onRefusal` of the lease of those that sweep: without it nothing is swept. */
+  readonly onLeaseRefusal?: (state: string | undefined) => void
 }
 
 export const holderBytes = 16
@@ -110,11 +112,12 @@ function startLeasedWork(
   bounds: DatabaseTimeouts,
 ) {
   const { randomBytes, elapsedMs, foldRows, foldCheckMs, onFoldFailure = () => {} } = options
+  const { onLeaseRefusal: onRefusal = () => {} } = options
   const holder = randomBytes(holderBytes)
   const leased = { pool: pools.lookup, tables, holder, elapsedMs, bounds }
   // Each vault's own lease, by which the others know of it.
   const present = keepLease(`open ${hexOf(holder)}`, leased)
-  const sweeping = keepLease('sweep', leased)
+  const sweeping = keepLease('sweep', { ...leased, onRefusal })
   const folding = keepLease('fold', leased)
   const folder = startFolding({
     pool: pools.write,

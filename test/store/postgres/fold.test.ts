@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { openPool } from '../../../src/store/postgres/pool.ts'
+import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { keepLease } from '../../../src/store/postgres/lease.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
@@ -31,6 +32,26 @@ describe.skipIf(!isPostgresThere)('folds', () => {
       await Bun.sleep(100)
       await pool.query(`ALTER TABLE ${chunks} RENAME COLUMN other TO places`)
       await until(async () => (await waiting()) === 0)
+    }
+    expect(told).toEqual(['42703', '42703'])
+    await Promise.all([store.close(), pool.close()])
+  }, 300_000)
+
+  test('a lease that the database refuses is told of once, and again after one that it gave', async () => {
+    const folder = temporaryFolder()
+    const told: (string | undefined)[] = []
+    const bounds = { ...defaultTimeouts, leaseRenewMs: 20 }
+    const onLeaseRefusal = (state?: string) => void told.push(state)
+    const store = await openAt(folder, { bounds, onLeaseRefusal })
+    const pool = openPool((await sharedPostgres()).address('public'), 1)
+    const { leases } = tablesAt(folder)
+    for (const refusals of [1, 2]) {
+      await until(store.isSweeper)
+      await pool.query(`ALTER TABLE ${leases} RENAME COLUMN until TO other`)
+      await until(() => told.length >= refusals)
+      await Bun.sleep(200)
+      await pool.query(`ALTER TABLE ${leases} RENAME COLUMN other TO until`)
+      await Bun.sleep(200)
     }
     expect(told).toEqual(['42703', '42703'])
     await Promise.all([store.close(), pool.close()])
