@@ -37,7 +37,7 @@ describe.skipIf(!isPostgresThere)('folds', () => {
     await Promise.all([store.close(), pool.close()])
   }, 300_000)
 
-  test('a lease that the database refuses is told of once, and again after one that it gave', async () => {
+  test('a lease that is refused is told of once, and again after one that was given', async () => {
     const folder = temporaryFolder()
     const told: (string | undefined)[] = []
     const bounds = { ...defaultTimeouts, leaseRenewMs: 20 }
