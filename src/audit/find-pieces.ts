@@ -51,7 +51,7 @@ interface Piece {
 }
 
 async function readRange(
-  { store }: LogReader,
+  { store }: Pick<LogReader, 'store'>,
   from: Uint8Array,
   to: Uint8Array,
 ): Promise<readonly DerivedValue[]> {
@@ -66,8 +66,8 @@ async function readRange(
 }
 
 /** The values of a key in a chunk, by the first sequence of their slices. */
-const slicesOf = async (
-  reader: LogReader,
+export const slicesOf = async (
+  reader: Pick<LogReader, 'store'>,
   key: Uint8Array,
   chunk: number,
 ): Promise<readonly (readonly [number, Uint8Array])[]> =>

@@ -8,7 +8,8 @@
  * value is the places of the entries within the slice: up to 63 as u16, ascending, or else a
  * bitmap of 128 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
  * earliest and the latest instant of the slice, u48 each. The key 2 alone has the sequence of the
- * first entry that is not indexed, u48.
+ * first entry that is not indexed, u48. The key 2 · 0 has a number, u48, which is
+ * odd while an index that was given up is being removed; without it, the number is 0.
  *
  * Nearly every entry of a slice is about an id of its own, and a key for each would take more time
  * than all else of it. So ids, of kind 1, share the keys of 64 buckets: a key has the
@@ -79,15 +80,19 @@ export function behindChunk(key: Uint8Array, chunk: number): Uint8Array {
 }
 
 export const progressKey: Uint8Array = Uint8Array.of(prefix)
+export const generationKey: Uint8Array = Uint8Array.of(prefix, 0)
+/** The first key behind the whole index. */
+export const indexEnd: Uint8Array = Uint8Array.of(prefix + 1)
 
-export function encodeProgress(sequence: number): Uint8Array {
+/** @param count how far the log is indexed, or the generation of the index */
+export function encodeCount(count: number): Uint8Array {
   const value = new Uint8Array(u48Bytes)
-  writeU48(value, 0, sequence)
+  writeU48(value, 0, count)
   return value
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function decodeProgress(value: Uint8Array): number {
+export function decodeCount(value: Uint8Array): number {
   assertStored(value.length === u48Bytes, 'how far the log is indexed')
   return readU48(value, 0)
 }
@@ -198,6 +203,8 @@ const memberBytes = auditDigestBytes + 2
 /** @param term the key of an id */
 export const bucketOf = (term: Uint8Array): number => byteAt(term, digestAt) >>> otherBits
 
+export const kindOf = (key: Uint8Array): number => byteAt(key, kindAt)
+
 export const isOfId = (term: Uint8Array): boolean => term[kindAt] === idKind
 
 /** Returns the key of a bucket without a slice. */
@@ -232,6 +239,17 @@ export function movedMembers(value: Uint8Array, by: number): Uint8Array {
     writeU16(moved, at, readU16(moved, at) + by)
   }
   return moved
+}
+
+/**
+ * Returns each id of a bucket with its place, as one text.
+ * @throws ApiError `storage_corrupt`
+ */
+export function bucketMembers(value: Uint8Array): readonly string[] {
+  assertStored(value.length % memberBytes === 0, 'a bucket of the index of the log')
+  const text = bufferOf(value).toString('latin1')
+  const count = value.length / memberBytes
+  return Array.from({ length: count }, (_, i) => text.slice(i * memberBytes, (i + 1) * memberBytes))
 }
 
 function isMember(value: Uint8Array, at: number, term: Uint8Array): boolean {

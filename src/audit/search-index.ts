@@ -9,6 +9,7 @@
  */
 import type { Keys } from '../crypto/keyring.ts'
 import { bufferOf } from '../lib/bytes.ts'
+import { attempt } from '../lib/errors.ts'
 import { pauses } from '../lib/work.ts'
 import {
   logBundlesRead,
@@ -18,7 +19,7 @@ import {
   logSliceEntries,
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
-import type { Change, Store } from '../store/contract.ts'
+import type { Change, DerivedValue, Store } from '../store/contract.ts'
 import { unpackBundle, type PackedEntry } from './bundle.ts'
 import { readDerived } from './derived-keys.ts'
 import { foundBy, termOf, type FoundBy } from './entry-filter.ts'
@@ -26,15 +27,18 @@ import { decodeEntry, outlineEntry } from './entry-format.ts'
 import {
   addMember,
   atSlice,
+  behindChunk,
   bucketKey,
   bucketOf,
   buckets,
   chunkBucketKey,
   chunkOf,
-  decodeProgress,
+  decodeCount,
   encodePlaces,
-  encodeProgress,
+  encodeCount,
   encodeSpan,
+  generationKey,
+  indexEnd,
   indexKey,
   movedMembers,
   progressKey,
@@ -48,13 +52,25 @@ export interface LogIndexer {
   readonly elapsedMs: () => number
 }
 
-/** Returns the sequence of the first entry that is not indexed. */
-export async function indexedBelow(store: Pick<Store, 'derived'>): Promise<number> {
-  const progress = await readDerived(store, progressKey)
-  return progress === undefined ? 0 : decodeProgress(progress)
+async function readCount(store: Pick<Store, 'derived'>, key: Uint8Array): Promise<number> {
+  const value = await readDerived(store, key)
+  return value === undefined ? 0 : decodeCount(value)
 }
 
-interface Slice {
+/**
+ * Returns the sequence of the first entry that is not indexed.
+ * @throws ApiError `storage_corrupt`
+ */
+export const indexedBelow = (store: Pick<Store, 'derived'>): Promise<number> =>
+  readCount(store, progressKey)
+
+/** A change that holds only in that generation of the index. */
+const inGeneration = (generation: number): Change => ({
+  requireDerived: generationKey,
+  ifValue: generation === 0 ? undefined : encodeCount(generation),
+})
+
+export interface Slice {
   readonly first: number
   /** Sequence behind its last entry. */
   end: number
@@ -132,7 +148,7 @@ const emptySlice = (first: number): Slice => ({
 })
 
 /** Reads the entries of the slice that begins there, and ends at that sequence or earlier. */
-async function readSlice(
+export async function readSlice(
   { store, keys, elapsedMs }: LogIndexer,
   first: number,
   below: number,
@@ -162,6 +178,20 @@ async function readSlice(
   return slice
 }
 
+/** Returns the buckets of one number that the slices of a chunk below a sequence have, together. */
+export async function wholeBucket(
+  store: Pick<Store, 'derived'>,
+  number: number,
+  chunk: number,
+  below: number,
+): Promise<readonly Uint8Array[]> {
+  const key = bucketKey(number)
+  const from = atSlice(key, chunk * logChunkEntries)
+  const end = below < (chunk + 1) * logChunkEntries ? atSlice(key, below) : behindChunk(key, chunk)
+  const parts = await store.derived(from, end, logChunkEntries)
+  return parts.map(({ key: of, value }) => movedMembers(value, sliceOf(of) % logChunkEntries))
+}
+
 /** Puts the buckets of a chunk together whose last slice this is. */
 async function wholeBuckets(
   { store, elapsedMs }: LogIndexer,
@@ -172,37 +202,37 @@ async function wholeBuckets(
   const pause = pauses(elapsedMs, logIndexTurnMs)
   const changes: Change[] = []
   for (let number = 0; number < buckets; number += 1) {
-    const key = bucketKey(number)
-    const from = atSlice(key, chunk * logChunkEntries)
-    const before = await store.derived(from, atSlice(key, first), logChunkEntries)
-    const parts = before.map(({ key: of, value }) =>
-      movedMembers(value, sliceOf(of) % logChunkEntries),
-    )
-    parts.push(movedMembers(new Uint8Array(last[number] ?? []), first % logChunkEntries))
-    changes.push({ derived: chunkBucketKey(number, chunk), value: Buffer.concat(parts) })
+    const own = movedMembers(new Uint8Array(last[number] ?? []), first % logChunkEntries)
+    const value = Buffer.concat([...(await wholeBucket(store, number, chunk, first)), own])
+    changes.push({ derived: chunkBucketKey(number, chunk), value })
     await pause()
   }
   return changes
 }
 
-function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
+/** Yields the keys and values of a slice. */
+export function* valuesOf(slice: Slice): Generator<DerivedValue> {
   for (const text of [...slice.places.keys()].toSorted()) {
     const value = encodePlaces(slice.places.get(text) ?? [])
-    yield { derived: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
+    yield { key: atSlice(Buffer.from(text, 'latin1'), slice.first), value }
   }
   for (const [number, bucket] of slice.buckets.entries()) {
     if (bucket === undefined) continue
-    yield { derived: atSlice(bucketKey(number), slice.first), value: new Uint8Array(bucket) }
+    yield { key: atSlice(bucketKey(number), slice.first), value: new Uint8Array(bucket) }
   }
   if (slice.earliestMs <= slice.latestMs) {
-    yield { derived: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
+    yield { key: atSlice(indexKey(spanKind), slice.first), value: encodeSpan(slice) }
   }
+}
+
+function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
+  for (const { key, value } of valuesOf(slice)) yield { derived: key, value }
   yield* whole
-  yield { derived: progressKey, value: encodeProgress(slice.end) }
+  yield { derived: progressKey, value: encodeCount(slice.end) }
 }
 
 /** Indexes the next slice, if it is whole. @returns true if it was */
-async function indexSlice(indexer: LogIndexer, next: number): Promise<boolean> {
+async function indexSlice(indexer: LogIndexer, next: number, generation: number): Promise<boolean> {
   const { store } = indexer
   // Not from where the log begins now: a slice that was begun is written again, or counts twice.
   const first = await indexedBelow(store)
@@ -211,9 +241,40 @@ async function indexSlice(indexer: LogIndexer, next: number): Promise<boolean> {
   const slice = await readSlice(indexer, first, below)
   const changes = [...changesOf(slice, await wholeBuckets(indexer, slice))]
   for (let at = 0; at < changes.length; at += logIndexPutsMax) {
-    await store.write(changes.slice(at, at + logIndexPutsMax))
+    const some = changes.slice(at, at + logIndexPutsMax)
+    const outcome = await store.write([inGeneration(generation), ...some])
+    if (!outcome.ok) break
   }
   return true
+}
+
+const isGivenUp = (generation: number): boolean => generation % 2 === 1
+
+/** Removes some values of an index that is given up, or begins it anew where there are none. */
+async function emptyIndex({ store }: LogIndexer, from: number, generation: number): Promise<void> {
+  const stale = await store.derived(indexKey(0), indexEnd, logIndexPutsMax)
+  const begun = [
+    { derived: generationKey, value: encodeCount(generation + 1) },
+    { derived: progressKey, value: encodeCount(chunkOf(from) * logChunkEntries) },
+  ]
+  const removed = stale.map(({ key }) => ({ derived: key, value: undefined }))
+  await store.write([inGeneration(generation), ...(stale.length > 0 ? removed : begun)])
+}
+
+/**
+ * Gives up the whole index: entries are read one by one until it is there anew. A slice that is
+ * being written meanwhile does not land.
+ * @param also changes of the same write
+ */
+export async function giveUpIndex(store: LogIndexer['store'], also: readonly Change[] = []) {
+  const value = await readDerived(store, generationKey)
+  const generation = (value && attempt(() => decodeCount(value))) ?? 0
+  const next = isGivenUp(generation) ? generation + 2 : generation + 1
+  await store.write([
+    { derived: generationKey, value: encodeCount(next) },
+    { derived: progressKey, value: undefined },
+    ...also,
+  ])
 }
 
 /** Removes some values of chunks whose entries were all removed. @returns true if there were any */
@@ -232,6 +293,12 @@ async function dropRemoved({ store }: LogIndexer, from: number): Promise<boolean
  * @throws ApiError `unavailable`: then a later call does it
  */
 export async function indexNext(indexer: LogIndexer): Promise<boolean> {
-  const { from, next } = await indexer.store.logRange()
-  return (await indexSlice(indexer, next)) || (await dropRemoved(indexer, from))
+  const { store } = indexer
+  const { from, next } = await store.logRange()
+  const generation = await readCount(store, generationKey)
+  if (isGivenUp(generation)) {
+    await emptyIndex(indexer, from, generation)
+    return true
+  }
+  return (await indexSlice(indexer, next, generation)) || (await dropRemoved(indexer, from))
 }

@@ -15,6 +15,7 @@ import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
+import { operate } from './operate.ts'
 import { assertSigned, withLog, withPublicLog } from './opened-log.ts'
 import { addAuditVerify } from './audit-verify.ts'
 import { addAuditWitness } from './audit-witness.ts'
@@ -144,6 +145,12 @@ async function auditKey(options: KeyOptions): Promise<void> {
   for (const key of told) sayNow(key)
 }
 
+/** The server makes it: this one if it runs, or the next. */
+async function auditReindex(options: FolderOptions): Promise<void> {
+  await operate(options, 'audit-reindex', {})
+  sayNow('the search index of the audit log is given up; a server makes it again')
+}
+
 function readLines(text: string): number {
   const lines = Number(text)
   if (Number.isInteger(lines) && lines >= 1 && lines <= auditTailMax) return lines
@@ -173,6 +180,9 @@ export function addAudit(program: Command): void {
     .option('--operation <name>', 'only those of this operation')
     .option('--follow', 'go on with what is new, without an end')
     .action((options: TailOptions) => auditTail(options))
+  takesVault(audit.command('reindex'), { store: 'any', joins: true })
+    .description('have the search index of GET /logs made again, where verify says that it differs')
+    .action((options: FolderOptions) => auditReindex(options))
   takesVault(audit.command('key'), { store: 'any', joins: false })
     .description('print the public key that signs the audit log; needs no master key')
     .addOption(new Option('--all', 'every key since the first').conflicts('forWitnesses'))

@@ -6,6 +6,7 @@
  * indexes, then opens every sealed value and adds up all rows. Source: hardening D8.
  * @module
  */
+import { unfoundEntries } from '../audit/check-index.ts'
 import { isPruneLogged } from '../audit/prune-point.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../lib/errors.ts'
@@ -20,6 +21,7 @@ import { makeRecordCheck, type RowCounts } from '../vault/verify-rows.ts'
 import { isStoreInDatabase } from '../server/folder/folder-database.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
+import { elapsedMs } from '../server/process/system.ts'
 
 /** One damage: to a page, to a row or its index entries, to a bundle of the log, or to the sum. */
 export interface Damage {
@@ -38,6 +40,9 @@ const lostCommit = 'last_commit_unknown'
 /** The oldest entries of the log were taken away, and not by the vault. */
 export const logCutOff = 'log_cut_off'
 
+/** The index of the log does not find the entries from this one on as it must. */
+const logIndexDiffers = 'log_index_differs'
+
 export interface Report {
   /** The first `findingsShownMax`. */
   readonly shown: Damage[]
@@ -53,9 +58,20 @@ type SumState = 'compared' | 'not_begun'
 
 export const emptyReport = (): Report => ({ shown: [], count: 0 })
 
-/** True if the present state is whole, though a commit may be missing. */
-export const isWhole = ({ shown }: Report): boolean =>
-  shown.every(({ kind }) => kind === lostCommit)
+/** True if all damage is of that kind. */
+const hasOnly = ({ shown }: Report, only: string): boolean =>
+  shown.every(({ kind }) => kind === only)
+
+/** Says what all the damage of a report means for the vault, and what to do. */
+export function adviceOn(report: Report): string {
+  if (hasOnly(report, lostCommit)) {
+    return 'is whole up to the commit before the last, whose end is unknown: compare with a backup'
+  }
+  if (hasOnly(report, logIndexDiffers)) {
+    return 'is whole, but GET /logs may leave out entries: run coffer audit reindex'
+  }
+  return 'is damaged: restore it from a backup'
+}
 
 function add(report: Report, damage: Damage): void {
   report.count += 1
@@ -93,10 +109,25 @@ async function comparePrunePoint(report: Report, store: Store, keys: Keys): Prom
   else if (!isLogged) add(report, { kind: logCutOff })
 }
 
+/** Entries are compared with their index where nothing else is damaged: all of them are read. */
+async function compareLogIndex(
+  report: Report,
+  store: Store,
+  keys: Keys,
+  progress: BeginProgress,
+): Promise<void> {
+  if (report.count > 0) return
+  const indexer = { store, keys, elapsedMs }
+  for await (const sequence of unfoundEntries(indexer, progress)) {
+    add(report, { kind: logIndexDiffers, sequence })
+  }
+}
+
 /**
  * @param folder whose store no process writes to
  * @param report collects each damage
  * @param makeKeys called once the store is open
+ * @param withLogIndex the search index of the log is compared as well, which no restore needs
  * @throws CommandFailure if it could not check everything
  */
 export async function inspect(
@@ -104,6 +135,7 @@ export async function inspect(
   report: Report,
   makeKeys: (store: Store) => Promise<Keys>,
   progress: BeginProgress = noProgress,
+  withLogIndex = false,
 ): Promise<void> {
   if (!isStoreInDatabase(folder.store)) {
     const { damaged, hasLostCommit } = examinePages(folder.store, progress)
@@ -126,6 +158,7 @@ export async function inspect(
   })
   report.rows = counts
   report.sum = compareSum(report, stored, sum, isBegun(folder, stored, keys))
+  if (withLogIndex) await compareLogIndex(report, store, keys, progress)
   await store.close()
 }
 

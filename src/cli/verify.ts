@@ -40,7 +40,7 @@ import { removeStaging } from '../server/folder/staging-mark.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import type { SumFinding } from '../store/core/check-sum.ts'
 import { copySnapshot } from '../store/lmdb/maintenance/compact-copy.ts'
-import { emptyReport, inspect, isWhole, logCutOff, type Damage, type Report } from './inspect.ts'
+import { adviceOn, emptyReport, inspect, logCutOff, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
 import { databaseBytesOf, databaseIn } from './replace-database.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
@@ -182,7 +182,7 @@ async function verify(options: VerifyOptions): Promise<void> {
   const report = emptyReport()
   try {
     await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
-      inspect(folder, report, store => unsealKeysOf(store, folder), progress),
+      inspect(folder, report, store => unsealKeysOf(store, folder), progress, true),
     )
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -192,10 +192,7 @@ async function verify(options: VerifyOptions): Promise<void> {
     clear()
   }
   if (report.count === 0) return
-  const advice = isWhole(report)
-    ? 'is whole up to the commit before the last, whose end is not known: compare with a backup'
-    : 'is damaged: restore it from a backup'
-  throw new CommandFailure(`the vault in ${options.data} ${advice}`)
+  throw new CommandFailure(`the vault in ${options.data} ${adviceOn(report)}`)
 }
 
 export function addVerify(program: Command): void {

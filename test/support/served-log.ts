@@ -20,7 +20,7 @@ const atOnce = 20
 type Entry = Readonly<Record<string, unknown>>
 
 /** Returns the sequence up to which a served log is indexed, read beside its server. */
-async function indexedIn(data: string): Promise<number> {
+export async function indexedIn(data: string): Promise<number> {
   const { store } = await openStoreOf(placesOf(data), {
     onFailure: () => {},
     readOnly: true,
@@ -34,7 +34,7 @@ async function indexedIn(data: string): Promise<number> {
 }
 
 /** A new connection for each request, so that each worker has some. */
-async function request(address: string, key: string, path: string, body?: object) {
+export async function request(address: string, key: string, path: string, body?: object) {
   const answer = await fetch(`${address}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'SVC-API-KEY': key, 'content-type': 'application/json', connection: 'close' },
@@ -45,7 +45,7 @@ async function request(address: string, key: string, path: string, body?: object
 }
 
 /** Reads tokens until their entries fill a slice of the index. @returns id of the reader */
-async function fillLog(address: string, manager: string): Promise<string> {
+export async function fillLog(address: string, manager: string): Promise<string> {
   const permissions = ['token:create', 'token:read']
   const application = { name: 'reader', type: 'private', permissions }
   const made = (await request(address, manager, '/applications', application)).body

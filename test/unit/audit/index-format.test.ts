@@ -11,11 +11,11 @@ import {
   bucketOf,
   countPlaces,
   decodePlaces,
-  decodeProgress,
+  decodeCount,
   decodeSpan,
   digestAt,
   encodePlaces,
-  encodeProgress,
+  encodeCount,
   encodeSpan,
   idKind,
   indexKey,
@@ -134,9 +134,9 @@ test('keys name a slice, in the order of chunks and slices', () => {
 })
 
 test('progress and instants are read as they were written', () => {
-  expect(decodeProgress(encodeProgress(2 ** 40 + 1))).toBe(2 ** 40 + 1)
+  expect(decodeCount(encodeCount(2 ** 40 + 1))).toBe(2 ** 40 + 1)
   const span = { earliestMs: 5, latestMs: Date.UTC(2030, 0, 1) }
   expect(decodeSpan(encodeSpan(span))).toEqual(span)
-  expect(() => decodeProgress(new Uint8Array(5))).toThrow('expected of the store')
+  expect(() => decodeCount(new Uint8Array(5))).toThrow('expected of the store')
   expect(() => decodeSpan(new Uint8Array(11))).toThrow('expected of the store')
 })
