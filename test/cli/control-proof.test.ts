@@ -31,6 +31,7 @@ const guarded: readonly (readonly [name: string, input: Readonly<Record<string, 
   ['keys-rekey', { file: 'none' }],
   ['keys-retire', {}],
   ['log-digest', {}],
+  ['audit-reindex', {}],
 ]
 
 let root: string
