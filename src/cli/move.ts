@@ -18,6 +18,7 @@ import {
   isInDatabase,
   isMover,
   isOfDatabase,
+  assertNoOtherLeft,
   noteDatabase,
   writeDatabase,
 } from '../server/folder/folder-database.ts'
@@ -56,10 +57,15 @@ interface MoveOptions extends FolderOptions {
   readonly to: string
 }
 
-async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: BeginProgress) {
+async function copyRows(
+  store: LmdbStore,
+  { pool, tables }: Opposite,
+  note: () => void,
+  progress: BeginProgress,
+) {
   const { nextOrdinal } = store.figures()
   const done = progress(nextOrdinal, 'copying')
-  let from = await beginBulkLoad(pool, tables)
+  let from = await beginBulkLoad(pool, tables, note)
   for (;;) {
     const rows = await store.rowsFrom(from, bulkStepRows)
     const last = rows.at(-1)
@@ -103,7 +109,10 @@ async function moveRows(
   const { pool, tables } = opposite
   if (isInDatabase(data) && (await readFormat(pool, tables)) === databaseFormat) return undefined
   try {
-    await copyRows(store, opposite, progress)
+    const note = (): void => {
+      if (!isInDatabase(data)) noteDatabase(data, { store: to })
+    }
+    await copyRows(store, opposite, note, progress)
     const rows = await compare(store, opposite, progress)
     const markMs = readMarkMs(pathsOf(data).clock)
     writeDatabase(data, {
@@ -137,7 +146,7 @@ async function moveThere(options: MoveOptions): Promise<void> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   folder.masterKey.fill(0)
-  if (!isInDatabase(data)) noteDatabase(data, { store })
+  if (!isInDatabase(data)) assertNoOtherLeft(data, { store })
   const own = await openOwn(folder)
   let rows: number | undefined
   try {

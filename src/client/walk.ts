@@ -36,12 +36,16 @@ function boundsOf({ size = pageSizeMax, limit = Infinity }: WalkChoice) {
 export async function* stretches<T>(
   ask: (start: string) => Promise<Stretch<T>>,
 ): AsyncGenerator<readonly T[], void> {
+  // A walk that goes round meets one that was kept, since those are kept ever further apart.
+  let kept = ''
+  let count = 0
   for (let start: string | undefined = ''; start !== undefined;) {
     const { pagination, data }: Stretch<T> = listOf(await ask(start))
     yield data
     const next: unknown = pagination?.next
-    // Otherwise a walk could go round without end.
-    if (next === start || (next !== undefined && typeof next !== 'string')) throw noList()
+    if (next === kept || (next !== undefined && typeof next !== 'string')) throw noList()
+    count += 1
+    if (next !== undefined && (count & (count - 1)) === 0) kept = next
     start = next
   }
 }

@@ -163,14 +163,21 @@ describe('a call says', () => {
     }
   })
 
-  test.each([
+  test.each<[string, (request: Request) => Response]>([
     ['null', () => Response.json(null)],
     ['a place that is none', () => Response.json({ data: [], pagination: { next: null } })],
     ['a place with names', () => Response.json({ data: [], pagination: { next: { a: 'b' } } })],
     ['no list', () => Response.json({ data: {} })],
     [
       'the same place again and again',
-      () => Response.json({ data: [1], pagination: { next: 'a' } }),
+      () => Response.json({ data: [{}], pagination: { next: 'a' } }),
+    ],
+    [
+      'places that go round',
+      request => {
+        const at = Number(new URL(request.url).searchParams.get('start'))
+        return Response.json({ data: [{}], pagination: { next: String((at % 7) + 1) } })
+      },
     ],
   ])('that a list is none: %s', async (_, answer) => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })

@@ -87,7 +87,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     await server.sql.unsafe(`CREATE SCHEMA ${schema}`)
     const data = join(root, 'unmade')
     const refused = await runCoffer(['init', '--data', data, '--store', server.url(schema)])
-    expectRefused(refused, 'has that schema already, and no vault in it: drop it, or name another')
+    expectRefused(refused, 'has that schema already, and no vault in it: name another by schema=')
     expect(readdirSync(data)).toEqual([])
     await server.sql.unsafe(`DROP SCHEMA ${schema}`)
   })
@@ -230,6 +230,8 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     await runCoffer(['init', '--data', other])
     const refused = await runCoffer(['move', '--data', other, '--to', target])
     expectRefused(refused, 'the database has a vault')
+    // Otherwise it would be taken for a copy of this one, and dropped.
+    expect(existsSync(join(other, 'store', 'database.left'))).toBe(false)
     const left = join(data, 'store', 'database.left')
     // As a move leaves it that was killed at its last step.
     writeFileSync(left, `${JSON.stringify({ url: target })}\n`)
@@ -243,6 +245,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     await server.sql.unsafe(`CREATE SCHEMA ${foreign}`)
     const into = ['move', '--data', other, '--to', server.url(foreign)]
     expectRefused(await runCoffer(into), 'has that schema already, and no vault in it')
+    expect(existsSync(join(other, 'store', 'database.left'))).toBe(false)
   })
 
   test('the master key is not replaced while another machine serves', async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bufferOf, hexOf } from '../../src/lib/bytes.ts'
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
@@ -268,6 +268,27 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await formatOf(server, schema)).toBe(1)
       await count(last)
       expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
+    },
+    slowMs,
+  )
+
+  test(
+    'and there again only to where it was, as long as that has a copy',
+    async () => {
+      const data = join(temporaryFolder(), 'vault')
+      await runCoffer(['init', '--data', data])
+      const [first, second] = [server.url(nextSchema()), server.url(nextSchema())]
+      const there = (url: string) => runCoffer(['move', '--data', data, '--to', url])
+      expect(await there(first)).toMatchObject({ exitCode: 0 })
+      expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
+      const left = join(data, 'store', 'database.left')
+      const before = readFileSync(left, 'utf8')
+      expectRefused(await there(second), 'names another database that has a copy of this vault')
+      expect(readFileSync(left, 'utf8')).toBe(before)
+      expectRefused(await there(first), 'drop their schema first')
+      expect(readFileSync(left, 'utf8')).toBe(before)
+      rmSync(left)
+      expect(await there(second)).toMatchObject({ exitCode: 0 })
     },
     slowMs,
   )

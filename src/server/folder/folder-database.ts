@@ -254,6 +254,21 @@ export function writeDatabase(data: string, options: DatabaseOptions): DatabaseA
   return address
 }
 
+/**
+ * A note of a database that has a copy is the only one: another move would write over it.
+ * @throws CommandFailure if the folder notes another database than the given one
+ */
+export function assertNoOtherLeft(data: string, options: DatabaseOptions): void {
+  const { databaseLeft } = pathsOf(data)
+  if (!existsSync(databaseLeft)) return
+  const bytes = readRegular(databaseLeft, folderFileBytesMax)
+  if (parsedPlace(bytes?.toString('utf8') ?? '')?.url === placeOf(options).url) return
+  throw new CommandFailure(
+    `${databaseLeft} names another database that has a copy of this vault: ` +
+      'drop its schema there, remove that file, and then move',
+  )
+}
+
 /** Notes in a folder which database is about to get a copy of its vault. */
 export const noteDatabase = (data: string, options: DatabaseOptions): void =>
   replaceFile(pathsOf(data).databaseLeft, `${JSON.stringify({ url: placeOf(options).url })}\n`)
@@ -275,8 +290,7 @@ const adviceByState: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password of this user',
   '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
   '3D000': 'is not there: make it with CREATE DATABASE, then a vault with coffer init --store',
-  '42P06':
-    'has that schema already, and no vault in it: drop it, or name another by schema= in the URL',
+  '42P06': 'has that schema already, and no vault in it: name another by schema= in the URL',
   '53300': `has no connection left for this user: a vault takes up to ${vaultConnections}`,
   '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }

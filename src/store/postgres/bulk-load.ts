@@ -27,18 +27,19 @@ import {
 
 /**
  * Creates the tables to be filled, or finds those of an interrupted load.
+ * @param note called before there are any; never where they are of others
  * @returns ordinal from which rows are missing
  * @throws ApiError `conflict` if there is a vault; DatabaseError
  */
-export async function beginBulkLoad(pool: Pool, tables: Tables): Promise<number> {
+export async function beginBulkLoad(pool: Pool, tables: Tables, note = () => {}): Promise<number> {
   const format = await readFormat(pool, tables)
   if (format === undefined) {
-    await makeTables(pool, tables, bulkMsMax, loadingFormat)
+    await makeTables(pool, tables, bulkMsMax, loadingFormat, note)
   } else if (format === movedOutFormat) {
     throw new ApiError('conflict', 'a vault has left its tables there: drop their schema first')
   } else if (format !== loadingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
-  }
+  } else note()
   await ensureLaterTables(pool, tables)
   const [row] = await pool.query(`SELECT coalesce(max(ordinal), -1) FROM ${tables.rows}`)
   return Number(row?.[0]) + 1

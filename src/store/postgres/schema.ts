@@ -190,6 +190,7 @@ EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
 
 /**
  * Creates the tables if there are none, all or nothing.
+ * @param beforeCommit called once nobody else can make them
  * @throws ApiError `conflict` if there are some; DatabaseError
  */
 export async function makeTables(
@@ -197,6 +198,7 @@ export async function makeTables(
   tables: Tables,
   msMax: number,
   format = databaseFormat,
+  beforeCommit = () => {},
 ): Promise<void> {
   if ((await readFormat(pool, tables)) !== undefined) {
     throw new ApiError('conflict', 'the database has a vault')
@@ -204,6 +206,7 @@ export async function makeTables(
   await pool.hold(msMax, async ({ send }) => {
     await send('BEGIN')
     for (const statement of statementsOf(tables, format)) await send(statement)
+    beforeCommit()
     await send('COMMIT')
   })
   await pool.query(settingsOfRole)
