@@ -116,10 +116,22 @@ function makeWaiting() {
       for (const { entry } of taken) bytes -= memoryOf(entry)
       return taken
     },
-    /** Puts taken ones before all others. @returns number of entries that were dropped for it */
-    putBack(taken: readonly Waiting[]): number {
-      waiting = [...taken, ...waiting]
+    /**
+     * Puts taken ones that nobody waits for before all others, and rejects all that somebody waits
+     * for: those behind have waited for the same store.
+     * @returns number of entries that were dropped for it
+     */
+    putBack(taken: readonly Waiting[], error: unknown): number {
       for (const { entry } of taken) bytes += memoryOf(entry)
+      const kept: Waiting[] = []
+      for (const each of [...taken, ...waiting]) {
+        if (each.reject === undefined) kept.push(each)
+        else {
+          bytes -= memoryOf(each.entry)
+          each.reject(error)
+        }
+      }
+      waiting = kept
       return shrink()
     },
   }
@@ -156,10 +168,8 @@ function makeQueue(parts: AuditLogParts) {
   let dropped = 0
   let isTold = false
 
-  /** Keeps what nobody waits for, and tells the others. */
   const putBack = (group: readonly Waiting[], error: unknown): void => {
-    for (const { reject } of group) reject?.(error)
-    dropped += waiting.putBack(group.filter(({ reject }) => reject === undefined))
+    dropped += waiting.putBack(group, error)
     // A server that has ended its store has nothing more to write it to.
     if (isOfClosedStore(error)) return
     if (!isTold) log('audit_not_written', { waiting: waiting.size() })

@@ -188,6 +188,21 @@ describe('while nothing can be written', () => {
     expect(kept.length * chars).toBeGreaterThan(auditWaitingBytesMax / 4)
   })
 
+  test('answers that wait behind it are refused with it, and not after as long again', async () => {
+    const first = audit.record(entryOf(1))
+    await written(1)
+    const behind = audit.record(entryOf(2))
+    behind.catch(() => {})
+    audit.note(entryOf(3))
+    writes[0]?.fail()
+    await expect(first).rejects.toThrow('no room')
+    jest.advanceTimersByTime(auditDelayMs)
+    await written(2)
+    expect(instants()[1]).toEqual([3])
+    await expect(behind).rejects.toThrow('no room')
+    writes[1]?.land()
+  })
+
   test('an answer that waits for its entry is refused, and never forgotten', async () => {
     const recorded = audit.record(entryOf(0, longIds)).catch((error: unknown) => error)
     for (let count = 1; count <= many; count += 1) audit.note(entryOf(count, longIds))
