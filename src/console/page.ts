@@ -21,6 +21,8 @@ export const consoleHeaders = (type: string): Readonly<Record<string, string>> =
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+  // Browsers that support it keep the page in another process than those of other ports.
+  'origin-agent-cluster': '?1',
   'permissions-policy': 'camera=(), clipboard-read=(), display-capture=(), geolocation=(), usb=()',
 })
 

@@ -29,11 +29,19 @@ export const pageFrom = (folder: string): string => `<!doctype html>
  * of servers is left out, since it has this vault alone. What people hear of a page read out to
  * them, and reach with the keyboard, the viewer gives to some controls only. It would send examples
  * and defaults of optional parameters along, unless those have a value, which null is.
+ *
+ * It asks for keys in a plain field, whose texts browsers keep and suggest to others. A page that
+ * was left, and kept for the way back, would still have the key, and show what it has answered.
  */
 export const startScript = `const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)
 follow()
+
+addEventListener('pagehide', () => document.querySelector('#ui').replaceChildren())
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
 
 const nameOf = control => {
   if (control.matches('.close-modal')) return 'Close'
@@ -42,7 +50,15 @@ const nameOf = control => {
   const { paramName } = control.closest('[data-param-name]')?.dataset ?? {}
   return paramName ?? (control.matches('.body-param__text') ? 'Body' : 'Value')
 }
+const keepOutOfBrowser = () => {
+  for (const each of document.querySelectorAll('#ui input:not([autocomplete])')) {
+    each.autocomplete = 'off'
+  }
+  const key = document.querySelector('#api_key_value:not([type="password"])')
+  if (key !== null) key.type = 'password'
+}
 const improve = () => {
+  keepOutOfBrowser()
   const controls = '#ui :is(select, textarea, input, button):not([aria-label], [id])'
   for (const each of document.querySelectorAll(controls)) {
     if (each.matches(':not(button)') || each.innerText === '') each.ariaLabel = nameOf(each)

@@ -50,7 +50,13 @@ const headersOf = (type: string) => ({
   'content-type': `${type}; charset=utf-8`,
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
 })
+
+/** Keys are typed into it, so that no browser may keep it. */
+const pageHeaders = { ...headersOf('text/html'), 'cache-control': 'no-store' }
 
 /** The bytes of a file of the program, read when they are first asked for. */
 function readOnce(path: string, wrap = (read: Buffer): Uint8Array => read): () => Uint8Array {
@@ -121,12 +127,12 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text
       return { headers: headersOf(type), bytes }
     })
+  const document = (request: Request) => ({
+    headers: pageHeaders,
+    bytes: Buffer.from(pageFrom(folderOf(request))),
+  })
   return new Elysia()
-    .get(
-      '/swagger',
-      part('text/html', request => pageFrom(folderOf(request))),
-      hidden(),
-    )
+    .get('/swagger', page(pipeline, document), hidden())
     .get(
       '/swagger/start.js',
       part('text/javascript', () => startScript),

@@ -64,13 +64,13 @@ const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
  * Launches a Chromium that keeps pages which were left, as those of people do and driven ones do
  * not, for a way back. It may keep those that forbid it too, until somebody changes a cookie.
  */
-export async function launchKeeping(): Promise<Browser> {
+export async function launchKeeping(profile = chromeProfile('usual')): Promise<Browser> {
   const level = 'CacheControlNoStoreEnterBackForwardCache:level/restore-unless-cookie-change'
   const browser = await puppeteer.launch({
     ...patience,
     browser: 'chrome',
     executablePath: programOf('chrome'),
-    userDataDir: chromeProfile('usual'),
+    userDataDir: profile,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     args: [...chromeArguments, `--enable-features=BackForwardCache,${level}`],
   })
