@@ -15,11 +15,15 @@ onLock(() => {
   learning = undefined
 })
 
+const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+
 async function learn(): Promise<void> {
   const path = withQueryOf('/applications', { page: 1, size: namedApplicationsMax })
   const told = await ask<ApplicationList>({ path })
   if (told.refusal !== undefined) return
-  applicationNames.value = new Map(told.value.data.map(({ id, name }) => [id, name]))
+  // A name that looks like an id would be taken for the application of that id.
+  const named = told.value.data.filter(({ name }) => !isId(name))
+  applicationNames.value = new Map(named.map(({ id, name }) => [id, name]))
 }
 
 /** Learns the newest; the others stay ids. */
@@ -29,8 +33,6 @@ export async function learnNames(): Promise<void> {
 
 export type FoundId =
   { readonly id: string; readonly fault?: never } | { readonly fault: string; readonly id?: never }
-
-const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 
 /** Finds the application that a person means by its name or its id. */
 export async function idOfNamed(text: string): Promise<FoundId> {

@@ -11,6 +11,7 @@ interface Source {
 interface ExactJson {
   parse(text: string, revive: (name: string, value: unknown, at?: Source) => unknown): unknown
   readonly rawJSON?: (text: string) => unknown
+  readonly isRawJSON?: (value: unknown) => boolean
 }
 
 const exact: ExactJson = JSON
@@ -24,6 +25,13 @@ function keepNumber(_: string, value: unknown, at?: Source): unknown {
 
 /** @throws SyntaxError */
 export const parseExact = (text: string): unknown => exact.parse(text, keepNumber)
+
+/** True for an object of members: a number that was kept is an object too. */
+export const hasMembers = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  exact.isRawJSON?.(value) !== true
 
 /** Returns a text as it is, and anything else as JSON over several lines. */
 export const printValue = (value: unknown): string =>

@@ -12,6 +12,8 @@ export const shownCharsFirst = 2_000
 export const shownCharsMore = 20_000
 /** Characters of a value in a row of a list. */
 export const previewCharsMax = 80
+/** decision: no script puts more marks on one letter. */
+export const marksMax = 6
 /** Entries of a list within a page that are shown at first, and more at each request. */
 export const shownItemsFirst = 20
 export const shownItemsMore = 200

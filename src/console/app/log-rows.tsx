@@ -9,24 +9,29 @@ import { EntryCells, entryColumns } from './log-entry.tsx'
 import { filterLogBy } from './log-filters.tsx'
 import { ProofRow, VerifyButton, type ProofState } from './log-proof.tsx'
 import { Table } from './table.tsx'
+import { Text } from './value.tsx'
 
 interface FilteringProps {
   readonly by: 'entity_id' | 'actor_id'
   readonly id: string
+  /** False for what may have the id of an application, and is none. */
+  readonly isApplication: boolean
 }
 
-const Filtering = ({ by, id }: FilteringProps) => (
+const Filtering = ({ by, id, isApplication }: FilteringProps) => (
   <button type="button" class="link" onClick={() => filterLogBy(by, id)}>
-    <ApplicationName id={id} />
+    {isApplication ? <ApplicationName id={id} /> : <Text of={id} />}
   </button>
 )
 
 const About = ({ entry }: { readonly entry: LogEntry }) => {
   const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])
   const [first] = ids
+  const isApplication = entry.entity_type === 'application'
   return (
     <>
-      {entry.entity_type} {first !== undefined && <Filtering by="entity_id" id={first} />}
+      {entry.entity_type}{' '}
+      {first !== undefined && <Filtering by="entity_id" id={first} isApplication={isApplication} />}
       {ids.length > 1 && ` and ${(ids.length - 1).toLocaleString('en')} more`}
     </>
   )
@@ -45,7 +50,9 @@ function Row({ entry }: { readonly entry: LogEntry }) {
         </td>
         <td data-label="By">
           {entry.actor_type}{' '}
-          {entry.actor_id !== undefined && <Filtering by="actor_id" id={entry.actor_id} />}
+          {entry.actor_id !== undefined && (
+            <Filtering by="actor_id" id={entry.actor_id} isApplication={true} />
+          )}
           {entry.rule !== undefined && (
             <div class="hint">{entry.rule === 'several' ? 'several rules' : entry.rule}</div>
           )}

@@ -3,7 +3,7 @@
  * @module
  */
 import { searched } from './search.ts'
-import { Text } from './value.tsx'
+import { seen } from './value.tsx'
 
 export const mistakeId = 'query-mistake'
 
@@ -43,8 +43,8 @@ export function QueryMistake({ mistake: { position, expected } }: { readonly mis
       <p>
         <code>
           {position > around && '…'}
-          <Text of={before} />
-          <mark>{after === '' ? '\u00a0' : <Text of={after} />}</mark>
+          <bdi>{seen(before)}</bdi>
+          <mark>{after === '' ? '\u00a0' : <bdi>{seen(after)}</bdi>}</mark>
         </code>
         {after === '' && ' ← here, at the end'}
       </p>

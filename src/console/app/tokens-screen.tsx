@@ -7,6 +7,7 @@ import { useRef } from 'preact/hooks'
 import type { Token, TokenList } from '../../client/interface.ts'
 import { useAnswer } from './asked.ts'
 import { ContainerTree } from './container-tree.tsx'
+import { hasMembers } from './exact-json.ts'
 import { listedMembersMax, listedPairsMax, rowsMax } from './limits.ts'
 import { ListFilterForm, listPath } from './list-filters.tsx'
 import { Answer, Empty } from './notices.tsx'
@@ -39,12 +40,9 @@ function questionOf(query: string, start: string): Question {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 
-const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Members of an object one after the other, since a line of JSON is hard to read. */
 const preview = ({ data }: Token): string =>
-  isPlain(data)
+  hasMembers(data)
     ? Object.entries(data)
         .slice(0, listedMembersMax)
         .map(([name, value]) => `${name}: ${textOf(value)}`)

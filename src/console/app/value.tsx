@@ -6,6 +6,7 @@
 import { useSignal } from '@preact/signals'
 import { Fragment, type ComponentChildren } from 'preact'
 import {
+  marksMax,
   previewCharsMax,
   shownCharsFirst,
   shownCharsMore,
@@ -14,14 +15,20 @@ import {
 } from './limits.ts'
 import { printValue } from './exact-json.ts'
 
-/** Characters that turn the direction of text or are not seen; line ends and tabs stay. */
-const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+/** Characters that turn the direction of text, are not seen, or look like a blank. */
+const unseen = /(?![\n\t \u3000])[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu
+/** Marks beyond those that scripts write would widen a row, or cover the one above. */
+const piled = new RegExp(`(?<=\\p{M}{${marksMax}})\\p{M}`, 'gu')
+/** Blanks and ends of lines that a line swallows. */
+const swallowed = /^ |(?<= ) | $|[\n\t]/g
 
 const nameOf = (character: string): string =>
   `⟨${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
 
-/** Shows unseen characters by their code points, so that two texts that differ look different. */
-const seen = (text: string): string => text.replace(unseen, nameOf)
+/** Shows such characters by their code points, so that texts that differ by them look different. */
+export const seen = (text: string): string => text.replace(piled, nameOf).replace(unseen, nameOf)
+
+const seenInLine = (text: string): string => seen(text).replace(swallowed, nameOf)
 
 /** Cuts between characters. */
 const cut = (text: string, most: number): string => {
@@ -32,7 +39,7 @@ const cut = (text: string, most: number): string => {
 /** A short text within a line. */
 export const Text = ({ of }: { readonly of: string }) => (
   <bdi class="text">
-    {seen(cut(of, previewCharsMax)) + (of.length > previewCharsMax ? '…' : '')}
+    {seenInLine(cut(of, previewCharsMax) + (of.length > previewCharsMax ? '…' : ''))}
   </bdi>
 )
 
@@ -54,13 +61,13 @@ export const Path = ({ of }: { readonly of: string }) => (
 /** Why somebody asked, whole: it is short. */
 export const StatedReason = ({ of }: { readonly of: string }) => (
   <div class="reason">
-    Reason: <bdi>{seen(of)}</bdi>
+    Reason: <bdi>{seenInLine(of)}</bdi>
   </div>
 )
 
 /** An id, whole and to be copied. */
 export const Id = ({ of }: { readonly of: string }) => (
-  <bdi class="id">{seen(cut(of, shownCharsFirst))}</bdi>
+  <bdi class="id">{seenInLine(cut(of, shownCharsFirst))}</bdi>
 )
 
 export function Value({ of }: { readonly of: unknown }) {
