@@ -42,8 +42,8 @@ export const idempotencyKeyBytes = 16
 export const fieldIdBytes = 16
 
 // Sight of a field
-/** decision: a field counts as seen if so much of it is not, as where a page is scaled. */
-export const fieldHiddenPxMax = 2
+/** decision: browsers round so much where a page is scaled; a caret is ten times as wide. */
+export const fieldHiddenPxMax = 0.1
 /** A browser tells of each step of this many. */
 export const fieldSightSteps = 100
 

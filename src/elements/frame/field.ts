@@ -91,6 +91,8 @@ function listen(
   for (const happening of ['input', 'change', 'compositionend']) {
     input.addEventListener(happening, read)
   }
+  // Whatever a person drags out of it would be told to the page below.
+  input.addEventListener('dragstart', event => event.preventDefault())
   input.addEventListener('focus', focused)
   input.addEventListener('blur', () => {
     kept.isTyped = false

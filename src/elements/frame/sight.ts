@@ -26,8 +26,11 @@ declare const InputEvent: new (name: string, facts: { readonly inputType: string
 
 const threshold = Array.from({ length: fieldSightSteps + 1 }, (_, at) => at / fieldSightSteps)
 
+const isAsLong = (all: number, seen: number): boolean => Math.abs(all - seen) <= fieldHiddenPxMax
+
+/** More than all is seen where a page turns the frame: it may hide an end of the field then. */
 const isWhole = ({ boundingClientRect: all, intersectionRect: seen }: Sighting): boolean =>
-  all.width - seen.width <= fieldHiddenPxMax && all.height - seen.height <= fieldHiddenPxMax
+  isAsLong(all.width, seen.width) && isAsLong(all.height, seen.height)
 
 /** @returns a function that tells if all of the field is seen, as far as the browser has told */
 function sightOf(input: Input): () => boolean {
