@@ -109,10 +109,16 @@ async function rowsOf(client: Client, application: Application): Promise<readonl
   }))
 }
 
-/** A cell as RFC 4180 has it; spreadsheets would take one that begins so for a formula. */
+/**
+ * Beginning of what a spreadsheet takes for a formula. Where its language separates cells by
+ * semicolons, it begins one behind each, also within quotes.
+ */
+const formula = /(^|;\s*)(?=[=+\-@])/g
+
+/** A cell as RFC 4180 has it. */
 function cellOf(value: string | number | null): string {
   if (typeof value !== 'string') return String(value ?? '')
-  const text = /^[=+\-@]/.test(value) ? `'${value}` : value
+  const text = value.replace(formula, "$1'")
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
