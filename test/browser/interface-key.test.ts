@@ -48,7 +48,7 @@ test('a browser keeps no key that is typed there', async () => {
   const profile = temporaryFolder()
   const browser = await launchKeeping(profile)
   await authorize(browser)
-  // What it would keep is written at its end.
+  // Its end writes all that it keeps.
   await browser.close()
   const files = filesIn(profile)
   expect(files.some(path => path.endsWith('Web Data'))).toBe(true)
