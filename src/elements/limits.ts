@@ -44,8 +44,6 @@ export const fieldIdBytes = 16
 // Sight of a field
 /** decision: less than the 1/64 of a pixel that browsers place by; more may be scrolled by. */
 export const fieldHiddenPxMax = 0.01
-/** decision: where a page is scaled, they add up to that, divided by the scale. */
-export const fieldAddedPxMax = 0.1
 /** A browser tells of each step of this many. */
 export const fieldSightSteps = 100
 

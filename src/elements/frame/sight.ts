@@ -5,7 +5,7 @@
  * @module
  */
 import type { Happening, Input } from '../dom.ts'
-import { fieldAddedPxMax, fieldHiddenPxMax, fieldSightSteps } from '../limits.ts'
+import { fieldHiddenPxMax, fieldSightSteps } from '../limits.ts'
 
 interface Extent {
   readonly width: number
@@ -27,7 +27,7 @@ declare const InputEvent: new (name: string, facts: { readonly inputType: string
 const threshold = Array.from({ length: fieldSightSteps + 1 }, (_, at) => at / fieldSightSteps)
 
 const isAsLong = (all: number, seen: number): boolean =>
-  seen >= all - fieldHiddenPxMax && seen <= all + fieldAddedPxMax
+  seen >= all - fieldHiddenPxMax && seen < all + 1
 
 /** More than all is seen where a page turns the frame: it may hide an end of the field then. */
 const isWhole = ({ boundingClientRect: all, intersectionRect: seen }: Sighting): boolean =>
