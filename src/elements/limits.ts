@@ -42,8 +42,11 @@ export const idempotencyKeyBytes = 16
 export const fieldIdBytes = 16
 
 // Sight of a field
-/** decision: less than the 1/64 of a pixel that browsers place by; more may be scrolled by. */
-export const fieldHiddenPxMax = 0.01
+/**
+ * decision: a field counts as seen if less of it is not. Where a layout has fractions of pixels,
+ * browsers tell of 0.05 at an edge that is seen, and of 0.48 where a page is scaled.
+ */
+export const fieldHiddenPxMax = 0.5
 /** A browser tells of each step of this many. */
 export const fieldSightSteps = 100
 

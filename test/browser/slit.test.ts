@@ -25,6 +25,14 @@ beforeAll(async () => {
 /** Waits until the browser has told what is seen, and has scrolled. */
 const settled = () => Bun.sleep(500)
 
+/** Waits until the browser has told the frame that all of the number is seen, or that it is not. */
+const told = ({ frame }: Checkout, isSeen: boolean) =>
+  frame.evaluate(`new Promise(resolve => {
+  const threshold = Array.from({ length: 101 }, (_, at) => at / 100)
+  const take = ([{ intersectionRatio }]) => (intersectionRatio > 0.99) === ${isSeen} && resolve()
+  new IntersectionObserver(take, { threshold }).observe(document.querySelector('[name=number]'))
+})`)
+
 const scrolledTo = ({ page }: Checkout) =>
   page.$eval('#slit', each => {
     const { scrollLeft, scrollTop } = each as unknown as Readonly<Record<string, number>>
@@ -76,11 +84,11 @@ describe.each(browserNames)('in %s', name => {
       const page = await openShopPage(name, shop)
       const checkout = await checkoutIn(page, vault)
       await open(checkout)
-      await settled()
       await checkout.frame.focus('[name=number]')
+      await told(checkout, true)
       await page.keyboard.type(number)
       await close(checkout)
-      await settled()
+      await told(checkout, false)
       await page.evaluate(() => {
         const { card } = globalThis as unknown as { card: { focus(): void } }
         card.focus()
