@@ -131,7 +131,7 @@ async function spansOf(
   return spans
 }
 
-/** A slice that is still being written is above the range, and has nothing in it. */
+/** A slice that is still being written lies above the range: its piece has no entries. */
 function pieceOf(
   first: number,
   places: SlicePlaces,

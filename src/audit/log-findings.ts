@@ -31,7 +31,7 @@ export type LogFaultKind = keyof typeof faultReasons
 export interface LogFault {
   readonly fault: LogFaultKind
   readonly reason: string
-  /** First bad sequence; with `below`, the first bad one is from this on and below that. */
+  /** First bad sequence; with `below`, only known to be at or after this one, and before that. */
   readonly sequence?: number
   readonly below?: number
   /** Checkpoint that is wrong, or that shows it. */

@@ -73,8 +73,8 @@ function openHead(text: string, note: NoteNumber, keys: readonly KeyOfDay[]): Lo
 }
 
 /**
- * Opens a checkpoint by the statement of a witness, who checked that the log had signed it. What
- * else stands under it is of anybody who sent it there, so no other signature is looked at.
+ * Opens a checkpoint by the statement of a witness, who checked that the log had signed it. Anybody
+ * may have added the other signatures, so none of them is looked at.
  */
 function openWitnessed(
   text: string,

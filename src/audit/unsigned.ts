@@ -13,7 +13,7 @@ export async function countUnsigned(
 ): Promise<number | undefined> {
   const stored = await readDerived(store, newestCheckpointKey)
   const signed = stored && checkpointIn(utf8Text(stored))
-  // Read later, so that the difference is not negative.
+  // The log is read after the checkpoint, so that the difference is not negative.
   const { next } = await store.logRange()
   return signed === undefined ? undefined : next - signed.size
 }

@@ -2,9 +2,10 @@
  * Entries of the audit log for requests: exactly one for each request of an operation, whether it
  * was answered or refused.
  *
- * A write brings its entry along; what is revealed is entered before the answer leaves; all else
- * soon. So an entry says what was released, not what was received: after a crash the log may tell
- * of an answer that nobody got, and never lacks one that somebody did.
+ * A write brings its entry along; the setting `auditReads` says which reads are entered before the
+ * answer leaves; all else is entered soon. So an entry says what was released, not what was
+ * received: after a crash the log may tell of an answer that nobody got. It lacks no write and no
+ * awaited read that somebody got an answer to, but may lack the newest of all else.
  * @module
  */
 import type { AuditEntry } from '../audit/entry.ts'

@@ -15,9 +15,9 @@ export interface BacklogFigures {
   readonly parked: number
   /** Events given up that are still listed. */
   readonly dead: number
-  /** Entries of the log that were not looked at. */
+  /** Entries of the log from the cursor on. */
   readonly lagEntries: number
-  /** Age of the first of them, in milliseconds; 0 without any. */
+  /** Age of the first event that found no room, in milliseconds; 0 if there was room for all. */
   readonly lagMs: number
 }
 

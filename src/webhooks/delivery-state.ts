@@ -1,9 +1,9 @@
 /**
  * The state of the deliveries to a webhook: one value beside the log, which one process writes.
  *
- * It holds numbers of entries, attempts and instants, and no id. Everything below the cursor was
- * delivered, is waiting, or was given up. It is behind what was delivered by a moment: after a
- * crash some messages go out twice, with the same id.
+ * It holds numbers of entries and attempts, instants and failures, and no id. Each event below the
+ * cursor that the webhook asks for was delivered, waits, or was given up. The state is written a
+ * moment after deliveries: after a crash some messages go out twice, with the same id.
  * @module
  */
 import { deliveriesKey, readDerived } from '../audit/derived-keys.ts'
@@ -19,7 +19,7 @@ export interface WaitingDelivery {
   readonly attempts: number
   /** Unix milliseconds of the next one. */
   readonly nextMs: number
-  /** Status of the last answer, or what failed before one; absent if nothing was sent. */
+  /** Status of the last answer, or what failed before one; absent before the first attempt. */
   readonly failure?: string | undefined
 }
 

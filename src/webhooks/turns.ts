@@ -1,7 +1,7 @@
 /**
- * The turns to send that all webhooks share. One that is given back goes to the webhook that has
- * the fewest of those that wait: so receivers that hold their turns for long, however many they
- * are, leave the others as many as they have themselves.
+ * The turns to send that all webhooks share. A turn that is given back goes to the waiting webhook
+ * that holds the fewest: so a receiver that answers slowly gets no more turns than any other that
+ * waits.
  * @module
  */
 
