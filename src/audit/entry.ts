@@ -38,7 +38,7 @@ export interface AuditEntry {
   readonly reason?: ErrorKind | 'replay' | undefined
   /** As the caller has stated it; absent in entries of coffers that took none. */
   readonly statedReason?: string | undefined
-  /** Names of the fields that a search asked for, or `*`; absent in entries of coffers that kept none. */
+  /** Fields that a search asked for, or `*`; absent in entries of coffers that kept none. */
   readonly searched?: readonly string[] | undefined
   readonly traceId?: string | undefined
   /** Client address; absent by a socket of the file system. */

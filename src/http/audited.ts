@@ -2,10 +2,10 @@
  * Entries of the audit log for requests: exactly one for each request of an operation, whether it
  * was answered or refused.
  *
- * A write brings its entry along; the setting `auditReads` says which reads are entered before the
- * answer leaves; all else is entered soon. So an entry says what was released, not what was
- * received: after a crash the log may tell of an answer that nobody got. It lacks no write and no
- * awaited read that somebody got an answer to, but may lack the newest of all else.
+ * A write brings its entry along; the setting `auditReads` says which reads, but for HEAD, are
+ * entered before the answer leaves; all else is entered soon. So an entry says what was released,
+ * not what was received: after a crash the log may tell of an answer that nobody got. It lacks no
+ * write that landed and no read that waited for its entry, but may lack the newest of all else.
  * @module
  */
 import type { AuditEntry } from '../audit/entry.ts'

@@ -1,7 +1,7 @@
 /**
  * The turns to send that all webhooks share. A turn that is given back goes to the waiting webhook
- * that holds the fewest: so a receiver that answers slowly gets no more turns than any other that
- * waits.
+ * that holds the fewest: so receivers that hold turns for long, however many they are, get none
+ * while another waits with fewer.
  * @module
  */
 
