@@ -3,9 +3,11 @@
  * @module
  */
 import { mapBytes } from '../../limits/operation-limits.ts'
+import { join } from 'node:path'
 import { ApiError } from '../../lib/errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { freePagesLoaded, readersMax, stagedBytesMax } from '../core/limits.ts'
+import { freePagesLoaded, readersMax, reserveBytesWanted, stagedBytesMax } from '../core/limits.ts'
+import { assertMayGrow } from '../../lib/file-size.ts'
 import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
 
 /*
@@ -130,6 +132,7 @@ export function openTables<Name extends string>(
 ): Pick<LmdbEnvironment, 'root'> & Named<Name> {
   // The engine would create a missing folder with permissions of its own.
   syncFolder(path)
+  if (!readOnly) assertMayGrow(join(path, 'data.mdb'), reserveBytesWanted)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
   const tables = openNamed(root, names)
   syncFolder(path)
