@@ -13,12 +13,13 @@ const fileSize = 1
 
 const getrlimit = { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } as const
 
-/** Returns the limit in bytes, which is beyond any file where there is none. */
+/** Returns the limit in bytes; `Infinity` where there is none, which systems tell by their largest. */
 export function fileSizeMax(): number {
   // The limit that holds, and the one up to which it may be raised.
   const limits = new BigUint64Array(2)
   const isRead = findInLibc({ getrlimit })?.getrlimit(fileSize, limits) === 0
-  return isRead ? Number(limits[0]) : Infinity
+  const max = isRead ? Number(limits[0]) : Infinity
+  return max > Number.MAX_SAFE_INTEGER ? Infinity : max
 }
 
 /**
