@@ -13,7 +13,7 @@ const fileSize = 1
 
 const getrlimit = { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } as const
 
-/** Returns the limit in bytes; `Infinity` where there is none, which systems tell by their largest. */
+/** Returns the limit in bytes; `Infinity` where there is none, told by an immense number. */
 export function fileSizeMax(): number {
   // The limit that holds, and the one up to which it may be raised.
   const limits = new BigUint64Array(2)
