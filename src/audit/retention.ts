@@ -76,6 +76,8 @@ async function removeOld(
  * @param signed number of entries that a checkpoint covers: no other is removed
  * @param isTooLarge true if entries that are not that old go as well
  * @returns number of entries removed; 0 if none is due, or another process removes them
+ * @throws ApiError `storage_corrupt` if the tree does not end where the log begins: damage, or
+ *   another process has pruned since this one read the bundles
  */
 type Prune = (signed: number, isTooLarge: boolean) => Promise<number>
 

@@ -2,8 +2,8 @@
  * Walks over rows in steps, so that a long walk does not block other requests.
  *
  * Each step sees the store as it is then. A row added during the walk is usually not seen, since
- * its ordinal is higher, but may be if other processes write to the same database; a removed row
- * may or may not be seen.
+ * its ordinal is higher, but may be in a database, where the lower one of two ordinals may land
+ * last; a removed row may or may not be seen.
  * @module
  */
 import type { ApiError } from '../lib/errors.ts'

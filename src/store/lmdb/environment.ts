@@ -48,7 +48,7 @@ export interface LmdbEnvironment {
   readonly deadlines: LmdbTable
   /** Sequence number to a row of the tail that was replaced or removed. */
   readonly moves: LmdbTable
-  /** Format and state. */
+  /** Facts about the store: its format, its state, the sum over its rows, the range of its log. */
   readonly meta: LmdbTable
   /** Sequence to a bundle of entries of the log. */
   readonly log: LaterTable

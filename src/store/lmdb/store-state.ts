@@ -8,10 +8,10 @@ import { utf8, readU48, u48Bytes, writeU48 } from '../../lib/bytes.ts'
 import { isEmpty, type LmdbEnvironment } from './environment.ts'
 
 /*
- * The table of facts about the store itself: two keys of ASCII text.
+ * Two facts of the table of facts about the store itself, whose keys are ASCII text.
  *
  * `format` is the layout of all tables, a u48. `state` is what every commit may move: the numbers
- * of `StoreState`, a u48 each, in their order there.
+ * of `StoreState`, a u48 each, in their order there. Others: `kept-sum.ts`, `log-table.ts`.
  */
 
 /** The state of a store, as stored. Source: docs/architecture.md, "The store". */

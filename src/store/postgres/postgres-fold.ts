@@ -1,8 +1,8 @@
 /**
  * Folds: move the terms of recent rows into chunks, some thousand rows at a time.
  *
- * A fold is one transaction, so a page finds each row in exactly one of the two. Rows that another
- * vault is folding or moving are left to it.
+ * A fold is one transaction, so a page finds each row in exactly one of the two. Rows that others
+ * are folding or changing are left to them.
  * @module
  */
 import { termBytes } from '../../limits/work-limits.ts'

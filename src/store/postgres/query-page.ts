@@ -1,6 +1,6 @@
 /**
- * Pages and due rows: one statement reads the index of a query, another its rows, both in one
- * transaction over one snapshot. Matches are computed here, as in the other engine.
+ * Pages: one statement reads the index of a query, another its rows, both in one transaction over
+ * one snapshot. Matches are computed here, as in the other engine.
  * @module
  */
 import { assertStored } from '../../lib/errors.ts'

@@ -3,8 +3,9 @@
  * statements of its transaction, so that it cannot change before the commit.
  *
  * Rows that change are locked first, then those only required, each by ordinal. The latter are
- * share-locked: the credential of many writes is one row. A free unique is not locked; if another
- * vault takes it meanwhile, the insert fails and the group starts over.
+ * share-locked: the credential of many writes is one row. Uniques are not locked; if another writer
+ * takes a free one meanwhile, the insert fails and the group starts over. Nor are values beside the
+ * log: a later statement of the transaction confirms them (`log-statements.ts`).
  * @module
  */
 import type { Digest } from '../../contract.ts'
