@@ -17,7 +17,8 @@ import {
   type RowSum,
 } from '../core/row-sum.ts'
 import type { StoredSum, SumPart } from '../operated.ts'
-import { isEmpty, openEnvironment, type LmdbEnvironment, type Put } from './environment.ts'
+import { isEmpty, openEnvironment, type LmdbEnvironment } from './environment.ts'
+import type { Put } from './put.ts'
 import { readEveryRow } from './index/read-rows.ts'
 import { readLogRange } from './log-table.ts'
 

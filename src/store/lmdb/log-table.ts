@@ -11,7 +11,8 @@ import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts
 import { decodeBundle, encodeBundle, takeBundles } from '../core/bundle-format.ts'
 import type { SealedLog } from '../core/decide-change.ts'
 import type { LogReads } from '../core/log-walk.ts'
-import type { LmdbEnvironment, LmdbTable, Put } from './environment.ts'
+import type { LmdbEnvironment, LmdbTable } from './environment.ts'
+import type { Put } from './put.ts'
 import { decodeRowKey, encodeRowKey } from './layout.ts'
 
 const logKey = utf8('log')

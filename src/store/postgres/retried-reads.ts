@@ -32,24 +32,20 @@ export const rowsIn = (cells: readonly Cells[]): Row[] =>
 export const rowsText = ({ rows }: Tables): string => `SELECT ordinal, value FROM ${rows}
 WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
 
-export function readsOf(
-  pools: { readonly lookup: Pool; readonly page: Pool },
-  tables: Tables,
-  retryBounds: RetryBounds,
-) {
-  const { rows, ordinals, recent, log, logRange } = tables
-  const lookup = (text: string, parameters: readonly Parameter[], msMax: number) =>
-    retry({ ...retryBounds, msMax }, msLeft => pools.lookup.query(text, parameters, msLeft))
-  // It may wait behind pages, which says nothing of the database.
-  const read = (text: string, parameters: readonly Parameter[]) =>
-    retry(retryBounds, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
-  const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
+const dueText = ({
+  rows,
+}: Tables): string => `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
-  const fromText = rowsText(tables)
-  // Damage, which `inspectTables` names, must not end the command that is to name it.
-  const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
-  const figuresText = `SELECT
+
+/** SQL of the number of entries of a bundle. */
+const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
+
+/**
+ * Bundles too short for their number of entries are left out: damage, which `inspectTables` names,
+ * must not end the command that is to name it.
+ */
+const figuresText = ({ ordinals, recent, log, logRange }: Tables): string => `SELECT
 (SELECT last_value FROM ${ordinals}),
 (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -59,17 +55,31 @@ ORDER BY deadline_ms, ordinal LIMIT $2::int`
   coalesce(sum(octet_length(value)) / nullif(sum(${entriesIn}), 0), 0)
   FROM (SELECT value FROM ${log} ORDER BY seq DESC LIMIT ${sampledBundlesMax}) newest
   WHERE octet_length(value) > 2)`
+
+export function readsOf(
+  pools: { readonly lookup: Pool; readonly page: Pool },
+  tables: Tables,
+  retryBounds: RetryBounds,
+) {
+  const lookup = (text: string, parameters: readonly Parameter[], msMax: number) =>
+    retry({ ...retryBounds, msMax }, msLeft => pools.lookup.query(text, parameters, msLeft))
+  // It may wait behind pages, which says nothing of the database.
+  const read = (text: string, parameters: readonly Parameter[]) =>
+    retry(retryBounds, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
+  const due = dueText(tables)
+  const fromText = rowsText(tables)
+  const figures = figuresText(tables)
   return {
     lookup,
     async due(nowMs: number, limit: number) {
-      const due: Row[] = []
+      const found: Row[] = []
       let behind: readonly string[] = [bigintMin, bigintMin]
       // Continues even if rows that contradict their deadline fill the first ones.
       for (let count = limit; ; count = inspectRows) {
-        const cells = await read(dueText, [nowMs, count, ...behind])
+        const cells = await read(due, [nowMs, count, ...behind])
         // Due rows are removed for good, so the row itself must say that it is due.
-        due.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
-        if (due.length >= limit || cells.length < count) return due.slice(0, limit)
+        found.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
+        if (found.length >= limit || cells.length < count) return found.slice(0, limit)
         behind = (cells.at(-1) ?? []).slice(2).map(String)
       }
     },
@@ -77,7 +87,7 @@ ORDER BY deadline_ms, ordinal LIMIT $2::int`
       const cells = await read(fromText, [ordinal, limit])
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
     },
-    figures: async () => (await read(figuresText, [tables.schema]))[0] ?? [],
+    figures: async () => (await read(figures, [tables.schema]))[0] ?? [],
     ...logReadsOf(tables, read),
   }
 }

@@ -18,7 +18,8 @@ import { everyBundle, everyDerived, type LogReads } from '../../core/log-walk.ts
 import { chunkOf, encodePlaceSet, lowOf } from '../../core/place-set.ts'
 import { encodeRow } from '../../core/row-format.ts'
 import { eachTerm } from '../../core/row.ts'
-import { openEnvironment, applyPut, type LmdbEnvironment, type Put } from '../environment.ts'
+import { openEnvironment, type LmdbEnvironment } from '../environment.ts'
+import { applyPut, type Put } from '../put.ts'
 import { encodeState, rewriteMeta, stateKey } from '../store-state.ts'
 import { addPlace, placeSetOf, type ChunkPlaces } from '../index/postings.ts'
 import {

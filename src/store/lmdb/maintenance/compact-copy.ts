@@ -28,8 +28,8 @@ import {
   type LmdbTable,
   type LmdbTables,
   usedBytesOf,
-  applyPut,
 } from '../environment.ts'
+import { applyPut } from '../put.ts'
 import { assertMayGrow } from '../../../lib/file-size.ts'
 import { ownerOnlyFolder } from '../../../lib/files.ts'
 import { assertLivePages, assertMetaPages } from '../inspect/damaged-pages.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../core/limits.ts'
 import { readU32 } from '../../../lib/bytes.ts'
 import { ApiError, assertStored } from '../../../lib/errors.ts'
-import { type Put } from '../environment.ts'
+import type { Put } from '../put.ts'
 import { isFoldRunning, type StoreState } from '../store-state.ts'
 import { encodePlaceSet, unite } from '../../core/place-set.ts'
 import { readChunk, termsOfStore, placeSetOf } from '../index/postings.ts'

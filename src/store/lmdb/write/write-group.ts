@@ -27,7 +27,8 @@ import {
 } from '../index/postings.ts'
 import { readHeldRow, readUnique } from '../index/read-rows.ts'
 import { chunkOf } from '../../core/place-set.ts'
-import { faultOf, applyPut, type Put } from '../environment.ts'
+import { faultOf } from '../environment.ts'
+import { applyPut, type Put } from '../put.ts'
 import {
   assertSafeState,
   encodeState,
