@@ -36,7 +36,7 @@ export interface Glimpse extends Row {
 export interface Row extends NewRow {
   /**
    * Assigned at insert, ascending, never reused, possibly with gaps; newest first means descending.
-   * Where several writers commit at once, as in a database, a lower one may land after a higher.
+   * If several writers commit at once, as in a database, a lower one may land after a higher.
    */
   readonly ordinal: number
   /** The header's stored bytes, in their one canonical form; the parts are bound to them. */
