@@ -17,13 +17,13 @@ import { readQuery, streamedBy } from './request.ts'
 /** Returns the call that the operation gets for one try. */
 function callOf(
   admission: Admission,
+  operation: Operation,
   x: Exchange,
   caller: Caller,
   keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
   const { answerLease: budget, shown, rowsTested, inPageTurn } = x
-  const { operation } = x
-  const audit = operation && auditOfWrite(admission, operation, x)
+  const audit = auditOfWrite(admission, operation, x)
   return {
     caller: { ...caller, budget, shown, rowsTested, inPageTurn, keepEffect, audit },
     params: x.params,
@@ -33,9 +33,9 @@ function callOf(
     isEnding: () => x.request.signal.aborted || x.isServerEnding(),
     waitAside: wait => (x.storeTurn === undefined ? wait() : x.storeTurn.aside(wait)),
     async assertStillPermitted() {
-      if (operation !== undefined) await callerNow(admission, operation, x)
+      await callerNow(admission, operation, x)
     },
-    streamed: operation?.success.streamExample === undefined ? undefined : streamedBy(x.request),
+    streamed: operation.success.streamExample === undefined ? undefined : streamedBy(x.request),
   }
 }
 
@@ -50,7 +50,7 @@ export async function replayOperation(
 ): Promise<Reply> {
   if (operation.replay === undefined) throw notKept()
   x.query = readQuery(operation, x.request)
-  const reply = await operation.replay(callOf(admission, x, caller), done, body)
+  const reply = await operation.replay(callOf(admission, operation, x, caller), done, body)
   x.answerLease?.reserve(Buffer.byteLength(reply.json ?? ''))
   return { ...reply, isReplay: true }
 }
@@ -75,7 +75,7 @@ export async function runOperation(
   for (let tries = 1; ; tries += 1) {
     try {
       const keepEffect = slot && keeperOf(admission.deps, slot)
-      return await operation.run(callOf(admission, x, caller, keepEffect), body)
+      return await operation.run(callOf(admission, operation, x, caller, keepEffect), body)
     } catch (thrown) {
       if (thrown instanceof CredentialChanged) {
         // 401 or 403 if the key or its permission is gone; if either changed, all is decided anew.

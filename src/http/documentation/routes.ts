@@ -50,13 +50,16 @@ const headersOf = (type: string) => ({
   'content-type': `${type}; charset=utf-8`,
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'origin-agent-cluster': '?1',
 })
 
 /** Keys are typed into it, so that no browser may keep it. */
-const pageHeaders = { ...headersOf('text/html'), 'cache-control': 'no-store' }
+const pageHeaders = {
+  ...headersOf('text/html'),
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+}
 
 /** The bytes of a file of the program, read when they are first asked for. */
 function readOnce(path: string, wrap = (read: Buffer): Uint8Array => read): () => Uint8Array {

@@ -98,39 +98,39 @@ function withHost(request: Request): Request {
 
 type Served = ReturnType<typeof served>
 type Routed = (request: Request) => MaybeLater<Response>
-/** Handlers of one path, by method; `ALL` handles other methods. */
-type Answers = Readonly<Record<string, Routed>>
+/** Handlers of one path; `ALL` handles other methods. */
+type ByMethod = Readonly<Record<string, Routed>>
 
 /** Returns the framework's handler of a route, for a server's router; composed on first use. */
 function composed(app: Served, route: Served['routes'][number]): Routed {
-  let answer: Routed | undefined
+  let handler: Routed | undefined
   return request => {
-    answer ??= createBunRouteHandler(app, route) as Routed
-    return answer(request)
+    handler ??= createBunRouteHandler(app, route) as Routed
+    return handler(request)
   }
 }
 
-function answersByPath(app: Served): ReadonlyMap<string, Answers> {
+function handlersByPath(app: Served): ReadonlyMap<string, ByMethod> {
   const byPath = new Map<string, Record<string, Routed>>()
   for (const route of app.routes) {
-    const answers = byPath.get(route.path) ?? {}
-    const answer = composed(app, route)
-    answers[route.method] = answer
+    const byMethod = byPath.get(route.path) ?? {}
+    const handler = composed(app, route)
+    byMethod[route.method] = handler
     // The server sends no body for it (RFC 9110 section 9.3.2).
-    if (route.method === 'GET') answers['HEAD'] = answer
-    byPath.set(route.path, answers)
+    if (route.method === 'GET') byMethod['HEAD'] = handler
+    byPath.set(route.path, byMethod)
   }
   return byPath
 }
 
 /** Makes the handler of each path, which is also that of the path with a trailing slash. */
 function withSlashes(
-  byPath: ReadonlyMap<string, Answers>,
-  handlerOf: (answers: Answers) => Handler,
+  byPath: ReadonlyMap<string, ByMethod>,
+  handlerOf: (byMethod: ByMethod) => Handler,
 ): Readonly<Record<string, Handler>> {
   const handlers: Record<string, Handler> = {}
-  for (const [path, answers] of byPath) {
-    const handler = handlerOf(answers)
+  for (const [path, byMethod] of byPath) {
+    const handler = handlerOf(byMethod)
     handlers[path] = handler
     if (path !== '/') handlers[path.endsWith('/') ? path.slice(0, -1) : `${path}/`] = handler
   }
@@ -164,15 +164,15 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const isRefusing = (): boolean => refusal !== undefined || inFlight.isEnding()
   const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
 
-  const routed = (byMethod: Answers): Handler => {
+  const routed = (byMethod: ByMethod): Handler => {
     // `/tokens/search` has none: its other methods are those of a token with that id.
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
     return (request, server) => {
       listening.origins = server
       if (isRefusing()) return refused(request)
-      const answer = (byMethod[request.method] ?? other)(request)
-      if (answer instanceof Promise) watch()
-      return answer
+      const answered = (byMethod[request.method] ?? other)(request)
+      if (answered instanceof Promise) watch()
+      return answered
     }
   }
   const unrouted: Handler = (request, server) => {
@@ -180,7 +180,7 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
     return isRefusing() ? refused(request) : nowhere(pipeline, request)
   }
   const listener: Listener = {
-    routes: withSlashes(answersByPath(app), routed),
+    routes: withSlashes(handlersByPath(app), routed),
     fetch: unrouted,
     error: thrown => answers.fault(nextTraceId(), thrown),
   }
