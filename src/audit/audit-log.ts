@@ -1,7 +1,7 @@
 /**
  * Writing the audit log: with the write of an operation, before an answer, or soon.
  *
- * Entries that come together share a bundle and a commit. What cannot be written is kept, up to a
+ * Entries that come together share a bundle and a commit. Entries that cannot be written are kept, up to a
  * bound; beyond it the oldest are dropped, and an entry says how many.
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Idempotency keys: what the first success of a key has done is kept, and told to every repetition.
  *
- * A key counts for one credential, method, path and query. What is kept is a sealed row of the
+ * A key counts for one credential, method, path and query. Its effect is kept in a sealed row of the
  * tenant that lands in the very write of the operation: a caller who repeats after a crash finds
  * the first effect or none, and of two processes one write lands. It holds ids and verdicts, never
  * data: answers are made anew from what stands. A failure leaves nothing.

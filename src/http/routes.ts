@@ -41,7 +41,7 @@ type RouteOf<
 /**
  * An operation as arguments of `route`. Schemas are there for its types alone: what they say is
  * checked around the operation, since the framework would read bodies before their callers are
- * known, hash names of queries without a seed, and repeat what came in its errors. What is sent is
+ * known, hash names of queries without a seed, and repeat what came in its errors. An answer is
  * printed text, so that what its type says stands in the hooks, and the handler has none.
  */
 export function routeOf<

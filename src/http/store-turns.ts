@@ -182,7 +182,7 @@ export async function readInTurn<T>(turn: StoreTurn, read: () => Promise<T>): Pr
 
 const defaultWaits = { readMs: databaseReadMsMax, writeMs: databaseWriteMsMax }
 
-/** Pages have few connections, and each is long. What waits here waits no longer than the store. */
+/** Pages have few connections, and each is long. Reads wait here no longer than for the store. */
 export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
   const pages = makeStoreGate({
     inside: storePagesMax,

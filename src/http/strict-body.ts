@@ -87,8 +87,8 @@ function findMeant(given: string, { names, charsMax, isClosed }: KnownNames): st
  * of properties.
  *
  * The engine keeps all such names in one table, hashed without a seed, so those of a caller could
- * make it slow for everybody. What no schema knows is ignored, unless its name is nearly a known
- * one. Below a member without named members, as `data` and `metadata` are, all names are the
+ * make it slow for everybody. A member that no schema knows is ignored, unless its name is nearly a
+ * known one. Below a member without named members, as `data` and `metadata` are, all names are the
  * caller's own. Source: contract section 1.
  */
 

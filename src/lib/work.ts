@@ -170,7 +170,7 @@ export function makeWork(
 }
 
 /**
- * Runs a piece of such work. Where it is refused, and was long, it takes a turn as well: otherwise
+ * Runs a piece of such work. If it is refused, and was long, it takes a turn as well: otherwise
  * hundreds of requests that are refused for their work would each do it at once.
  */
 export async function refusedInTurn<T>({ pause }: PacedWork, run: () => MaybeLater<T>): Promise<T> {

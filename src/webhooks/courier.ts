@@ -2,8 +2,8 @@
  * Deliveries to one webhook: a courier reads the log from its cursor on, sends, and writes down how
  * far it is.
  *
- * Events of one thing go one after the other. What fails waits for its next attempt, and what
- * follows about the same thing waits behind it. With many waiting nothing more is read: the log
+ * Events of one thing go one after the other. An event that fails waits for its next attempt,
+ * and later ones of the same thing wait behind it. With many waiting nothing more is read: the log
  * keeps the rest.
  * @module
  */

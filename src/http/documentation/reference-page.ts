@@ -26,8 +26,8 @@ export const pageFrom = (folder: string): string => `<!doctype html>
 
 /**
  * The viewer has a class for the dark, and sets it in a bar of its own that is not here. Its list
- * of servers is left out, since it has this vault alone. What people hear of a page read out to
- * them, and reach with the keyboard, the viewer gives to some controls only. It would send examples
+ * of servers is left out, since it has this vault alone. The viewer makes only some controls
+ * audible in a page read out, and reachable with the keyboard. It would send examples
  * and defaults of optional parameters along, unless those have a value, which null is.
  *
  * It asks for keys in a plain field, whose texts browsers keep and suggest to others. A page that
