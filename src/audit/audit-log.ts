@@ -1,8 +1,8 @@
 /**
  * Writing the audit log: with the write of an operation, before an answer, or soon.
  *
- * Entries that come together share a bundle and a commit. Entries that cannot be written are kept, up to a
- * bound; beyond it the oldest are dropped, and an entry says how many.
+ * Entries that come together share a bundle and a commit. Entries that cannot be written are kept,
+ * up to a bound; beyond it the oldest are dropped, and an entry says how many.
  * @module
  */
 import { setImmediate } from 'node:timers/promises'

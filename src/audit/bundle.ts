@@ -2,8 +2,8 @@
  * Bundles of the audit log: entries sealed together, each with a salted hash in the clear.
  *
  * The hash of an entry is SHA-256(0x00 ‖ salt ‖ line), a leaf of RFC 6962: with the salt, its line
- * is proved by a checkpoint; without it, the hash confirms no guess. The sealed bytes are bound to the
- * hashes. A plaintext has, for each entry: salt, 16 bytes · length u32 · the entry's bytes.
+ * is proved by a checkpoint; without it, the hash confirms no guess. The sealed bytes are bound to
+ * the hashes. A plaintext has, for each entry: salt, 16 bytes · length u32 · the entry's bytes.
  *
  * decision: sealed under a key of its own that no rotation changes, as digests are: entries hold
  * ids and no data, and sealing years of them anew would take longer than the rotation.
