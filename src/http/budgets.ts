@@ -189,10 +189,10 @@ export function makeLongBodyGate(
  * credential.
  *
  * The server keeps in memory what arrives of a body before it is asked for, so that a caller who
- * opens many requests and ends none would decide how much memory the process has. Bytes beyond
- * the budget are refused. A body counts by what has come of it, until its request is answered,
- * since what was parsed of it lives as long. Short ones do not count, so that nobody who shares a
- * key is shut out by long ones of others: each is no more than the header block of its request may be.
+ * opens many requests and ends none would decide how much memory the process has. Bytes beyond the
+ * budget are refused. A body counts by what has come of it, until its request is answered, since
+ * what was parsed of it lives as long. Short ones do not count, so that nobody who shares a key is
+ * shut out by long ones of others: each is no more than the header block of its request may be.
  * Source: contract section 16.
  */
 

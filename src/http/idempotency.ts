@@ -3,8 +3,8 @@
  *
  * A key counts for one credential, method, path and query. Its effect is kept in a sealed row of
  * the tenant that lands in the very write of the operation: a caller who repeats after a crash
- * finds the first effect or none, and of two processes one write lands. It holds ids and verdicts, never
- * data: answers are made anew from what stands. A failure leaves nothing.
+ * finds the first effect or none, and of two processes one write lands. It holds ids and verdicts,
+ * never data: answers are made anew from what stands. A failure leaves nothing.
  * decision: the credential is the row of the application or session: the holder of its new key
  * repeats what it did with the old one, and sees what it may see now. Source: contract section 1.
  * @module
