@@ -10,7 +10,6 @@ import { buildProgram } from './cli/program.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { helpAsFlag } from './cli/help.ts'
 import { dropForeignVariables } from './cli/setting-options.ts'
-import { isTooLarge, tooLarge } from './server/folder/disk-space.ts'
 import { failureLine, findFailureForm } from './server/process/failure-line.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './server/process/failure.ts'
 import { takeKeyVariable } from './server/keys/key-source.ts'
@@ -22,7 +21,6 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(failureLine(`${error.message}${hint}`, error.exitCode))
     return error.exitCode
   }
-  if (isTooLarge(error)) return exitCodeOf(tooLarge('a folder that it was given', error))
   // The reader of the output has gone away: nobody is left to tell.
   if (systemCodeOf(error) === 'EPIPE') return 1
   tellFault(error)

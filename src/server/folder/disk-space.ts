@@ -18,7 +18,7 @@ export interface DiskNeed {
   readonly what: string
 }
 
-const { ENOSPC, EDQUOT, EFBIG } = constants.errno
+const { ENOSPC, EDQUOT } = constants.errno
 /** Codes of the system, and of the engine, which gives only the number. */
 const outOfRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', ENOSPC, EDQUOT]
 
@@ -26,20 +26,6 @@ const outOfRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', ENOSPC, EDQUOT]
 export const isOutOfRoom = (error: unknown): boolean =>
   error instanceof Error &&
   (('code' in error && outOfRoom.includes(error.code)) || isOutOfRoom(error.cause))
-
-/** True if the error, or its cause, is a file beyond the limit of the process on file sizes. */
-export const isTooLarge = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && (error.code === 'EFBIG' || error.code === EFBIG)) || isTooLarge(error.cause))
-
-/** @param where the folder of the file */
-export const tooLarge = (where: string, cause: unknown): CommandFailure =>
-  new CommandFailure(
-    `a file in ${where} would be larger than this process may write: ` +
-      'raise that limit (ulimit -f, or LimitFSIZE= of systemd)',
-    1,
-    cause,
-  )
 
 const mebibyte = 1024 ** 2
 

@@ -11,7 +11,7 @@ import { otherFormat } from '../../lib/errors.ts'
 import { readRegular, syncFolder } from '../../lib/files.ts'
 import { folderFileBytesMax } from '../../limits/operation-limits.ts'
 import { CommandFailure, systemCodeOf } from '../process/failure.ts'
-import { isOutOfRoom, isTooLarge, tooLarge } from './disk-space.ts'
+import { isOutOfRoom } from './disk-space.ts'
 import { assertRegular, removeFile, writeNew } from './regular-files.ts'
 
 /** Increases with every change on disk that an older binary could not read. */
@@ -48,7 +48,6 @@ export function explained(folder: string, error: unknown): unknown {
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
   }
-  if (isTooLarge(error)) return tooLarge(folder, error)
   if (isOutOfRoom(error)) {
     return new CommandFailure(`no space is left on the disk of ${folder}: make some`, 1, error)
   }

@@ -3,11 +3,9 @@
  * @module
  */
 import { mapBytes } from '../../limits/operation-limits.ts'
-import { join } from 'node:path'
 import { ApiError } from '../../lib/errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { freePagesLoaded, readersMax, reserveBytesWanted } from '../core/limits.ts'
-import { assertMayGrow } from '../../lib/file-size.ts'
+import { freePagesLoaded, readersMax } from '../core/limits.ts'
 import { ownerOnlyFile, syncFolder } from '../../lib/files.ts'
 
 /*
@@ -132,7 +130,6 @@ export function openTables<Name extends string>(
 ): Pick<LmdbEnvironment, 'root'> & Named<Name> {
   // The engine would create a missing folder with permissions of its own.
   syncFolder(path)
-  if (!readOnly) assertMayGrow(join(path, 'data.mdb'), reserveBytesWanted)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
   const tables = openNamed(root, names)
   syncFolder(path)

@@ -30,7 +30,6 @@ import {
   usedBytesOf,
 } from '../environment.ts'
 import { applyPut } from '../put.ts'
-import { assertMayGrow } from '../../../lib/file-size.ts'
 import { ownerOnlyFolder } from '../../../lib/files.ts'
 import { assertLivePages, assertMetaPages } from '../inspect/damaged-pages.ts'
 
@@ -117,13 +116,11 @@ const pairsOf = (from: LmdbTables, to: LmdbTables): readonly (readonly [LmdbTabl
 /** @throws ApiError `storage_corrupt` unless the finished copy is equal */
 function copyAll(
   from: LmdbTables,
-  [path, to]: readonly [string, LmdbEnvironment],
+  to: LmdbEnvironment,
   seen: RangeOptions,
   progress: BeginProgress,
 ): void {
   const bytes = usedBytesOf(from)
-  // The file may be larger than the entries by pages that a batch copies.
-  assertMayGrow(join(path, 'data.mdb'), bytes + compactBatchBytes)
   const pairs = pairsOf(from, to)
   const copied = countBytes(progress(bytes, 'copying'))
   for (const [table, copy] of pairs) copyTable(table, copy, to, seen, copied)
@@ -144,7 +141,7 @@ export async function copyStore(
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   await withEnvironment(from, store =>
-    withEnvironment(to, copy => copyAll(store, [to, copy], {}, progress)),
+    withEnvironment(to, copy => copyAll(store, copy, {}, progress)),
   )
   syncFile(join(to, 'data.mdb'))
 }
@@ -184,7 +181,7 @@ export async function copySnapshot(
   const live = await openSound(from)
   const transaction = live.root.useReadTransaction()
   try {
-    await withEnvironment(to, copy => copyAll(live, [to, copy], { transaction }, progress))
+    await withEnvironment(to, copy => copyAll(live, copy, { transaction }, progress))
   } finally {
     transaction.done()
     await live.root.close()

@@ -15,7 +15,6 @@ import type { Change } from '../../contract.ts'
 import type { PreparedChange } from '../../core/prepare-change.ts'
 import { FFIType } from 'bun:ffi'
 import { join } from 'node:path'
-import { fileSizeMax } from '../../../lib/file-size.ts'
 import { findInLibc } from '../../../lib/libc.ts'
 
 /*
@@ -126,25 +125,20 @@ export function openReserve(
   folder: string,
   freeBytes: FreeBytes,
   allocate: Allocate = findAllocate(),
-  sizeMax = fileSizeMax(),
 ): Reserve {
   const file = openSync(join(folder, 'data.mdb'), 'r+')
   let isKept = false
   let reservedTo = 0
-  const reserveOf = (size: number): number => {
-    isKept ||= allocate(file, 0, Math.max(1, size))
-    if (!isKept) return freeBytes() < freeSpaceBytesMin ? reserveBytesToRemoveMin : Infinity
-    if (reservedTo - size >= reserveBytesToAddMin) return reservedTo - size
-    const sizes = [reserveBytesWanted, reserveBytesToAddMin, reserveBytesToRemoveMin]
-    const had = sizes.find(bytes => allocate(file, size, bytes))
-    if (had !== undefined) reservedTo = Math.max(reservedTo, size + had)
-    return Math.max(0, reservedTo - size)
-  }
   return {
     topUp() {
       const { size } = fstatSync(file)
-      // Blocks beyond the limit of file sizes can be allocated, and not written.
-      return Math.max(0, Math.min(reserveOf(size), sizeMax - size))
+      isKept ||= allocate(file, 0, Math.max(1, size))
+      if (!isKept) return freeBytes() < freeSpaceBytesMin ? reserveBytesToRemoveMin : Infinity
+      if (reservedTo - size >= reserveBytesToAddMin) return reservedTo - size
+      const sizes = [reserveBytesWanted, reserveBytesToAddMin, reserveBytesToRemoveMin]
+      const had = sizes.find(bytes => allocate(file, size, bytes))
+      if (had !== undefined) reservedTo = Math.max(reservedTo, size + had)
+      return Math.max(0, reservedTo - size)
     },
     close: () => closeSync(file),
   }

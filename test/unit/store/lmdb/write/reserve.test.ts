@@ -53,16 +53,6 @@ describe('the reserve', () => {
     reserve.close()
   })
 
-  test('is no more than the limit of file sizes leaves', () => {
-    const { folder, file } = makeFile()
-    const allocate = diskOf(() => Infinity)
-    const reserve = openReserve(folder, plenty, allocate, fileBytes + reserveBytesToRemoveMin)
-    expect(reserve.topUp()).toBe(reserveBytesToRemoveMin)
-    truncateSync(file, fileBytes + 2 * reserveBytesToRemoveMin)
-    expect(reserve.topUp()).toBe(0)
-    reserve.close()
-  })
-
   test('takes less where no more is to be had, and keeps what it took', () => {
     const { folder, file } = makeFile()
     let left = reserveBytesToRemoveMin
