@@ -4,7 +4,7 @@
  * @module
  */
 import { bufferOf } from '../lib/bytes.ts'
-import { ApiError, attempt } from '../lib/errors.ts'
+import { attempt, attemptLater } from '../lib/errors.ts'
 import { noProgress, type BeginProgress, type ReportDone } from '../lib/progress.ts'
 import { logChunkEntries, logSliceEntries } from '../limits/work-limits.ts'
 import { readDerived } from './derived-keys.ts'
@@ -29,16 +29,6 @@ import {
   type LogIndexer,
   type Slice,
 } from './search-index.ts'
-
-/** Reads a part of the index; `undefined` for bytes that are none. */
-async function readable<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
-    throw error
-  }
-}
 
 /** Tells if all places of one value are in another. @throws ApiError `storage_corrupt` */
 function hasPlaces(stored: Uint8Array, expected: Uint8Array): boolean {
@@ -94,7 +84,7 @@ async function* unfoundIn(
   done: ReportDone,
 ): AsyncGenerator<number> {
   const chunk = chunkOf(from)
-  const slices = await readable(slicesOf(indexer, indexKey(spanKind), chunk))
+  const slices = await attemptLater(slicesOf(indexer, indexKey(spanKind), chunk))
   let checked = from
   for (const [at, [first]] of (slices ?? []).entries()) {
     const end = Math.min(slices?.[at + 1]?.[0] ?? below, first + logSliceEntries, below)
@@ -107,7 +97,7 @@ async function* unfoundIn(
     done(checked)
   }
   if (checked < below) yield checked
-  if ((await readable(isWhole(indexer, chunk))) !== true) yield from
+  if ((await attemptLater(isWhole(indexer, chunk))) !== true) yield from
 }
 
 /**
@@ -121,7 +111,8 @@ export async function* unfoundEntries(
 ): AsyncGenerator<number> {
   const { store } = indexer
   // Bytes that are no number find nothing, as if the index had come further than the log.
-  const indexed = (await readable(indexedBelow(store))) ?? Infinity
+  const reached = async () => (await attemptLater(indexedBelow(store))) ?? Infinity
+  const indexed = await reached()
   const { from, next } = await store.logRange()
   if (indexed > next) yield next
   const end = Math.min(indexed, next)
@@ -129,8 +120,9 @@ export async function* unfoundEntries(
   for (let first = from; first < end; first = (chunkOf(first) + 1) * logChunkEntries) {
     const below = Math.min(end, (chunkOf(first) + 1) * logChunkEntries)
     for await (const unfound of unfoundIn(indexer, first, below, done)) {
-      // Entries may be removed while this runs, and then what finds them.
-      if (unfound >= (await store.logRange()).from) yield unfound
+      // Entries may be removed while this runs, and what finds them; or the index is given up.
+      const isKept = unfound >= (await store.logRange()).from
+      if (isKept && unfound < (await reached())) yield unfound
     }
   }
 }

@@ -9,7 +9,7 @@
 import { unfoundEntries } from '../audit/check-index.ts'
 import { isPruneLogged } from '../audit/prune-point.ts'
 import type { Keys } from '../crypto/keyring.ts'
-import { ApiError } from '../lib/errors.ts'
+import { attemptLater } from '../lib/errors.ts'
 import { findingsShownMax } from '../limits/operation-limits.ts'
 import { noProgress, type BeginProgress } from '../lib/progress.ts'
 import type { Store } from '../store/contract.ts'
@@ -101,10 +101,7 @@ function compareSum(
 
 /** Damage that `integrity` names keeps the entries from being read. */
 async function comparePrunePoint(report: Report, store: Store, keys: Keys): Promise<void> {
-  const isLogged = await isPruneLogged({ store, keys }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
-    throw error
-  })
+  const isLogged = await attemptLater(isPruneLogged({ store, keys }))
   if (isLogged === undefined) add(report, { kind: 'log_damaged' })
   else if (!isLogged) add(report, { kind: logCutOff })
 }
@@ -117,10 +114,14 @@ async function compareLogIndex(
   progress: BeginProgress,
 ): Promise<void> {
   if (report.count > 0) return
-  const indexer = { store, keys, elapsedMs }
-  for await (const sequence of unfoundEntries(indexer, progress)) {
-    add(report, { kind: logIndexDiffers, sequence })
+  const compare = async (): Promise<true> => {
+    for await (const sequence of unfoundEntries({ store, keys, elapsedMs }, progress)) {
+      add(report, { kind: logIndexDiffers, sequence })
+    }
+    return true
   }
+  // A bundle that does not open.
+  if ((await attemptLater(compare())) === undefined) add(report, { kind: 'log_damaged' })
 }
 
 /**

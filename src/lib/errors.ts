@@ -159,3 +159,14 @@ export function attempt<T>(read: () => T): T | undefined {
     throw error
   }
 }
+
+/** The same, of bytes that are being read. */
+export async function attemptLater<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    return attempt(() => {
+      throw error
+    })
+  }
+}

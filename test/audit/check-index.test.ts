@@ -78,6 +78,21 @@ describe('an index as it was made finds all', () => {
       }),
   )
 
+  test('also where it is given up, and made anew, while it is compared', () =>
+    onIndexed(async store => {
+      let hasBegun = false
+      const bundles: Store['bundles'] = async (range, limit) => {
+        if (!hasBegun) {
+          hasBegun = true
+          await giveUpIndex(store)
+          await indexNext(reader(store))
+        }
+        return store.bundles(range, limit)
+      }
+      expect(await unfound({ ...store, bundles })).toEqual([])
+      expect(hasBegun).toBe(true)
+    }))
+
   test('and where some were removed before they were indexed', () =>
     onLog(3 * logSliceEntries, async ({ store }) => {
       await store.write([{ pruneLog: logSliceEntries + 100 }])

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { bucketKey, indexKey } from '../../src/audit/index-format.ts'
 import { logIndexPutsMax, logSliceEntries } from '../../src/limits/work-limits.ts'
 import { openStoreOf, placesOf } from '../../src/server/folder/data-folder.ts'
+import { tamper } from '../store/tamper.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
@@ -84,6 +85,31 @@ async function findMissing(...more: readonly string[]): Promise<void> {
 
 // proves S112
 test('what is missing in it is told and made again', () => findMissing(), slowMs)
+
+test(
+  'an entry that does not open is damage, and no reason to make it again',
+  async () => {
+    const data = join(temporaryFolder(), 'v')
+    const made = await runCoffer(['init', '--data', data, '--json'])
+    const { key } = JSON.parse(made.stdout) as { key: string }
+    const server = await serve(data)
+    await fillLog(/http:\S+/.exec(server.ready)?.[0] ?? '', key)
+    await until(async () => (await indexedIn(data)) === logSliceEntries)
+    expect(await server.end('SIGTERM')).toBe(0)
+    await tamper(join(data, 'store'), ({ log }) => {
+      const [{ key: first, value }] = [...(log?.getRange({ limit: 1 }) ?? [])] as [
+        { key: Buffer; value: Buffer },
+      ]
+      const flipped = Buffer.from(value)
+      flipped.writeUInt8(flipped.readUInt8(flipped.length - 1) ^ 1, flipped.length - 1)
+      log?.putSync(first, flipped)
+    })
+    const { exitCode, stdout, stderr } = await runCoffer(['verify', '--data', data])
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^log_damaged\n/)])
+    expect(stderr).toMatch(/is damaged: restore it from a backup\n$/)
+  },
+  slowMs,
+)
 
 // .ci/run installs it.
 test.skipIf(!isPostgresThere)(
