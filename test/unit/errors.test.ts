@@ -3,6 +3,7 @@ import {
   ApiError,
   assertStored,
   attempt,
+  attemptLater,
   expectedBy,
   invalid,
   placesOf,
@@ -59,7 +60,7 @@ describe('stored bytes', () => {
     expect(() => assertStored(false, 'a format')).toThrow(corrupt)
   })
 
-  test('that are corrupt are nothing; every other error stays one', () => {
+  test('that are corrupt are nothing; every other error stays one', async () => {
     expect(attempt(() => 1)).toBe(1)
     expect(attempt(() => assertStored(false, 'a format'))).toBeUndefined()
     const alike = Object.assign(new Error('why'), { kind: 'storage_corrupt' })
@@ -70,7 +71,13 @@ describe('stored bytes', () => {
           throw error
         }),
       ).toThrow(error)
+      expect(await attemptLater(Promise.reject(error)).catch((thrown: unknown) => thrown)).toBe(
+        error,
+      )
     }
+    const corrupt = async () => assertStored(false, 'a format')
+    expect(await attemptLater(corrupt())).toBeUndefined()
+    expect(await attemptLater(Promise.resolve(1))).toBe(1)
   })
 })
 

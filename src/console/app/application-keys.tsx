@@ -64,6 +64,20 @@ function Shown({ id }: { readonly id: string }) {
   const made = useSignal<string | undefined>(undefined)
   return (
     <>
+      {/* Above the list, whose new row would move it out of view. */}
+      {made.value !== undefined && (
+        <SecretOnce secret={made.value}>
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              made.value = undefined
+            }}
+          >
+            I have copied it
+          </button>
+        </SecretOnce>
+      )}
       <Answer asked={asked.value} what="its keys" again={again}>
         {keys => (
           <>
@@ -90,19 +104,6 @@ function Shown({ id }: { readonly id: string }) {
           </>
         )}
       </Answer>
-      {made.value !== undefined && (
-        <SecretOnce secret={made.value}>
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              made.value = undefined
-            }}
-          >
-            I have copied it
-          </button>
-        </SecretOnce>
-      )}
     </>
   )
 }
