@@ -51,6 +51,24 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     await Promise.all([gone.close(), other.close(), pool.close()])
   }, 300_000)
 
+  test('keeps a write no longer than its own bound, however long a try may take', async () => {
+    const { address, sql } = await sharedPostgres()
+    const schema = nextSchema()
+    const pool = await makeTablesIn(address(schema))
+    const long = { ...patient, writeMs: 500 }
+    const store = await openPostgresStore({ address: address(schema), ...machine, bounds: long })
+    await insertedSoon(store, { uniques: [1] })
+    const locking = await sql.reserve()
+    await locking.unsafe('BEGIN')
+    await locking.unsafe(`LOCK TABLE ${schema}.receipts IN ACCESS EXCLUSIVE MODE`)
+    const refused = expectFault(store.write([insertOf({ uniques: [2] })]), 'unavailable')
+    const outcome = await Promise.race([refused.then(() => 'refused'), Bun.sleep(long.tryMs / 2)])
+    await locking.unsafe('ROLLBACK')
+    await locking.release()
+    expect(outcome).toBe('refused')
+    await Promise.all([store.close(), pool.close()])
+  }, 300_000)
+
   test('and writes that a lock holds up leave no more connections than they had', async () => {
     const { address, sql } = await sharedPostgres()
     const schema = nextSchema()

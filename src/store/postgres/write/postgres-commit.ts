@@ -60,9 +60,9 @@ function makeCommitter(own: Writer, onRetry: () => void) {
   const onEnd = (): void => void (begun = undefined)
   const tryOnce = makeTries({ tables, nextNumber, onEnd })
 
-  async function begin(): Promise<Begun> {
+  async function begin(msMax: number): Promise<Begun> {
     const [writer, sealer] = [newId(), sealerNow()]
-    const part = await beginWriter(pool, tables, writer, sealer, bounds.tryMs)
+    const part = await beginWriter(pool, tables, writer, sealer, msMax)
     return { writer, sealer, part }
   }
 
@@ -71,10 +71,11 @@ function makeCommitter(own: Writer, onRetry: () => void) {
     let isLost = false
     if (begun?.sealer !== sealerNow()) begun = undefined
     try {
-      return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
-        const as = (begun ??= await begin())
+      return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async msLeft => {
+        const msMax = Math.min(bounds.tryMs, msLeft)
+        const as = (begun ??= await begin(msMax))
         return pool
-          .hold(bounds.tryMs, session => tryOnce({ session, begun: as, sets, group }))
+          .hold(msMax, session => tryOnce({ session, begun: as, sets, group }))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error
