@@ -18,7 +18,7 @@ import {
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { turnsByTime } from '../lib/work.ts'
 import { reserveRows, type Budgeted } from '../records/budgeted.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import { inRowTurn } from '../records/row-turns.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'

@@ -9,7 +9,7 @@
 import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import type { Digest } from '../store/contract.ts'
 import { heldKeys, isLiveKey, keyIdOf, type HeldKey, type KeyRecord } from './api-keys.ts'
 import {

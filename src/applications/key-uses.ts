@@ -7,7 +7,7 @@
  */
 import type { Deps } from '../deps.ts'
 import { keyUsesNotedMax, keyUsesPerWrite } from '../limits/work-limits.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import type { Change } from '../store/contract.ts'
 import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './api-keys.ts'
 import {

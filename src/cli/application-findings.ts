@@ -6,7 +6,7 @@
 import { unsealApplication, typeTerm } from '../applications/application-record.ts'
 import { pageSizeMax } from '../limits/limits.ts'
 import { tenantsMax } from '../limits/operation-limits.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/tenant-record.ts'

@@ -7,7 +7,7 @@
  */
 import { findApplication } from '../applications/application-service.ts'
 import type { AnswerNotice, Deps } from '../deps.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import { decideTransform, decidingRule, type Rule } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { TokenPermission } from '../rules/permissions.ts'

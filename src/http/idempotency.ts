@@ -20,7 +20,7 @@ import {
   idempotencyKeptMs,
   retryAfterSeconds,
 } from '../limits/limits.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/expiry.ts'
 import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
 import { confirmRow, type Effect } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'

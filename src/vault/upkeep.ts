@@ -10,8 +10,8 @@ import { indexNext } from '../audit/search-index.ts'
 import type { SigningPlace } from '../audit/signing-keys.ts'
 import type { Deps } from '../deps.ts'
 import { singleFlight } from '../lib/serial.ts'
-import { sweep } from './expiry.ts'
-import { makeExpiryEntries } from './expiry-entries.ts'
+import { sweep } from './sweep.ts'
+import { makeExpiryEntries } from './sweep-entries.ts'
 import {
   checkpointEveryMs,
   checkpointTellMs,
@@ -30,7 +30,7 @@ import type { Row } from '../store/contract.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { OperatedStore, StoreFigures } from '../store/operated.ts'
 import { sealedCodeKeyOf } from '../tokens/code-key.ts'
-import { makeDeliverer, type Deliverer } from '../webhooks/deliver.ts'
+import { makeDeliverer, type Deliverer } from '../webhooks/couriers.ts'
 import { systemSend } from '../webhooks/system-send.ts'
 
 /**

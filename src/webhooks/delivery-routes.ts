@@ -11,7 +11,7 @@ import { printPage, readPageRequest } from '../http/paging.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { routeOf } from '../http/routes.ts'
 import { ApiError } from '../lib/errors.ts'
-import { readDeliveries } from './deliveries.ts'
+import { readDeliveries } from './list-deliveries.ts'
 import {
   deliveryListSchema,
   listDeliveriesQuery,

@@ -21,7 +21,7 @@ import { printFeedEvent } from './event-body.ts'
 import type { VaultEvent } from './event-types.ts'
 import { readPage, type FeedCall, type FeedPage, type FeedRequest } from './feed.ts'
 import type { LookAtLog } from './log-looks.ts'
-import { makeSeats } from './seats.ts'
+import { boundReaders } from './feed-readers.ts'
 
 /**
  * The last event of an entry has its number as id, and those before it none: who is cut off between
@@ -95,13 +95,13 @@ async function* printAll(
 /** Returns what begins a stream, and bounds those that are open at a time. */
 export function makeFeedStream(deps: Deps, look: LookAtLog) {
   const max = { own: feedStreamsPerCredentialMax, all: feedStreamsMax }
-  const takeSeat = makeSeats(max, 'open streams of events')
+  const enter = boundReaders(max, 'open streams of events')
   return async (call: FeedCall, request: FeedRequest): Promise<TextStream> => {
     const { next } = await deps.store.logRange()
     if (request.from > next) {
       throw invalid('last_event_id', 'expected the id of an event of this vault')
     }
-    const giveBack = takeSeat(call.caller)
+    const leave = enter(call.caller)
     let isEnded = false
     const isEnding = (): boolean => isEnded || call.isEnding()
     const texts = printAll(deps, look, { ...call, isEnding }, request)
@@ -109,7 +109,7 @@ export function makeFeedStream(deps: Deps, look: LookAtLog) {
       next: async () => (await texts.next()).value ?? undefined,
       end() {
         isEnded = true
-        giveBack()
+        leave()
       },
     }
   }

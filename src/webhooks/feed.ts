@@ -19,7 +19,7 @@ import type { Caller } from '../rules/caller.ts'
 import type { VaultEventType, VaultEvent } from './event-types.ts'
 import type { LookAtLog } from './log-looks.ts'
 import { eventBatches } from './read-events.ts'
-import { makeSeats } from './seats.ts'
+import { boundReaders } from './feed-readers.ts'
 
 /** The part of the feed that is asked for. */
 export interface FeedRequest {
@@ -115,21 +115,21 @@ async function assertTold({ store }: Pick<Deps, 'store'>, { from }: FeedRequest)
 /** Returns what reads a page, and bounds those that wait at a time. */
 export function makeFeed(deps: Deps, look: LookAtLog) {
   const max = { own: feedWaitsPerCredentialMax, all: feedWaitsMax }
-  const takeSeat = makeSeats(max, 'waiting pages of the feed')
+  const enter = boundReaders(max, 'waiting pages of the feed')
   return async (
     call: FeedCall,
     request: FeedRequest & { readonly waitMs: number },
   ): Promise<FeedPage> => {
     await assertTold(deps, request)
     if (request.waitMs === 0) return readUntil(deps, look, call, request)
-    const giveBack = takeSeat(call.caller)
+    const leave = enter(call.caller)
     try {
       const page = await readUntil(deps, look, call, request)
       // Its key may have been revoked while the page was read.
       await call.assertStillPermitted()
       return page
     } finally {
-      giveBack()
+      leave()
     }
   }
 }

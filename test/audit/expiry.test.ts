@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { sweep } from '../../src/vault/expiry.ts'
-import { makeExpiryEntries } from '../../src/vault/expiry-entries.ts'
+import { sweep } from '../../src/vault/sweep.ts'
+import { makeExpiryEntries } from '../../src/vault/sweep-entries.ts'
 import { entriesOf } from '../support/audit-log.ts'
 import { openTestVault } from '../support/vault.ts'
 

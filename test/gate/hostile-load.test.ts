@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const permissions = ['token:create', 'token:read', 'token:delete']

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { slotOf } from '../../src/http/idempotency.ts'
 import { idempotencyKeptMs } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'

@@ -5,7 +5,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { openEnvironment, type LmdbTable } from '../../src/store/lmdb/environment.ts'
 import { followStore, withIndex, type IndexedEnvironment } from '../../src/store/lmdb/index/tail.ts'
 import { findRow } from '../../src/store/lmdb/index/read-rows.ts'

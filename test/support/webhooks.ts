@@ -4,7 +4,7 @@
  */
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import type { Send } from '../../src/egress/send.ts'
-import { makeDeliverer, type Deliverer } from '../../src/webhooks/deliver.ts'
+import { makeDeliverer, type Deliverer } from '../../src/webhooks/couriers.ts'
 import { authority, makeTestSend, receiverAddress } from './receivers.ts'
 import { until } from './until.ts'
 import { openTestVault, type Answer, type TestVault } from './vault.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { openTestVault } from '../support/vault.ts'
 
 const lifetimeMs = 60_000

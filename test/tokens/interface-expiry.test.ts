@@ -5,7 +5,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startServer } from '../../src/server/process/server.ts'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import { sweepIntervalMs } from '../../src/limits/work-limits.ts'
 import { fakeMachine } from '../support/fake-wall.ts'
 import { expectProblem } from '../support/problem.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startServer } from '../../src/server/process/server.ts'
-import { sweep } from '../../src/vault/expiry.ts'
+import { sweep } from '../../src/vault/sweep.ts'
 import {
   sweepBatchRows,
   sweepLateBatchRows,

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { deliveriesKey } from '../../src/audit/derived-keys.ts'
-import { makeDeliverer } from '../../src/webhooks/deliver.ts'
+import { makeDeliverer } from '../../src/webhooks/couriers.ts'
 import { encodeState } from '../../src/webhooks/delivery-state.ts'
 import { webhookUnique } from '../../src/webhooks/webhook-record.ts'
 import { makeTestSend } from '../support/receivers.ts'

@@ -13,7 +13,6 @@ import { makePipeline, routesOf } from '../../coffer.ts'
 import type { Deps } from '../../deps.ts'
 import { entrance } from '../../http/documentation/routes.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { Connections } from '../../http/keep-alive.ts'
 import { otherMethods } from '../../http/addresses.ts'
 import { nothingHere } from '../../http/request.ts'
 import { answer, assertReachable, beginExchange, type Pipeline } from '../../http/pipeline.ts'
@@ -21,21 +20,12 @@ import { toApiError } from '../../http/problem.ts'
 import type { InFlight } from '../../http/in-flight.ts'
 import { keepOpenEveryMs } from '../../limits/work-limits.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
-
-type Handler = (request: Request, server: Connections) => MaybeLater<Response>
-
-/** Options for `Bun.serve`. */
-interface Listener {
-  readonly routes: Readonly<Record<string, Handler>>
-  readonly fetch: Handler
-  /** Answers when all else has failed: the server's own answer would print the error. */
-  readonly error: (thrown: unknown) => Response
-}
+import type { Handler, Handlers } from './handlers.ts'
 
 export interface App {
   /** Answers one request within this process; never throws. */
   readonly handle: (request: Request) => Promise<Response>
-  readonly listener: Listener
+  readonly listener: Handlers
   /** Writes the days on which keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
   /** Number of running requests. */
@@ -179,7 +169,7 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
     listening.origins = server
     return isRefusing() ? refused(request) : nowhere(pipeline, request)
   }
-  const listener: Listener = {
+  const listener: Handlers = {
     routes: withSlashes(handlersByPath(app), routed),
     fetch: unrouted,
     error: thrown => answers.fault(nextTraceId(), thrown),

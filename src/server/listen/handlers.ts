@@ -2,10 +2,18 @@
  * The handlers of a listener, which a server calls for each request.
  * @module
  */
-import type { App } from './app.ts'
+import type { Connections } from '../../http/keep-alive.ts'
+import type { MaybeLater } from '../../lib/waiting.ts'
 
-export type Handlers = App['listener']
-export type Handler = Handlers['fetch']
+export type Handler = (request: Request, server: Connections) => MaybeLater<Response>
+
+/** Options of `Bun.serve`. */
+export interface Handlers {
+  readonly routes: Readonly<Record<string, Handler>>
+  readonly fetch: Handler
+  /** Answers when all else has failed: the server's own answer would print the error. */
+  readonly error: (thrown: unknown) => Response
+}
 
 /** Wraps the handler of each route, and of what no route matches; `error` stays. */
 export const wrapHandlers = (

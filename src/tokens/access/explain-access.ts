@@ -7,7 +7,7 @@
  */
 import { ApiError, invalid } from '../../lib/errors.ts'
 import { noteAbout, noteRule, reserveRows, type Budgeted } from '../../records/budgeted.ts'
-import { isExpired } from '../../records/deadline.ts'
+import { isExpired } from '../../records/expiry.ts'
 import { normaliseContainer, type Grants, type RuledPlace } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'

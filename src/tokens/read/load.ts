@@ -5,7 +5,7 @@
 import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import { inNoStore } from '../../records/seal-row.ts'
-import { isExpired } from '../../records/deadline.ts'
+import { isExpired } from '../../records/expiry.ts'
 import { noteRule, reserveRows, type Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import {

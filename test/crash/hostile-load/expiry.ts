@@ -5,7 +5,7 @@
  * @module
  */
 import { quantile } from '../../../scripts/bench/statistics.ts'
-import { sweep } from '../../../src/vault/expiry.ts'
+import { sweep } from '../../../src/vault/sweep.ts'
 import { bulkLeavesMax } from '../../../src/limits/limits.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import { openWritableStore } from '../../support/vault-store.ts'

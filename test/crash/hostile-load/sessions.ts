@@ -6,7 +6,7 @@
  * @module
  */
 import { openProbe, type Probe } from '../../../scripts/soak/samples.ts'
-import { sweep } from '../../../src/vault/expiry.ts'
+import { sweep } from '../../../src/vault/sweep.ts'
 import { sessionMsDefault } from '../../../src/limits/limits.ts'
 import { openWritableStore } from '../../support/vault-store.ts'
 import type { Size } from '../part.ts'

@@ -8,7 +8,7 @@
 import { termBytes, uniqueBytes } from '../../../src/limits/work-limits.ts'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweep } from '../../../src/vault/expiry.ts'
+import { sweep } from '../../../src/vault/sweep.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/lmdb-store.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'

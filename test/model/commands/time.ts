@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import { sweep } from '../../../src/vault/expiry.ts'
+import { sweep } from '../../../src/vault/sweep.ts'
 import { commandsOf } from '../command.ts'
 import { restartServer, type Server } from '../server.ts'
 import type { Model } from '../state.ts'

@@ -3,7 +3,7 @@
  * each, a receiver, and deliveries that the run drives.
  * @module
  */
-import { makeDeliverer, type Deliverer } from '../../../src/webhooks/deliver.ts'
+import { makeDeliverer, type Deliverer } from '../../../src/webhooks/couriers.ts'
 import type { Deps } from '../../../src/deps.ts'
 import type { Store } from '../../../src/store/contract.ts'
 import { makeTestSend, receiverAddress } from '../../support/receivers.ts'

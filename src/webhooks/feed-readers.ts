@@ -1,19 +1,19 @@
 /**
- * Seats of those who wait for events: few of one credential, and a bounded number in all.
+ * Readers who wait for events: few of one credential, and a bounded number in all.
  *
- * decision: as many of each tenant as one credential has are never refused for what other tenants
- * hold. Tenants are the operator's to make, so that the number in all stays bounded.
+ * decision: a tenant with fewer readers than one credential may have is never refused for those of
+ * other tenants. Only an operator makes tenants, so the number in all stays bounded.
  * @module
  */
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests } from '../lib/errors.ts'
 
 /**
- * Takes a seat for a credential.
- * @returns a function that gives it back; it may be called again
+ * Lets in one more reader of a credential.
+ * @returns a function that lets it out; it may be called again
  * @throws ApiError `too_many_requests`, `overloaded`
  */
-type TakeSeat = (caller: Pick<Caller, 'tenantId' | 'credential'>) => () => void
+type EnterReader = (caller: Pick<Caller, 'tenantId' | 'credential'>) => () => void
 
 function makeCounts<T>() {
   const counts = new Map<T, number>()
@@ -28,12 +28,12 @@ function makeCounts<T>() {
   }
 }
 
-/** @param what has them, as the refusals name it */
-export function makeSeats(max: { readonly own: number; readonly all: number }, what: string) {
+/** @param what is bounded, as refusals name it */
+export function boundReaders(max: { readonly own: number; readonly all: number }, what: string) {
   const byCredential = makeCounts<number>()
   const byTenant = makeCounts<string>()
   let all = 0
-  const take: TakeSeat = ({ tenantId, credential: { ordinal } }) => {
+  const enter: EnterReader = ({ tenantId, credential: { ordinal } }) => {
     if (byCredential.of(ordinal) >= max.own) {
       throw tooManyRequests(`This credential has ${max.own} ${what}: end one, or wait.`, 1)
     }
@@ -46,12 +46,12 @@ export function makeSeats(max: { readonly own: number; readonly all: number }, w
       all += by
     }
     change(1)
-    let isGiven = false
+    let hasLeft = false
     return () => {
-      if (isGiven) return
-      isGiven = true
+      if (hasLeft) return
+      hasLeft = true
       change(-1)
     }
   }
-  return take
+  return enter
 }

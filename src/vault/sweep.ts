@@ -15,7 +15,7 @@ import {
   sweepOverdueMs,
 } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
-import type { EntriesOfRow } from './expiry-entries.ts'
+import type { EntriesOfRow } from './sweep-entries.ts'
 
 /** Small, because other writes wait for each batch; larger the further the sweep lags behind. */
 function batchRowsAfter(lateMs: number): number {
