@@ -1,8 +1,9 @@
 /**
- * Writing the audit log: with the write of an operation, before an answer, or soon.
+ * Writing entries of the audit log: with the write of an operation, before its answer, or soon.
  *
  * Entries that come together share a bundle and a commit. Entries that cannot be written are kept,
- * up to a bound; beyond it the oldest are dropped, and an entry says how many.
+ * up to a bound; beyond it the oldest that no request waits for are dropped, and an entry says how
+ * many.
  * @module
  */
 import { setImmediate } from 'node:timers/promises'
@@ -50,7 +51,7 @@ export interface AuditLogParts {
 
 interface Waiting {
   readonly entry: AuditEntry
-  /** Absent if nobody waits for it. */
+  /** Absent if no request waits for it. */
   readonly resolve?: () => void
   readonly reject?: (error: unknown) => void
 }
@@ -58,14 +59,14 @@ interface Waiting {
 const isOfClosedStore = (error: unknown): boolean =>
   error instanceof ApiError && error.message === 'the store is closed'
 
-/** Bytes of the texts of an entry, at most. */
+/** Bytes of the ids of an entry, at most: its other texts are short. */
 function textBytesOf({ entityIds }: AuditEntry): number {
   let bytes = 0
   for (const id of entityIds) bytes += 3 * id.length
   return bytes
 }
 
-/** Memory of an entry, at two bytes a character. */
+/** Memory of an entry, with its ids at two bytes a character. */
 function memoryOf({ entityIds }: AuditEntry): number {
   let bytes = auditEntryBytes
   for (const id of entityIds) bytes += 2 * id.length
@@ -90,7 +91,7 @@ function makeWaiting() {
   let waiting: Waiting[] = []
   let bytes = 0
 
-  /** Drops the oldest that nobody waits for. @returns their number */
+  /** Drops the oldest that no request waits for. @returns their number */
   function shrink(): number {
     let count = 0
     while (bytes > auditWaitingBytesMax) {
@@ -117,8 +118,8 @@ function makeWaiting() {
       return taken
     },
     /**
-     * Puts taken ones that nobody waits for before all others, and rejects all that somebody waits
-     * for: those behind have waited for the same store.
+     * Puts taken entries back in front, and rejects every entry that a request waits for, taken or
+     * not: all wait for the same store.
      * @returns number of entries that were dropped for it
      */
     putBack(taken: readonly Waiting[], error: unknown): number {
@@ -170,7 +171,7 @@ function makeQueue(parts: AuditLogParts) {
 
   const putBack = (group: readonly Waiting[], error: unknown): void => {
     dropped += waiting.putBack(group, error)
-    // A server that has ended its store has nothing more to write it to.
+    // A server that has closed its store can write nothing more.
     if (isOfClosedStore(error)) return
     if (!isTold) log('audit_not_written', { waiting: waiting.size() })
     isTold = true
@@ -207,13 +208,13 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  /** Entries, from the oldest on, that are written without further delay. */
+  /** Number of entries, from the oldest on, that are written without further delay. */
   let wanted = 0
   let hasFailed = false
 
   /**
-   * decision: what comes meanwhile and nobody waits for has its delay. Written as soon as a commit
-   * has ended, it made a steady load of masked reads commit a hundred times a second.
+   * decision: an entry that comes during a commit, and that no request waits for, has its whole
+   * delay: else a steady load of masked reads would commit a hundred times a second.
    */
   const writeWanted = async (): Promise<void> => {
     // Requests of one turn of the loop share a commit.
@@ -241,7 +242,7 @@ export function makeAuditLog(parts: AuditLogParts): AuditLog {
 
   const note = (entry: AuditEntry): void => {
     queue.add({ entry })
-    // Each entry would have a bundle of others sealed in vain while none can be written.
+    // While none can be written, each entry would else have all that wait sealed in vain.
     if (queue.size() >= bundleEntriesMax && !hasFailed) void start()
     else later()
   }

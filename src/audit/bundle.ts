@@ -23,7 +23,7 @@ const saltBytes = 16
 /** Offset of an entry behind its salt and its length. */
 const entryAt = saltBytes + 4
 const label = utf8('audit\0')
-/** The key has no number: there is one. */
+/** There is one key, so its number tells nothing. */
 const keyNumber = 0
 
 const leafScratch = makeScratch(leafScratchBytes)

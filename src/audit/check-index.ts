@@ -42,13 +42,13 @@ function hasMembers(stored: Uint8Array, expected: Uint8Array): boolean {
   return bucketMembers(expected).every(member => members.has(member))
 }
 
-/** Tells if one span has another in it. @throws ApiError `storage_corrupt` */
+/** Tells if the expected span lies within the stored one. @throws ApiError `storage_corrupt` */
 function hasSpan(stored: Uint8Array, expected: Uint8Array): boolean {
   const [around, within] = [decodeSpan(stored), decodeSpan(expected)]
   return around.earliestMs <= within.earliestMs && around.latestMs >= within.latestMs
 }
 
-/** Tells if a value finds what the expected one finds; that of removed entries may be in it too. */
+/** Tells if a value finds all that is expected of it; it may still find removed entries too. */
 function findsAll(key: Uint8Array, stored: Uint8Array, expected: Uint8Array): boolean {
   const kind = kindOf(key)
   const has = kind === spanKind ? hasSpan : kind === idKind ? hasMembers : hasPlaces
@@ -65,7 +65,7 @@ async function isStored({ store }: LogIndexer, slice: Slice, isPruned: boolean):
   return true
 }
 
-/** Tells if the buckets that stand together are those of the slices. */
+/** Tells if the buckets of a whole chunk are those of its slices. */
 async function isWhole({ store }: LogIndexer, chunk: number): Promise<boolean> {
   for (let number = 0; number < buckets; number += 1) {
     const whole = await readDerived(store, chunkBucketKey(number, chunk))
@@ -101,7 +101,7 @@ async function* unfoundIn(
 }
 
 /**
- * Yields the first entry of each stretch that the index does not find as it must.
+ * Yields the first entry of each stretch whose part of the index is not as it must be.
  * @param progress with the number of entries
  * @throws ApiError `storage_corrupt` if an entry cannot be read
  */
@@ -110,7 +110,7 @@ export async function* unfoundEntries(
   progress: BeginProgress = noProgress,
 ): AsyncGenerator<number> {
   const { store } = indexer
-  // Bytes that are no number find nothing, as if the index had come further than the log.
+  // Bytes that are no number count as an index that is ahead of the log.
   const reached = async () => (await attemptLater(indexedBelow(store))) ?? Infinity
   const indexed = await reached()
   const { from, next } = await store.logRange()
@@ -120,7 +120,7 @@ export async function* unfoundEntries(
   for (let first = from; first < end; first = (chunkOf(first) + 1) * logChunkEntries) {
     const below = Math.min(end, (chunkOf(first) + 1) * logChunkEntries)
     for await (const unfound of unfoundIn(indexer, first, below, done)) {
-      // Entries may be removed while this runs, and what finds them; or the index is given up.
+      // Meanwhile entries may have been removed with their index, or the index given up.
       const isKept = unfound >= (await store.logRange()).from
       if (isKept && unfound < (await reached())) yield unfound
     }

@@ -1,7 +1,7 @@
 /**
  * Text of a checkpoint: the name of the log, its size and its root, each on a line.
  *
- * Source: C2SP tlog-checkpoint. Extension lines are read over and never written: monitors cannot
+ * Source: C2SP tlog-checkpoint. Extension lines are skipped and never written: monitors cannot
  * audit them, and newer signatures do not cover them.
  * @module
  */

@@ -68,7 +68,7 @@ interface State {
   stored: Uint8Array | undefined
   /** Hour of the last checkpoint that is kept. */
   keptHour: number | undefined
-  /** Time of the last entry that was signed. */
+  /** Instant of the last checkpoint, or of the last entry `nothingHappened`. */
   lastMs: number
   isSigned: boolean
   /** Announcement of the next key, until a checkpoint covers its entry. */
@@ -90,7 +90,7 @@ const vaultEntry = (
 const hourMs = 60 * 60 * 1_000
 const announcementsMax = 100_000
 
-/** The first key of a chain is announced by nothing. */
+/** Keeps an announcement; of the first key of a chain, which nothing announces, its text alone. */
 const announcementOf = (number: number, announced: Partial<PlacedAnnouncement>): Change => ({
   derived: announcementKey(number),
   value: utf8(JSON.stringify(announced)),
@@ -115,7 +115,7 @@ async function beginChain(parts: CheckpointParts): Promise<SigningKeys> {
   return signing
 }
 
-/** Drops the key of yesterday once its successor is announced; one that is not is made again. */
+/** Drops a key once its successor is announced; a successor that is not is dropped instead. */
 async function settleNext(parts: CheckpointParts, signing: SigningKeys): Promise<SigningKeys> {
   const { store, keys, randomBytes, place } = parts
   const { origin, current, next } = signing
@@ -196,7 +196,7 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
   )
 }
 
-/** A kept note is never overwritten: the first one of a new key has that of the old one, too. */
+/** A kept note is not overwritten: one with two signatures shows how a key handed over. */
 const isSizeKept = async ({ store }: CheckpointParts, { size }: Frontier): Promise<boolean> =>
   (await readDerived(store, checkpointKey(size))) !== undefined
 
@@ -239,7 +239,7 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
 export interface Checkpoints {
   /**
    * Signs what has landed since the last one. One process of a vault calls it, one call at a time;
-   * if two do, what one has not seen of the other is refused to it, and read anew.
+   * if two do, the write of one that has not seen the other's is refused, and it reads anew.
    * @returns `undefined` if there was nothing to sign, or another process signs
    */
   readonly next: () => Promise<SignedCheckpoint | undefined>

@@ -1,6 +1,6 @@
 /**
- * Keys of the values that are kept beside the log, by what follows in them. Tiles have 0x01 before
- * theirs (`tiles.ts`), the search index 0x02 (`search-index.ts`).
+ * Keys of the values that are kept beside the log. The first byte is the kind of the value: 0x01 is
+ * that of tiles (`tiles.ts`), 0x02 that of the search index (`index-format.ts`).
  * @module
  */
 import { u48Bytes, uuidBytesOf, writeU32, writeU48 } from '../lib/bytes.ts'
@@ -41,7 +41,7 @@ export function announcementKey(number: number): Uint8Array {
   return key
 }
 
-/** Key of what is delivered to a webhook. @param id its UUID */
+/** Key of the state of the deliveries to a webhook. @param id its UUID */
 export const deliveriesKey = (id: string): Uint8Array =>
   Uint8Array.of(deliveriesKind, ...uuidBytesOf(id))
 

@@ -35,7 +35,7 @@ export interface EntryFilter extends Asked {
   readonly from?: string | undefined
   /** The first instant, in Unix milliseconds. */
   readonly fromMs?: number | undefined
-  /** The first instant behind. */
+  /** The first instant that is too late. */
   readonly beforeMs?: number | undefined
 }
 
@@ -46,7 +46,7 @@ export interface FoundBy {
   readonly value: string
 }
 
-/** Key of the index of a value, without its slice. */
+/** Returns the key of a value in the index, without chunk and slice. */
 export function termOf(
   keys: Pick<Keys, 'auditIndexKey'>,
   { tenantId, kind, value }: FoundBy,
@@ -56,7 +56,7 @@ export function termOf(
   return key
 }
 
-/** All but ids that an entry is found by; nothing for an entry of no tenant. */
+/** Returns what an entry is found by, but for its ids; nothing for an entry of no tenant. */
 export const foundBy = (entry: AuditEntry): readonly FoundBy[] => {
   const { tenantId } = entry
   if (tenantId === undefined) return []
@@ -70,7 +70,7 @@ export const foundBy = (entry: AuditEntry): readonly FoundBy[] => {
 const askedKinds = (filter: EntryFilter): readonly Exclude<Kind, 'tenant'>[] =>
   kindNames.flatMap(kind => (kind !== 'tenant' && filter[kind] !== undefined ? [kind] : []))
 
-/** Terms that all entries of a filter have, and those of no other tenant; at least one. */
+/** Returns terms of all entries that match, and of none of another tenant; at least one. */
 export function termsOfFilter(
   keys: Pick<Keys, 'auditIndexKey'>,
   filter: EntryFilter,

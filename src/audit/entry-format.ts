@@ -119,7 +119,7 @@ function writeText(target: Buffer, at: number, text: string | undefined): number
   return at + 1 + lengthBytes + length
 }
 
-/** The texts behind the ids, of which the last one is there. */
+/** Returns the texts behind the ids, up to the last one that is there. */
 function lastTextsOf({ statedReason, searched }: AuditEntry): readonly (string | undefined)[] {
   if (searched !== undefined) return [statedReason, searched.join(',')]
   return statedReason === undefined ? [] : [statedReason]
@@ -231,7 +231,7 @@ export interface EntryOutline {
   readonly entityIds: readonly string[]
 }
 
-/** Reads what differs from entry to entry: the rest took most of the time of indexing. */
+/** Reads what differs from entry to entry: the rest would take most of the time of indexing. */
 export function outlineEntry(stored: Uint8Array): EntryOutline {
   const bytes = bufferOf(stored)
   const cursor: Cursor = { bytes, at: 0 }

@@ -10,7 +10,7 @@ import { entityIdCharsMax } from '../limits/work-limits.ts'
 import type { Transform } from '../rules/access.ts'
 import type { CallerType } from '../rules/permissions.ts'
 
-/** `operator`: who has the master key. `vault`: the vault by itself, such as for what expired. */
+/** `operator`: a holder of the master key. `vault`: the vault by itself, as for what expired. */
 export type ActorType = CallerType | 'operator' | 'vault'
 
 export interface AuditEntry {

@@ -1,8 +1,8 @@
 /**
  * Finds entries of the audit log, newest first: by the index, and the newest ones one by one.
  *
- * If the index decides, only shown entries are opened; all others are opened and tested, up to a
- * bound for each request.
+ * If the index decides, only entries that are shown are opened; else all candidates are opened and
+ * tested, up to a bound for each request.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'

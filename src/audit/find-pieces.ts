@@ -41,7 +41,7 @@ export interface LogReader {
   readonly pause: () => Promise<void> | undefined
 }
 
-/** Entries that may match, and follow one another but for gaps. */
+/** Candidates of one slice or stretch. */
 interface Piece {
   readonly count: number
   /** True if all of them match. */
@@ -75,7 +75,7 @@ export const slicesOf = async (
     ({ key: of, value }) => [sliceOf(of), value],
   )
 
-/** Reads what a whole chunk has of an id; `undefined` if it is not there as a whole. */
+/** Reads the places of an id in a chunk from one value; `undefined` if the chunk has none such. */
 async function wholePlaces(
   { store }: LogReader,
   term: Uint8Array,
@@ -85,7 +85,7 @@ async function wholePlaces(
   return whole && placesInChunk(whole, term, chunk)
 }
 
-/** Slices with something that all terms have, with what that is. */
+/** Returns the slices of a chunk in which every term is, with the places that all terms share. */
 async function commonPlaces(
   reader: LogReader,
   terms: readonly Uint8Array[],
@@ -131,7 +131,7 @@ async function spansOf(
   return spans
 }
 
-/** A slice that is still being written lies above the range: its piece has no entries. */
+/** Leaves out what is outside the range, such as a slice that is still being written. */
 function pieceOf(
   first: number,
   places: SlicePlaces,
@@ -182,7 +182,7 @@ function* newestPieces({ from, next }: LogRange): Generator<Piece> {
   }
 }
 
-/** @param before entries below this sequence */
+/** Yields the candidates among the entries below a sequence. */
 export async function* piecesOf(
   reader: LogReader,
   filter: EntryFilter,

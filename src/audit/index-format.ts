@@ -1,25 +1,26 @@
 /**
  * The index of the audit log, as keys and values beside it.
  *
- * Entries are indexed in slices, oldest first: some that follow one another, within one chunk of
- * `logChunkEntries`. For each value that an entry of a slice can be found by, there is one key:
- * 2 · chunk u24 · kind u8 · digest 6 · first sequence of the slice within its chunk u24. So a
- * look-up is one range of keys for each chunk, and what is written together lies together. Its
- * value is the places of the entries within the slice: up to 63 as u16, ascending, or else a
- * bitmap of 128 bytes, bit 0 of byte 0 first. The key of kind 0, with a digest of zeros, has the
- * earliest and the latest instant of the slice, u48 each. The key 2 alone has the sequence of the
- * first entry that is not indexed, u48. The key 2 · 0 has a number, u48, which is
- * odd while an index that was given up is being removed; without it, the number is 0.
+ * A slice is up to `logSliceEntries` consecutive entries of one chunk; a chunk is `logChunkEntries`
+ * entries. A key is 2 · chunk u24 · kind u8 · digest 6 · first u24, where `first` is the place of
+ * the first entry of the slice within the chunk. So a look-up is one range of keys for each chunk,
+ * and what is written together lies together.
  *
- * Nearly every entry of a slice is about an id of its own, and a key for each would take more time
- * than all else of it. So ids, of kind 1, share the keys of 64 buckets: a key has the
- * first six bits of their digests, its other bits are zero, and its value is, for each id and
- * entry, digest 6 · place u16, in the order of places.
+ * | Kind | Digest | Value |
+ * |---|---|---|
+ * | 0 | zeros | the earliest and the latest instant of the slice, u48 each |
+ * | 1 | 6 bits of that of an id, zeros | a bucket: for each id and entry, digest 6 · place u16 |
+ * | 2 to 8 | that of a value (`entry-filter.ts`) | the places of the entries that have this value |
+ * | 255 | as of kind 1, and `first` is 0 | the buckets of all slices of an indexed chunk together |
  *
- * Once a chunk is indexed, all buckets of one number stand together as well, in one value under
- * the key of kind 255 of that number: a look-up of an id alone reads one value of a chunk in the
- * place of 64. Its places are those within the chunk. Chunks that an earlier coffer has indexed
- * have none.
+ * Places count within the slice, and for kind 255 within the chunk. Those of kinds 2 to 8 are up to
+ * 63 as u16, ascending, or else a bitmap of 128 bytes, bit 0 of byte 0 first. Two shorter keys have
+ * a u48 each: 2 has the sequence of the first entry that is not indexed; 2 · 0 has the generation,
+ * which is 0 without this key, and odd while an index that was given up is being removed.
+ *
+ * Nearly every entry is about an id of its own, and a key for each would take more time than all
+ * else: so ids share 64 buckets. By kind 255 a look-up of an id alone reads one value of a chunk in
+ * place of one for each slice; chunks that an older coffer has indexed lack it.
  * @module
  */
 import { bufferOf, byteAt, readU16, readU48, u48Bytes, writeU16, writeU48 } from '../lib/bytes.ts'
@@ -33,11 +34,11 @@ export const digestAt = 5
 const firstAt = digestAt + auditDigestBytes
 const keyBytes = firstAt + 3
 
-/** Kind of the key that has the instants of a slice. */
+/** Kind of the key of the instants of a slice. */
 export const spanKind = 0
 /** Kind of the keys whose values are buckets. */
 export const idKind = 1
-/** Kind of the keys that have the buckets of a whole chunk. */
+/** Kind of the keys whose values are the buckets of a whole chunk. */
 const chunkKind = 255
 
 export const chunkOf = (sequence: number): number => Math.floor(sequence / logChunkEntries)
@@ -71,7 +72,7 @@ export function sliceOf(key: Uint8Array): number {
   return chunk * logChunkEntries + first
 }
 
-/** Returns the first key behind those of all slices of a chunk. */
+/** Returns the first key behind those of the same kind and digest in a chunk. */
 export function behindChunk(key: Uint8Array, chunk: number): Uint8Array {
   const end = new Uint8Array(keyBytes + 1)
   end.set(atSlice(key, chunk * logChunkEntries))
@@ -117,7 +118,7 @@ export function decodeSpan(value: Uint8Array): SliceSpan {
 }
 
 /*
- * Places within a slice: on disk as said above, in memory as bitmaps, which the caller may change.
+ * Places within a slice: stored as said above, in memory as bitmaps, which the caller may change.
  */
 
 export type SlicePlaces = Uint8Array
@@ -214,14 +215,14 @@ export function bucketKey(bucket: number): Uint8Array {
   return key
 }
 
-/** Returns the key of the buckets of a number that a whole chunk has. */
+/** Returns the key of the buckets of one number of a whole chunk. */
 export function chunkBucketKey(bucket: number, chunk: number): Uint8Array {
   const key = bucketKey(bucket)
   key[kindAt] = chunkKind
   return atSlice(key, chunk * logChunkEntries)
 }
 
-/** Returns the key that has what is known of a term: that of its bucket, if it is an id. */
+/** Returns the key under which a term is stored: that of its bucket, if it is an id. */
 export const storedKey = (term: Uint8Array): Uint8Array =>
   isOfId(term) ? bucketKey(bucketOf(term)) : term
 
@@ -231,7 +232,7 @@ export function addMember(bucket: number[], term: Uint8Array, place: number): vo
   bucket.push(place >>> 8, place & 0xff)
 }
 
-/** Returns the bytes of a bucket with places that count from further ahead. */
+/** Returns the bytes of a bucket, with a number added to each place. */
 export function movedMembers(value: Uint8Array, by: number): Uint8Array {
   assertStored(value.length % memberBytes === 0, 'a bucket of the index of the log')
   const moved = new Uint8Array(value)
@@ -271,8 +272,8 @@ function placesInBucket(value: Uint8Array, term: Uint8Array): SlicePlaces | unde
 }
 
 /**
- * Reads the places of an id from the value of a whole chunk, by the first sequences of stretches of
- * `logSliceEntries`.
+ * Reads the places of an id from the buckets of a whole chunk: those within each stretch of
+ * `logSliceEntries`, by its first sequence.
  * @throws ApiError `storage_corrupt`
  */
 export function placesInChunk(

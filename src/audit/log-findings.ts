@@ -31,7 +31,7 @@ export type LogFaultKind = keyof typeof faultReasons
 export interface LogFault {
   readonly fault: LogFaultKind
   readonly reason: string
-  /** First bad sequence; with `below`, only known to be at or after this one, and before that. */
+  /** First bad sequence; with `below`, the first bad one lies from this one on and below that. */
   readonly sequence?: number
   readonly below?: number
   /** Checkpoint that is wrong, or that shows it. */
@@ -57,11 +57,11 @@ const unknownReasons = {
   older_signatures: 'checkpoints of before the trusted key: their signatures were not checked',
 } as const
 
-/** Statement that the bytes at hand cannot show. */
+/** Something that the bytes at hand cannot show. */
 export interface LogUnknown {
   readonly unknown: keyof typeof unknownReasons
   readonly reason: string
-  /** Sequence. */
+  /** The sequence that the reason speaks of. */
   readonly from: number
 }
 

@@ -3,8 +3,8 @@
  * what each checkpoint states, signed by the key of its day.
  *
  * The day of a key begins with the entry that announces it: checkpoints that contain this entry
- * need its signature, and that of no other key is enough. The first of them needs that of the key
- * before as well, so that the new key cannot change what came in before its day.
+ * must be signed by this key. The first of them must be signed by the key before as well, so that
+ * the new key cannot change what came in before its day.
  * @module
  */
 import { equalBytes } from '../lib/bytes.ts'
@@ -22,7 +22,7 @@ export interface AnnouncedKey extends KeyAnnouncement {
   readonly leaf: Uint8Array
 }
 
-/** Key whose day begins with an entry; with -1 if it is the first key of its log. */
+/** Key, and the sequence with which its day begins: -1 for the first key of its log. */
 export interface KeyOfDay {
   readonly key: NoteKey
   readonly sequence: number
@@ -125,8 +125,9 @@ export interface PinnedNote {
   /** Witness whose statement is enough; absent where a key of the log must have signed. */
   readonly witness?: NoteKey | undefined
   /**
-   * Smaller ones that were kept as well: a log that was put back, and has grown beyond all of them,
-   * agrees with its own new one. Those before the trusted key are passed over.
+   * Smaller ones that were kept as well. They show that a log was put back: once it has grown
+   * beyond them, it agrees with a newest one of its own. Those before the trusted key are passed
+   * over.
    */
   readonly earlier?: readonly string[]
 }

@@ -1,7 +1,7 @@
 /**
  * Refusals of requests without a live key: the first of each address and status at once, then one
  * entry for all alike that follow within a while, so that nobody without a key can fill the log. A
- * network of IPv6 counts as one address: a machine has all addresses of its own.
+ * network of IPv6 counts as one address: one machine may use all of its addresses.
  * @module
  */
 import { networkOf } from '../lib/ip.ts'
@@ -11,7 +11,7 @@ import type { AuditEntry } from './entry.ts'
 
 interface Repeated {
   readonly first: AuditEntry
-  /** Number of refusals after the first. */
+  /** Number of refusals that have no entry yet. */
   count: number
   /** True while all are of the operation and the things of the first. */
   isAlike: boolean
@@ -35,7 +35,7 @@ function groupOf({ from = unknownAddress, result }: AuditEntry): string {
 const isSame = (a: AuditEntry, b: AuditEntry): boolean =>
   a.operation === b.operation && a.entityIds.join('\n') === b.entityIds.join('\n')
 
-/** Returns the entry of those after the first. */
+/** Returns the entry that they share. */
 function entryOf({ first, count, isAlike }: Repeated): AuditEntry {
   const entry = { ...first, traceId: undefined, count }
   return isAlike ? entry : { ...entry, operation: 'several', entityType: undefined, entityIds: [] }

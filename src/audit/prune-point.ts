@@ -1,6 +1,6 @@
 /**
  * The prune point of the audit log, compared with the entry by which the vault says how far it has
- * pruned: a writer to the store can move the point as the vault does, but seals no such entry.
+ * pruned: a writer to the store can move the point, and cannot seal such an entry.
  * @module
  */
 import { setImmediate } from 'node:timers/promises'

@@ -26,7 +26,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 const isBefore = (keys: RetentionParts['keys'], bundle: StoredBundle, beforeMs: number): boolean =>
   readBundle(keys, bundle, () => true).every(({ entry }) => entry.atMs < beforeMs)
 
-/** Returns the oldest bundles that may go: of those that a checkpoint covers, the old ones. */
+/** Returns the oldest bundles that may go: signed ones, if they are old or the log is too large. */
 async function findOld(
   { store, keys, now, keptDays }: RetentionParts,
   from: number,
@@ -51,7 +51,7 @@ async function removeOld(
 ): Promise<boolean> {
   const stored = await readDerived(store, prunedFrontierKey)
   const before = stored === undefined ? emptyFrontier : decodeFrontier(stored)
-  // Another process has pruned since the bundles were read, or what it keeps of them is damaged.
+  // If not, another process has pruned since the bundles were read, or the frontier is damaged.
   assertStored(old[0]?.first === before.size, 'the tree up to the oldest entry of the log')
   const tree = growTree(before)
   for (const { leaves } of old) for (const leaf of leaves) tree.append(leaf)
@@ -82,14 +82,14 @@ async function removeOld(
 type Prune = (signed: number, isTooLarge: boolean) => Promise<number>
 
 export function makePruner(parts: RetentionParts): Prune {
-  /** The point up to which this process has pruned: it needs no look for its entry. */
+  /** The point up to which this process has pruned, by an entry that it need not look for. */
   let left: number | undefined
   return async (signed, isTooLarge) => {
     const { from } = await parts.store.logRange()
     const old = await findOld(parts, from, signed, isTooLarge)
     const last = old.at(-1)
     if (last === undefined) return 0
-    // Otherwise the entry of this pruning would explain what others have cut off.
+    // Otherwise the entry of this pruning would account for what somebody else has cut off.
     const isLogged = from === left || (await isPruneLogged(parts))
     assertStored(isLogged, 'an oldest entry up to where the vault has pruned')
     const below = last.first + last.leaves.length

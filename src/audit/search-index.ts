@@ -78,7 +78,7 @@ export interface Slice {
   latestMs: number
   /** Ascending places by the texts of their terms, but for ids. */
   readonly places: Map<string, number[]>
-  /** The lists of all that entries of one shape are found by, and their tenant. */
+  /** By shape: the lists of places that its entries are added to, and their tenant. */
   readonly shapes: Map<string, ShapeTerms>
   /** Bytes of the buckets of ids, by their numbers. */
   readonly buckets: (number[] | undefined)[]
@@ -100,7 +100,7 @@ function placesOf({ places }: Slice, keys: LogIndexer['keys'], found: FoundBy): 
   return known
 }
 
-/** @param shape of what the vault itself has named: no caller chooses keys of the table */
+/** @param shape made of values that the vault has named: no caller chooses keys of the map */
 function termsOfShape(
   slice: Slice,
   keys: LogIndexer['keys'],
@@ -147,7 +147,7 @@ const emptySlice = (first: number): Slice => ({
   members: 0,
 })
 
-/** Reads the entries of the slice that begins there, and ends at that sequence or earlier. */
+/** Reads the entries of the slice that begins at `first`, and ends at `below` or earlier. */
 export async function readSlice(
   { store, keys, elapsedMs }: LogIndexer,
   first: number,
@@ -178,7 +178,7 @@ export async function readSlice(
   return slice
 }
 
-/** Returns the buckets of one number that the slices of a chunk below a sequence have, together. */
+/** Returns the buckets of one number, of all slices of a chunk below a sequence. */
 export async function wholeBucket(
   store: Pick<Store, 'derived'>,
   number: number,
@@ -192,7 +192,7 @@ export async function wholeBucket(
   return parts.map(({ key: of, value }) => movedMembers(value, sliceOf(of) % logChunkEntries))
 }
 
-/** Puts the buckets of a chunk together whose last slice this is. */
+/** Joins the buckets of all slices of a chunk, if this slice is its last. */
 async function wholeBuckets(
   { store, elapsedMs }: LogIndexer,
   { first, end, buckets: last }: Slice,
@@ -234,7 +234,8 @@ function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
 /** Indexes the next slice, if it is whole. @returns true if it was */
 async function indexSlice(indexer: LogIndexer, next: number, generation: number): Promise<boolean> {
   const { store } = indexer
-  // Not from where the log begins now: a slice that was begun is written again, or counts twice.
+  // Not from where the log begins now: a slice that was begun must be written again as it was, or
+  // its entries would count twice.
   const first = await indexedBelow(store)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
   if (next < below) return false

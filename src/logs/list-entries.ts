@@ -15,7 +15,7 @@ import { sealCursor, unsealCursor } from '../records/cursor.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { paceOf, type LogCall } from './log-pace.ts'
 
-/** Repeats no id, which may be long, and which may say something. */
+/** Names no id: it may be long, and may tell something. */
 function messageOf({ operation, result, reason, count = 1 }: AuditEntry): string {
   const times = count === 1 ? '' : `, ${count} times`
   if (reason === 'replay') return `${operation} was answered again with ${result}${times}.`

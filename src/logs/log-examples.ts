@@ -1,6 +1,5 @@
 /**
  * Answers about the audit log, for the documentation.
- *
  * @module
  */
 

@@ -1,8 +1,8 @@
 /**
  * Filters of the audit log, read from the query string. Source: contract section 17.
  *
- * decision: a filter that is repeated, or cannot match, is refused: an empty list would be taken
- * for an answer.
+ * decision: a filter that is repeated, or is no transform, status or instant where it must be one,
+ * is refused: an empty list would be taken for an answer.
  * @module
  */
 import { keptId } from '../audit/entry.ts'

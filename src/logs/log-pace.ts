@@ -1,6 +1,6 @@
 /**
- * The pace of questions to the audit log: hundreds of costly ones at once keep nobody waiting for
- * more than one piece of one, and those that nobody waits for end.
+ * The pace of questions to the audit log: a costly one lets others go between its pieces, and ends
+ * once nobody waits for its answer.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -9,14 +9,14 @@ import { turnsByTime } from '../lib/work.ts'
 import type { Budgeted } from '../records/budgeted.ts'
 import type { Caller } from '../rules/caller.ts'
 
-/** A question to the log; as members of `OperationCall`. */
+/** The members of `OperationCall` that a question to the log takes. */
 export interface LogCall {
   readonly caller: Caller & Budgeted
   readonly isAbandoned: () => boolean
 }
 
 /**
- * @returns a function to call between two pieces; if it returns a promise, await it. That rejects
+ * @returns a function to call between two pieces; if it returns a promise, await it: this rejects
  *   with ApiError `request_timeout` once nobody waits for the answer
  */
 export function paceOf(

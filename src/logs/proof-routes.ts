@@ -1,5 +1,5 @@
 /**
- * Proofs of the audit log over HTTP: the newest checkpoint, and the way of an entry to it.
+ * Proofs of the audit log over HTTP: the newest checkpoint, and the proof that it covers an entry.
  * @module
  */
 import { Type } from '@sinclair/typebox'

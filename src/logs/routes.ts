@@ -1,6 +1,5 @@
 /**
- * Reading the audit log. Source: contract section 17.
- *
+ * Operations that list the audit log. Source: contract section 17.
  * @module
  */
 import { Elysia } from 'elysia'

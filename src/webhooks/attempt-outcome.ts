@@ -1,5 +1,6 @@
 /**
- * The outcome of an attempt: it is done, goes again, is given up, or ends its webhook.
+ * The outcome of an attempt to deliver: done, to be tried again, dead (given up), or gone (the
+ * receiver wants no more, which ends its webhook).
  *
  * Source: Standard Webhooks 1.0.0, "Retry schedule" and "Response codes": only 2xx is a success.
  * @module
@@ -20,7 +21,7 @@ export type AttemptOutcome =
     } & Pause)
 
 interface Pause {
-  /** Milliseconds for which the receiver wants nothing else either. */
+  /** Milliseconds for which the receiver asks to be sent nothing at all. */
   readonly pauseMs: number
 }
 
@@ -28,7 +29,7 @@ interface Pause {
 const busy: ReadonlySet<number> = new Set([429, 503])
 
 /**
- * @param attempts with this one
+ * @param attempts so far, this one included
  * @param chance from 0 to 1: where a wait lies between its bounds
  */
 export function outcomeOf(sent: Sent, attempts: number, chance: number): AttemptOutcome {

@@ -1,6 +1,6 @@
 /**
- * The round of a courier: what it has read and not delivered of one webhook, and how that is
- * written down and read again.
+ * The round of a courier: the events of one webhook that it has read and not delivered, and how
+ * these are saved and read again.
  * @module
  */
 import type { KeyObject } from 'node:crypto'
@@ -41,7 +41,7 @@ export interface Unread {
   readonly at: number
 }
 
-/** Members without a word of their own are as in `DeliveryState`. */
+/** Members without a comment are as in `DeliveryState`. */
 export interface Round {
   readonly parts: CourierParts
   readonly lanes: Lanes
@@ -50,13 +50,13 @@ export interface Round {
   ordersDone: number
   failingSinceMs: number | undefined
   dead: readonly DeadDelivery[]
-  /** Deliveries that wait, as they were written down: their events are opened before all else. */
+  /** Saved deliveries that wait: their events are opened before the log is read on. */
   unopened: readonly WaitingDelivery[]
   /** The log, as it was last looked at. */
   range: LogRange
-  /** The events that were read, and had no room; absent where the log is read on. */
+  /** Events that were read and found no room; the log is read on once there are none. */
   unread: Unread | undefined
-  /** Instant of the entry at the cursor, where there was no room for its events. */
+  /** Instant of the entry at the cursor, if its events found no room. */
   stoppedAtMs: number | undefined
   /** Number of deliveries under way. */
   underWay: number
@@ -64,16 +64,16 @@ export interface Round {
   pausedUntilMs: number
   /** True once nothing more is sent. */
   isEnded: boolean
-  /** True from a decision to disable the webhook on. */
+  /** True once the vault has decided to disable the webhook. */
   isDisabling: boolean
-  /** Attempts that are not written down. */
+  /** Attempts that are not saved; an order counts as enough of them for a save. */
   unsaved: number
   savedCursor: number
   /** By `elapsedMs`. */
   savedMs: number
 }
 
-/** Begins where the state was written. */
+/** Begins at the saved state. */
 export function beginRound(
   parts: CourierParts,
   stored: StoredWebhook,
@@ -103,7 +103,7 @@ export function beginRound(
 
 /**
  * Opens the events that waited; those that were pruned meanwhile are left out.
- * @param hasTime false once the rest is left to the next step
+ * @param hasTime returns false once the rest must wait for the next step
  */
 export async function openWaiting(round: Round, hasTime: () => boolean): Promise<void> {
   const eventsAt = makeEventFinder(round.parts.deps, round.stored.record)
@@ -131,7 +131,7 @@ const stateOf = ({ lanes, unopened, ...round }: Round): DeliveryState => ({
   ordersDone: round.ordersDone,
   failingSinceMs: round.failingSinceMs,
   dead: round.dead,
-  // Nothing is read on before all of them are opened, so they are the last in the log.
+  // The log is read on only once all are opened, so what is not opened is last in its order.
   waiting: [...lanes.all().map(waitingOf), ...unopened],
 })
 
@@ -158,7 +158,7 @@ export function isSaveDue({ parts, unsaved, savedMs, cursor, savedCursor }: Roun
   return cursor !== savedCursor && sinceMs >= passedSaveMs
 }
 
-/** Writes how far it is, unless the webhook was changed or deleted since it was read. */
+/** Saves how far it is, unless the webhook was changed or deleted since it was read. */
 export async function saveRound(round: Round): Promise<void> {
   const { parts, stored, unsaved, cursor } = round
   const { ok } = await parts.deps.store.write([

@@ -51,7 +51,7 @@ export interface Courier {
   readonly figures: () => BacklogFigures
 }
 
-/** True if a webhook gets an event. A test is for the one that was asked. */
+/** True if a webhook gets an event. A test goes only to the webhook that is tested. */
 function isFor({ record }: StoredWebhook, { type, id, entry }: VaultEvent): boolean {
   if (entry.tenantId !== record.tenantId) return false
   return type === 'webhook.test' ? id === record.id : record.events.includes(type)
@@ -73,7 +73,7 @@ async function post({ parts, stored }: Round, { event }: Delivery): Promise<Sent
 const isFull = ({ lanes }: Round): boolean =>
   lanes.size() >= waitingDeliveriesMax || lanes.fresh() >= readAheadMax
 
-/** Takes whole entries while there is room, and keeps the others for later. */
+/** Takes the events of whole entries while there is room, and keeps the others for later. */
 function takeIn(round: Round, { batch, at: first }: Unread): void {
   const { events, next } = batch
   let taken = -1
@@ -124,7 +124,7 @@ export function startCourier(
     const untilMs = deps.elapsedMs() + catchUpMsMax
     const hasTime = (): boolean => !round.isEnded && deps.elapsedMs() < untilMs
     if (round.isEnded) return
-    // After a crash, entries that were passed over would be judged anew, by what it asks for now.
+    // Else, after a crash, entries passed over would be judged by what the webhook asks for now.
     if (hasChanged && round.cursor !== round.savedCursor) await saveRound(round)
     hasChanged = false
     await openWaiting(round, hasTime)
@@ -145,7 +145,7 @@ export function startCourier(
     if (!round.isEnded) settle(round, delivery, sent)
     turns.give()
     start()
-    // A failure comes again at the next tick, which tells it.
+    // A step that fails is repeated at the next tick, which reports the failure.
     void step().catch(() => {})
   }
 

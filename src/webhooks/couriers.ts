@@ -1,8 +1,8 @@
 /**
- * Deliveries to all webhooks, in one of the processes that share a store: the one that sweeps.
+ * The couriers of all webhooks, in one of the processes that share a store: the one that sweeps.
  *
- * The audit log is what is still to be sent, and each webhook a place in it: so no event is lost
- * between a commit and its delivery.
+ * A webhook is a place in the audit log, and all entries behind it are still to be sent: so no
+ * event is lost between a commit and its delivery.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -19,7 +19,7 @@ import { makeTurns } from './turns.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
 
 export interface Deliverer {
-  /** Sends what may go now, and reads on in the log; never called twice at once. */
+  /** Sends what may go now, and reads on in the log; it is called once at a time. */
   readonly tick: () => Promise<void>
   /** Sends no more, and writes down how far each webhook is. */
   readonly end: () => Promise<void>
@@ -112,7 +112,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     }
     couriers = found
     disabled = failed
-    // A deleted one writes nothing: its row is required.
+    // The courier of a deleted webhook writes nothing: its row is required.
     for (const { courier } of ending.values()) await courier.end()
   }
 

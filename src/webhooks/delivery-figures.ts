@@ -21,12 +21,12 @@ export interface BacklogFigures {
   readonly lagMs: number
 }
 
-/** Numbers of all webhooks; those of the one that is furthest behind where it is about lag. */
+/** Sums over all webhooks; a lag is that of the webhook furthest behind. */
 export interface DeliveryFigures extends BacklogFigures {
   readonly attempts: Readonly<AttemptCounts>
   readonly underWay: number
   readonly enabled: number
-  /** Disabled by the vault, since their receivers failed. */
+  /** Disabled by the vault: their receivers failed for days, or are gone. */
   readonly disabled: number
 }
 

@@ -1,5 +1,6 @@
 /**
- * Operations on the deliveries of a webhook: what waits and what was given up, and having it go.
+ * Operations on the deliveries of a webhook: listed, retried, replayed and tested; and the key that
+ * verifies them.
  * @module
  */
 import { Elysia } from 'elysia'

@@ -11,13 +11,13 @@ import { utf8, utf8Text } from '../lib/bytes.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { Store } from '../store/contract.ts'
 
-/** An attempt that failed, or an event that waits behind one: place in the log, and when next. */
+/** An event that waits for its first or its next attempt. */
 export interface WaitingDelivery {
   readonly sequence: number
   readonly place: number
   /** Attempts so far. */
   readonly attempts: number
-  /** Unix milliseconds of the next one. */
+  /** Unix milliseconds of the next attempt. */
   readonly nextMs: number
   /** Status of the last answer, or what failed before one; absent before the first attempt. */
   readonly failure?: string | undefined
@@ -47,7 +47,7 @@ export interface DeliveryState {
 
 export const encodeState = (state: DeliveryState): Uint8Array => utf8(JSON.stringify(state))
 
-/** Returns `undefined` if somebody else has changed the bytes. */
+/** Returns `undefined` for bytes that are no state: somebody else has changed them. */
 function decodeState(bytes: Uint8Array): DeliveryState | undefined {
   try {
     const read: Partial<DeliveryState> = JSON.parse(utf8Text(bytes))

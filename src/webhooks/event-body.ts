@@ -1,8 +1,8 @@
 /**
  * The text of an event, as it is delivered and listed.
  *
- * `type`, `timestamp` and `data` stand at its top as Standard Webhooks has them, and once more in
- * `event` as clients of the family read them. It holds ids and instants alone.
+ * A message has `type`, `timestamp` and `data` at its top, as Standard Webhooks asks, and again in
+ * `event`, as published clients read them (docs/compatibility.md). Of a thing it has the id alone.
  * @module
  */
 import { printInstantUtc } from '../rules/instants.ts'

@@ -7,7 +7,7 @@
  */
 import type { AuditEntry } from '../audit/entry.ts'
 
-/** Names as the published clients of the family know them, and `token.revealed`. */
+/** Names as published clients know them (docs/compatibility.md), and `token.revealed`. */
 export const eventTypes = [
   'token.created',
   'token.updated',
@@ -36,7 +36,7 @@ export interface VaultEvent {
   readonly subject: Subject
   /** Id of the thing. */
   readonly id: string
-  /** The beginning of the hash of its entry: another history has other events at its place. */
+  /** Beginning of the hash of its entry: in another history another event has its place. */
   readonly mark: string
   readonly entry: AuditEntry
 }
@@ -77,12 +77,12 @@ function meaningOf({ operation, transform }: AuditEntry): Meaning | undefined {
   return { type: transform === 'reveal' ? 'token.revealed' : 'token.read', subject: 'token' }
 }
 
-/** Ids of the things; of a key it stands behind that of its application. */
+/** Returns the ids of the things. An entry about a key names its application first. */
 const idsOf = ({ entityIds }: AuditEntry, { subject }: Meaning): readonly string[] =>
   subject === 'application_key' ? entityIds.slice(1) : entityIds
 
 /**
- * Events of an entry: one for each id; none for an entry of the installation.
+ * Returns the events of an entry: one for each id; none for an entry of the installation.
  * @param mark as in `VaultEvent`
  */
 export function eventsOf(sequence: number, entry: AuditEntry, mark: string): readonly VaultEvent[] {
@@ -100,8 +100,8 @@ export function eventsOf(sequence: number, entry: AuditEntry, mark: string): rea
 }
 
 /**
- * Id of an event; it ends the id of each message that carries it. A vault that was put back gives
- * its numbers once more, and receivers leave out ids that they know: so the mark is in it.
+ * Returns the id of an event, which ends the id of each message that carries it. A restored vault
+ * gives out its sequences again, and receivers skip ids that they know: so the mark is in the id.
  */
 export const eventId = ({
   sequence,
@@ -109,5 +109,5 @@ export const eventId = ({
   mark,
 }: Pick<VaultEvent, 'sequence' | 'place' | 'mark'>): string => `${sequence}_${place}_${mark}`
 
-/** Events of one thing have one order. */
+/** Returns a name of the thing: its events are delivered in their order. */
 export const thingOf = ({ subject, id }: VaultEvent): string => `${subject} ${id}`

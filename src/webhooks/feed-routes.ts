@@ -104,7 +104,7 @@ function typesIn(query: QueryParameters): ReadonlySet<VaultEventType> | undefine
 }
 
 function printLines({ events, next, oldest }: FeedPage): string {
-  // An empty log has none to go on from.
+  // An empty log has no entry to go on from.
   const after = next === 0 ? undefined : next - 1
   const last = JSON.stringify({ type: 'page.end', after, oldest })
   return `${[...events.map(printFeedEvent), last].join('\n')}\n`

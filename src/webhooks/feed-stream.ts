@@ -1,8 +1,8 @@
 /**
  * The feed as server-sent events: pages that follow each other on one connection.
  *
- * Its reader is judged anew before each text, and at each look while it waits. A stream ends after
- * a while, so that its connection can move to another process, and with the vault.
+ * Its reader is judged anew before each text, and at each look while it waits. A stream ends with
+ * the vault, and after a while, so that its reader can move to another process.
  * Source: HTML, "Server-sent events".
  * @module
  */
@@ -24,8 +24,8 @@ import type { LookAtLog } from './log-looks.ts'
 import { boundReaders } from './feed-readers.ts'
 
 /**
- * The last event of an entry has its number as id, and those before it none: who is cut off between
- * them is told the whole entry again.
+ * The last event of an entry has its sequence as id, and those before it none: a reader that is cut
+ * off between them is told the whole entry again.
  */
 function printEvent(event: VaultEvent, following: VaultEvent | undefined): string {
   const { sequence, type } = event
@@ -50,7 +50,7 @@ function* printPage(request: FeedRequest, page: FeedPage): Generator<string, voi
 const printComment = (next: number): string =>
   next === 0 ? ': waiting\n\n' : `: waiting\nid: ${next - 1}\n\n`
 
-/** Tells a reader what it can no longer be told, since its entries were removed for their age. */
+/** Tells a reader that it has missed entries, which were removed for their age. */
 function printMissed({ from }: FeedRequest, { oldest }: FeedPage): string {
   const isMissed = from > 0 && from < oldest
   const data = JSON.stringify({ type: 'events.missed', oldest })

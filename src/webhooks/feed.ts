@@ -30,7 +30,7 @@ export interface FeedRequest {
 }
 
 export interface FeedPage {
-  /** All of an entry, or none. */
+  /** Events of whole entries. */
   readonly events: readonly VaultEvent[]
   /** Sequence of the first entry that was not looked at. */
   readonly next: number
@@ -38,7 +38,7 @@ export interface FeedPage {
   readonly oldest: number
 }
 
-/** A reader of the feed; as members of `OperationCall`. */
+/** The members of `OperationCall` that reading the feed takes. */
 export interface FeedCall {
   readonly caller: Caller
   readonly isEnding: () => boolean
@@ -104,7 +104,7 @@ async function readUntil(
   }
 }
 
-/** @throws ApiError `invalid_request` for a place that no reader of this log was told */
+/** @throws ApiError `invalid_request` for a place that this log has not reached */
 async function assertTold({ store }: Pick<Deps, 'store'>, { from }: FeedRequest): Promise<void> {
   const { next } = await store.logRange()
   if (from <= next) return

@@ -25,12 +25,12 @@ export const newDelivery = (event: VaultEvent): Delivery => ({
 
 export interface Lanes {
   readonly size: () => number
-  /** Number of those that wait for nothing but a turn. */
+  /** Number of those in lanes whose first one was not tried yet. */
   readonly fresh: () => number
   readonly add: (delivery: Delivery) => void
   /** The first of each lane that may go at an instant. */
   readonly ready: (nowMs: number) => Iterable<Delivery>
-  /** Takes one out that is the first of its lane, or of a lane that was dropped. */
+  /** Takes one out, if it was not dropped meanwhile. */
   readonly remove: (delivery: Delivery) => void
   /** Takes out those of entries from a sequence on, but for those under way. */
   readonly dropFrom: (sequence: number) => void

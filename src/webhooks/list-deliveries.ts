@@ -1,5 +1,6 @@
 /**
- * Deliveries of a webhook that wait or were given up, as they are shown: as of a moment ago.
+ * Lists the deliveries of a webhook that wait or were given up, as they were last saved: a moment
+ * ago.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -12,8 +13,8 @@ import type { WebhookRecord } from './webhook-record.ts'
 type Shown = DeadDelivery | WaitingDelivery
 
 /**
- * Returns what failed, as callers are told: no word tells them whether the name that they gave
- * resolves here, or they could learn the names of an internal network one by one.
+ * Returns what failed, as callers are told it. They never learn whether the name that they gave
+ * resolves here: else they could try out the names of an internal network.
  */
 const shownFailure = (failure: string | undefined): string | undefined =>
   failure === 'unresolved' || failure === 'address_refused' ? 'no_public_address' : failure

@@ -1,6 +1,6 @@
 /**
- * Looks at the head of the log, which all share who wait for events: so waiting costs the store as
- * much for hundreds as for one.
+ * Looks at the head of the log, shared by all who wait for events: hundreds who wait cost the
+ * store no more than one.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'

@@ -48,7 +48,7 @@ async function obey(round: Round, order: WebhookOrder): Promise<void> {
   round.unsaved += deliveriesPerSave
 }
 
-/** Does what was ordered since. */
+/** Obeys the orders that are not done yet. */
 export async function obeyOrders(round: Round): Promise<void> {
   for (const order of round.stored.record.orders) {
     if (order.number > round.ordersDone) await obey(round, order)

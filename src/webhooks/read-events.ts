@@ -1,5 +1,5 @@
 /**
- * Events out of the audit log, for readers that are at their own places in it.
+ * Events out of the audit log, for readers each at its own place in it.
  *
  * An entry may tell of a thousand things, and a place may be years behind: so bundles are opened
  * one at a time, in the turns of long work.
@@ -27,7 +27,7 @@ type Reads = Pick<Deps, 'store' | 'keys' | 'log' | 'elapsedMs' | 'turns'>
 /** Awaited before bundles are read and each is opened, so that others get their turn. */
 type Pause = () => Promise<void> | undefined
 
-/** Events of some entries that follow each other. */
+/** Events of consecutive entries. */
 export interface EventBatch {
   readonly events: readonly VaultEvent[]
   /** Sequence of the first entry behind them. */
@@ -49,8 +49,8 @@ function eventsIn({ keys, log }: Reads, bundle: StoredBundle, from: number): Vau
 }
 
 /**
- * Returns how many bundles to read next: as many as fit by those before them, since each reader of
- * many holds its own while it waits for its turn.
+ * Returns how many bundles to read next, judged by the size of the last ones: each of many readers
+ * may hold its bundles while it waits for its turn.
  */
 function countAfter(bundles: readonly StoredBundle[]): number {
   const bytes = bundles.reduce((sum, { sealed }) => sum + sealed.length, 0)
@@ -58,7 +58,7 @@ function countAfter(bundles: readonly StoredBundle[]): number {
   return Math.max(1, Math.min(eventBundlesMax, 2 * bundles.length, fitting))
 }
 
-/** Reads from an entry on, a bundle at a time. */
+/** Yields the events from an entry on, a bundle at a time. */
 export async function* eventBatches(
   reads: Reads,
   from: number,
@@ -109,7 +109,7 @@ export function makeEventReader(reads: Reads): (from: number, head: number) => P
   }
 }
 
-/** @throws the error, unless the store holds what it cannot read: that comes again each time */
+/** @throws the error, unless it is damage in the store, which would be met again each time */
 function noneIfDamaged(error: unknown): readonly StoredBundle[] {
   if (error instanceof ApiError && error.kind === 'storage_corrupt') return []
   throw error
@@ -119,8 +119,8 @@ function noneIfDamaged(error: unknown): readonly StoredBundle[] {
 export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 
 /**
- * Entries of one bundle that are asked for one after the other open it once.
- * @param of the webhook. Its state is not sealed, and may name entries of others
+ * Opens a bundle once for entries in it that are asked for one after the other.
+ * @param of the webhook, whose state is not sealed and may name entries of others
  */
 export function makeEventFinder(
   reads: Reads,

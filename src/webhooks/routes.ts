@@ -1,5 +1,5 @@
 /**
- * Operations on webhooks, with the names and shapes of the family's published clients.
+ * Operations on webhooks, with names and shapes of published clients (docs/compatibility.md).
  * @module
  */
 import { Elysia } from 'elysia'
@@ -44,7 +44,7 @@ const contentType = 'application/json'
 const opaque: ReadonlySet<string> = new Set()
 const oneWebhook = { status: 200, schema: webhookSchema, examples: webhookExamples } as const
 
-/** An address may hold a secret in its query. */
+/** Only callers who may update a webhook see its whole address, which may hold a secret. */
 const shownTo = ({ grants }: Caller, record: WebhookRecord): string =>
   printWebhook(record, holdsAnywhere(grants, 'webhook:update'))
 

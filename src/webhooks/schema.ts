@@ -1,6 +1,6 @@
 /**
- * Wire shapes of webhooks, of their deliveries and of events. Names are those of the family's
- * published clients.
+ * Wire shapes of webhooks, of their deliveries and of events. Names are those of published clients
+ * (docs/compatibility.md).
  * @module
  */
 import { Type, type Static } from '@sinclair/typebox'

@@ -1,5 +1,5 @@
 /**
- * The end of an attempt, in the round of its webhook.
+ * Settles an attempt: what its outcome changes in the round of its webhook.
  * @module
  */
 import type { Sent } from '../egress/send.ts'
@@ -13,7 +13,7 @@ import type { DisabledBy } from './webhook-record.ts'
 async function disable(round: Round, by: DisabledBy): Promise<void> {
   if (round.isDisabling) return
   round.isDisabling = true
-  // If it was changed meanwhile, the next that fails disables it.
+  // If the webhook was changed meanwhile, the next attempt that fails disables it.
   round.isDisabling = await disableWebhook(round.parts.deps, round.stored, by).catch(() => false)
 }
 

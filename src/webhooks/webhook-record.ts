@@ -12,17 +12,19 @@ import type { Digest, NewRow, Row } from '../store/contract.ts'
 import { equalBytes } from '../lib/bytes.ts'
 import type { VaultEventType } from './event-types.ts'
 
-/** An order to the process that delivers; numbered, so that it is done once. */
-export type WebhookOrder = { readonly number: number } & (
+/** An order of a caller to the process that delivers. */
+export type OrderAsked =
   | { readonly kind: 'replay'; readonly from: number }
   | { readonly kind: 'retry'; readonly sequence: number }
   | { readonly kind: 'resume' }
-)
+
+/** Numbered, so that it is done once. */
+export type WebhookOrder = { readonly number: number } & OrderAsked
 
 interface WebhookSecret {
   /** In base64. */
   readonly bytes: string
-  /** Absent for the newest; another one signs until then, in Unix milliseconds. */
+  /** Unix milliseconds until which it signs; absent for the newest. */
   readonly untilMs?: number
 }
 
@@ -44,7 +46,7 @@ export interface WebhookRecord {
   readonly secrets: readonly WebhookSecret[]
   /** Sequence of the first entry whose events it gets. */
   readonly from: number
-  /** Newest last, without those that are done. */
+  /** Newest last; those that are done leave with the next one. */
   readonly orders: readonly WebhookOrder[]
   readonly createdBy: string
   readonly createdAtMs: number

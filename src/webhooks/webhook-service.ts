@@ -29,6 +29,7 @@ import {
   unsealWebhook,
   webhookTenantTerm,
   webhookUnique,
+  type OrderAsked,
   type StoredWebhook,
   type WebhookOrder,
   type WebhookRecord,
@@ -78,7 +79,7 @@ const freshSecret = ({ randomBytes }: Pick<Deps, 'randomBytes'>) => ({
   bytes: randomBytes(webhookSecretBytes).toBase64(),
 })
 
-/** It gets the events of all that lands from its own creation on. */
+/** Creates a webhook, which gets the events of all that lands from then on. */
 export function createWebhook(
   deps: Deps,
   caller: Writer,
@@ -147,12 +148,7 @@ const changeWebhook = (
     return landed ? { result } : undefined
   })
 
-type OrderAsked =
-  | { readonly kind: 'replay'; readonly from: number }
-  | { readonly kind: 'retry'; readonly sequence: number }
-  | { readonly kind: 'resume' }
-
-/** Adds an order behind those that are not done. @throws ApiError `conflict` if they are many */
+/** Adds an order to those that are not done. @throws ApiError `conflict` if these are many */
 async function withOrder(
   { store }: Deps,
   record: WebhookRecord,
@@ -248,7 +244,7 @@ export async function retryDelivery(
   })
 }
 
-/** The entry of this request is the event that is sent. @throws ApiError `conflict` if disabled */
+/** Has the entry of this request sent as an event. @throws ApiError `conflict` if disabled */
 export const testWebhook = (deps: Deps, caller: Writer, id: string): Promise<void> =>
   untilWritten(async () => {
     const { row, record } = await findWebhook(deps, caller, id)
