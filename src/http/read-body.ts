@@ -1,5 +1,6 @@
 /**
- * The body of one request: its rule, its bytes within the memory that it has, and what they say.
+ * The body of one request: its rule, its bytes within its lease of memory, which `giveBack` ends,
+ * and what they say.
  * @module
  */
 import type { MaybeLater } from '../lib/waiting.ts'
