@@ -25,8 +25,8 @@ import { idsOf } from './routes.ts'
 /*
  * Wire shapes of the keys of an application. Source: contract section 15.
  *
- * The names are those of the family's published clients (`applicationKeys`), with the expiry and
- * the day of the last use added.
+ * The names are those of published clients (`applicationKeys`), with the expiry and the day of the
+ * last use added.
  */
 
 const createKeySchema = Type.Object(

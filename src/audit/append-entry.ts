@@ -1,5 +1,5 @@
 /**
- * Appending an entry to the audit log with the write of its operation.
+ * Appends an entry to the audit log with the write of its operation.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
@@ -12,7 +12,7 @@ interface OwnEntry extends UnsealedEntry {
   readonly entry: AuditEntry
 }
 
-/** Returns what makes changes that append an entry, sealed with the others of its commit. */
+/** Returns what makes the change that appends an entry; the entries of a commit share a seal. */
 export function makeAppending(
   keys: Pick<Keys, 'auditKey'>,
   randomBytes: (count: number) => Uint8Array,

@@ -29,7 +29,7 @@ const agentHeader = /^[a-z0-9-]{1,40}-client-user-agent$/
 const headerEnd = /^[a-z0-9-]{1,40}$/
 
 /**
- * Headers that generated clients of this family send beside those of the interface, and that
+ * Headers that published clients send beside those of the interface, and that
  * tracers and common clients add to every request of a page; none is read but `last-event-id`.
  * Source: W3C Trace Context and Baggage; the documentation of Sentry, Datadog and Zipkin.
  */
@@ -78,14 +78,14 @@ function originRules({ corsOrigins }: Settings): Pick<Cors, 'always' | 'decorate
   }
 }
 
-/** True for a header by which a client of this family names itself, also by a set prefix. */
+/** True for a header by which a published client names itself, also by a set prefix. */
 const isOfClient = (name: string, prefixes: readonly string[]): boolean =>
   agentHeader.test(name) ||
   prefixes.some(
     prefix => name.startsWith(`${prefix}-`) && headerEnd.test(name.slice(prefix.length + 1)),
   )
 
-/** Picks, of the headers that a page asks to send, those that clients of this family send. */
+/** Picks, of the headers that a page asks to send, those that published clients send. */
 function clientHeadersOf(asked: string, prefixes: readonly string[]): readonly string[] {
   const names = asked
     .toLowerCase()

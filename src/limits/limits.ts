@@ -105,14 +105,14 @@ export const webhookSecretBytesMin = 24
 export const webhookSecretBytesMax = 64
 /** decision: a secret that is made here. */
 export const webhookSecretBytes = 32
-/** Source: clients of the family, which know at most five. */
+/** Source: published clients, which know at most five. */
 export const webhooksPerTenantMax = 5
 /** decision: for how long a replaced secret signs as well. */
 export const webhookOverlapHoursDefault = 24
 export const webhookOverlapHoursMax = 7 * 24
 /** decision: replays and retries that are asked for and not begun. */
 export const webhookOrdersMax = 100
-/** decision: addresses of e-mail that clients of the family send; no mail is sent to them. */
+/** decision: addresses of e-mail that published clients send; no mail is sent to them. */
 export const notifyEmailCharsMax = 320
 
 // The feed of events

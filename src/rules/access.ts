@@ -1,5 +1,6 @@
 /**
- * Access: containers, rules, and the transform that a caller has for a token.
+ * Access: by `decideTransform` a caller has a token revealed, masked, redacted or hidden. Before it
+ * stand containers, by which rules cover tokens.
  * @module
  */
 import { invalid } from '../lib/errors.ts'

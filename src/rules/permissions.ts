@@ -12,7 +12,7 @@ export type CallerType = ApplicationType | 'session'
 const tokenWrites = ['token:create', 'token:update'] as const
 const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] as const
 /**
- * decision: accepted because published clients of the family send these and applications hold them;
+ * decision: accepted because published clients send these and applications hold them;
  * they guard nothing, so no list for people offers them.
  */
 export const unguardedPermissions = ['tenant:delete'] as const

@@ -143,8 +143,8 @@ const searchWalk = (deps: Deps) =>
   })
 
 /**
- * Each list as pages and as a walk. decision: published clients of this family request walks at
- * addresses of their own.
+ * Each list as pages and as a walk. decision: published clients request walks at addresses of
+ * their own.
  */
 export const listRoutes = (deps: Deps, pipeline: Pipeline) =>
   new Elysia()

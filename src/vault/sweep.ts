@@ -1,9 +1,10 @@
 /**
  * The sweep: removes rows whose deadline has passed from the disk.
  *
- * Nothing depends on its being prompt: an expired row is unreadable from that instant on. A removal
- * names the version that was read, so a row that was extended meanwhile stays. Source: contract
- * section 10 (within 60 s while running, and of a start after any downtime).
+ * Nothing depends on its being prompt: an expired row is unreadable from that instant on
+ * (`records/expiry.ts`). A removal names the version that was read, so a row that was extended
+ * meanwhile stays. Source: contract section 10 (within 60 s while running, and of a start after any
+ * downtime).
  * @module
  */
 import type { Deps } from '../deps.ts'

@@ -6,7 +6,7 @@
  *     filter   = name [ ":" argument *( "," argument ) ]
  *     argument = operand / name ":" ( "true" / "false" )
  *
- * Clients of this family write a comma instead of the first bar. It counts as a bar: ignoring the
+ * Published clients write a comma instead of the first bar. It counts as a bar: ignoring the
  * filters after it would show the bare value. After a filter a comma only separates its arguments.
  *
  * Omitted on purpose: tags, comments, whitespace control, ranges, operators. Filters and their

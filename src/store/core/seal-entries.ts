@@ -1,6 +1,6 @@
 /**
- * Sealing the entries of the log that a group of writes brings: together, once all sets are
- * decided, since a bundle of its own for each took several times the time and the room.
+ * Seals the entries of the log that a group of writes brings: together, once all sets are decided,
+ * since a bundle for each would take several times the time and the room.
  * @module
  */
 import { bundleEntriesWanted, bundleTextBytesMax } from '../../limits/work-limits.ts'
