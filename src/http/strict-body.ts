@@ -25,7 +25,7 @@ import { keptFor } from '../lib/maps.ts'
  * misspelled would live for ever. Source: contract section 1.
  */
 
-/** Names that callers of published clients write for another one, too far for a near miss. */
+/** Names that published clients write for another one, too far from it for a near miss. */
 const commonMistakes: ReadonlyMap<string, string> = new Map([
   ['expires_in', 'expires_at'],
   ['expires', 'expires_at'],

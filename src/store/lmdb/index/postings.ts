@@ -100,9 +100,9 @@ export function placeSetOf(places: ChunkPlaces | undefined): PlaceSet {
  * costs only the chunks that changed, not the size of the store.
  *
  * Invariants: a count is kept only while no commit moves rows of its chunk, and none survives the
- * start of one that does. Counts are of terms alone: a chunk with expired rows is counted anew. They
- * follow only this process's commits, so a store that others write keeps none. They reveal nothing
- * that the store itself does not hold in the clear.
+ * start of one that does. Counts are of terms alone: a chunk with expired rows is counted anew.
+ * They follow only this process's commits, so a store that others write keeps none. They reveal
+ * nothing that the store itself does not hold in the clear.
  */
 
 export interface ChunkCounts {
