@@ -12,6 +12,7 @@ import { endBehindLast, endConnection } from '../../http/keep-alive.ts'
 import type { Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 import { buildApp, type App } from './app.ts'
+import type { Handler, Handlers } from './handlers.ts'
 import { CommandFailure } from '../process/failure.ts'
 
 const sealed = () => new ApiError('unavailable', 'The vault is sealed.')
@@ -39,7 +40,7 @@ export function leave(response: Response): Response {
 }
 
 export interface Front {
-  readonly listener: App['listener']
+  readonly listener: Handlers
   readonly swap: (next: App) => void
   /** From now on, connections end with their next answer: callers connect to another process. */
   readonly leave: () => void
@@ -65,7 +66,7 @@ function answerCheck({ method }: Request, isReady: () => boolean): Response {
     : new Response('not ready\n', { status: 503, headers: plain })
 }
 
-type Routes = App['listener']['routes']
+type Routes = Handlers['routes']
 
 /** @throws CommandFailure if the vault already answers at that path */
 function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
@@ -86,7 +87,7 @@ export function makeFront(first: App, check?: CheckAddress): Front {
   const last = (answer: MaybeLater<Response>): MaybeLater<Response> =>
     isLeaving ? andThen(answer, leave) : answer
   const routes = Object.keys(first.listener.routes).map(path => {
-    const answer: App['listener']['fetch'] = (request, server) =>
+    const answer: Handler = (request, server) =>
       last((current.routes[path] ?? current.fetch)(request, server))
     return [path, answer] as const
   })
