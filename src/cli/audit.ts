@@ -12,28 +12,39 @@ import { entriesBefore, entriesFrom } from '../audit/read-log.ts'
 import { witnessedSignerOf } from '../audit/signing-keys.ts'
 import { auditFollowMs, auditTailMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
+import { CommandFailure } from '../server/process/failure.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
 import { operate } from './operate.ts'
-import { assertSigned, withLog, withPublicLog } from './opened-log.ts'
+import { assertSigned, withLog, withPublicLog, type OpenedLog } from './opened-log.ts'
 import { addAuditVerify } from './audit-verify.ts'
 import { addAuditWitness } from './audit-witness.ts'
 import { takesVault } from './vault-options.ts'
 
-type OpenedLog = Parameters<Parameters<typeof withLog>[1]>[0]
+const replaced = (next: number): CommandFailure =>
+  new CommandFailure(
+    'the store was replaced, as by coffer compact or move; entries up to ' +
+      `${next - 1} were printed: begin again`,
+  )
 
-/** Reads on whenever something is new, until the process is ended. */
+/**
+ * Reads on whenever something is new, until the process is ended.
+ * @throws CommandFailure once nothing more can come
+ */
 async function follow(
   log: OpenedLog,
   from: number,
   take: (entry: LoggedEntry) => void,
 ): Promise<never> {
   for (let next = from; ;) {
+    // Before the read, which then has all of a file that is written no more.
+    const isLast = log.isReplaced()
     for await (const entry of entriesFrom(log, next)) {
       take(entry)
       next = entry.sequence + 1
     }
+    if (isLast) throw replaced(next)
     await Bun.sleep(auditFollowMs)
   }
 }

@@ -14,6 +14,7 @@ import {
   type FolderOptions,
 } from '../server/folder/data-folder.ts'
 import { checkStamp } from '../server/folder/folder-stamp.ts'
+import { watchReplaced } from '../server/folder/folder-lock.ts'
 import { lockHolder } from '../server/folder/instance-lock.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 
@@ -47,16 +48,24 @@ export async function withPublicLog<T>(
   }
 }
 
+export interface OpenedLog {
+  readonly store: OperatedStore
+  readonly keys: Keys
+  /** True once the vault is in another file or database than the one that is read here. */
+  readonly isReplaced: () => boolean
+}
+
 /** Reads with the keys of the vault. @throws CommandFailure, also for a wrong master key */
 export async function withLog<T>(
   options: FolderOptions,
-  read: (log: { readonly store: OperatedStore; readonly keys: Keys }) => Promise<T>,
+  read: (log: OpenedLog) => Promise<T>,
 ): Promise<T> {
   const folder = findFolder(options)
+  const isReplaced = watchReplaced(folder.store)
   const { store } = await openStoreOf(folder, useOf(options))
   const keys = await unsealKeysOf(store, folder)
   try {
-    return await read({ store, keys })
+    return await read({ store, keys, isReplaced })
   } finally {
     keys.wipe()
     await store.close()

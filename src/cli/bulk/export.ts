@@ -78,7 +78,7 @@ function assertTypes(types: readonly string[]): void {
 
 async function* linesOf(
   client: Client,
-  grants: Grants,
+  begun: HeldGrants,
   { container, type, json }: ExportOptions,
   told: Exported,
 ): AsyncGenerator<string, void> {
@@ -87,7 +87,7 @@ async function* linesOf(
   const filter = { ...(container && { container }), ...(types && { type: types }) }
   let toldMs = elapsedMs()
   for await (const token of client.tokens.list(filter)) {
-    assertRevealed(grants, token)
+    assertRevealed(begun.grants, token)
     const line = lineOf(token, told)
     told.hash.update(line)
     yield line
@@ -96,7 +96,7 @@ async function* linesOf(
     toldMs = elapsedMs()
     stderrNow.line(`${told.tokens} tokens so far`)
   }
-  if (isDeepStrictEqual(await grantsOf(client), grants)) return
+  if (isDeepStrictEqual(await grantsOf(client), begun)) return
   throw new CommandFailure(
     'the rules of the key were changed meanwhile, so some data may be masked: no file was ' +
       'written, export again',
@@ -135,9 +135,15 @@ function tell(
   )
 }
 
-const grantsOf = async ({ applications }: Client): Promise<Grants> => {
-  const { permissions, rules } = (await applications.current()) as Grants
-  return { permissions, rules }
+interface HeldGrants {
+  readonly grants: Grants
+  /** Tells also of rules that were changed and changed back. */
+  readonly modified: Date | undefined
+}
+
+const grantsOf = async ({ applications }: Client): Promise<HeldGrants> => {
+  const { permissions, rules, modified_at } = await applications.current()
+  return { grants: { permissions, rules } as Grants, modified: modified_at }
 }
 
 /** @throws CommandFailure; then there is no file */
@@ -153,10 +159,10 @@ async function exportTokens(options: ExportOptions): Promise<void> {
     client =>
       untilInterrupted(async isInterrupted => {
         const exported = { tokens: 0, codes: 0, hash: createHash('sha256'), isInterrupted }
-        const grants = await grantsOf(client)
-        const lines = linesOf(client, grants, options, exported)
+        const begun = await grantsOf(client)
+        const lines = linesOf(client, begun, options, exported)
         const bytes = await writeSealed(out, encrypter, lines)
-        tell(options, { ...exported, bytes, isAll: readsAll(grants) })
+        tell(options, { ...exported, bytes, isAll: readsAll(begun.grants) })
       }),
     exactJson,
   )

@@ -56,8 +56,8 @@ interface Reading {
   rest: Uint8Array
   offset: number
   line: number
-  /** True within a record that is too long: it goes on to the next line end. */
-  isSkipping: boolean
+  /** A record that is too long: it goes on to the next line end, however the bytes come. */
+  long: Omit<TextRecord, 'end'> | undefined
 }
 
 function* takeRecords(
@@ -68,7 +68,7 @@ function* takeRecords(
   let from = 0
   const { rest } = reading
   while (from < rest.length) {
-    const find = reading.isSkipping ? endOfLine : findEnd
+    const find = reading.long === undefined ? findEnd : endOfLine
     let end = find(rest, from, isLast)
     const isLong = (end?.at ?? rest.length) - from > importRecordBytesMax
     if (end === undefined && !isLong) break
@@ -78,15 +78,16 @@ function* takeRecords(
     }
     if (end === undefined) break
     const bytes = rest.subarray(from, end.at)
-    const { line, isSkipping } = reading
+    const { line, long } = reading
     heard(bytes)
     reading.offset += bytes.length
     reading.line += countLines(bytes)
-    reading.isSkipping = bytes.at(-1) !== lineEnd && !isLast
     from = end.at
-    if (isSkipping) continue
     const fault = end.fault === undefined ? {} : { fault: end.fault }
-    yield { line, end: reading.offset, bytes: withoutLineEnd(bytes), ...fault }
+    const record = long ?? { line, bytes: withoutLineEnd(bytes), ...fault }
+    const isWhole = bytes.at(-1) === lineEnd || isLast
+    reading.long = isWhole ? undefined : record
+    if (isWhole) yield { ...record, end: reading.offset }
   }
   reading.rest = rest.subarray(from)
 }
@@ -96,10 +97,11 @@ export async function* recordsOf(
   chunks: AsyncIterable<Uint8Array>,
   options: RecordOptions,
 ): AsyncGenerator<TextRecord, void> {
-  const reading: Reading = { rest: new Uint8Array(), offset: 0, line: 1, isSkipping: false }
+  const reading: Reading = { rest: new Uint8Array(), offset: 0, line: 1, long: undefined }
   for await (const chunk of chunks) {
     reading.rest = Buffer.concat([reading.rest, chunk])
     yield* takeRecords(reading, options, false)
   }
   yield* takeRecords(reading, options, true)
+  if (reading.long !== undefined) yield { ...reading.long, end: reading.offset }
 }

@@ -42,6 +42,16 @@ function identityOf(path: string): string | undefined {
   }
 }
 
+/**
+ * @param folder of a store, as it is before it is opened
+ * @returns a function that tells if another file has taken the place of its database since
+ */
+export function watchReplaced(folder: string): () => boolean {
+  const path = join(folder, 'data.mdb')
+  const identity = identityOf(path)
+  return () => identityOf(path) !== identity
+}
+
 /** ESTALE: the path no longer leads to the file that was opened. Source: errno(3). */
 const lost = (path: string): Error =>
   Object.assign(new Error(`${path} was removed or replaced`), { code: 'ESTALE' })

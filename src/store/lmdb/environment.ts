@@ -170,6 +170,25 @@ export const usedBytesOf = (store: LmdbTables): number =>
 export const logBytesOf = ({ log, derived }: Pick<LmdbTables, 'log' | 'derived'>): number =>
   bytesOf(log) + bytesOf(derived)
 
+/** The engine returns its reader table as text, and its types leave it out. */
+interface WithReaders {
+  readonly readerList: () => string
+  readonly readerCheck: () => number
+}
+
+const withReaders = (root: LmdbEnvironment['root']): WithReaders => root as unknown as WithReaders
+
+/** Returns a header line, then process, thread and commit of each; `-` for an idle one. */
+export const readerListOf = (root: LmdbEnvironment['root']): string =>
+  withReaders(root).readerList()
+
+/**
+ * Drops readers whose process was killed amid a read: pages freed since would never be reused, and
+ * each write would make the file longer.
+ */
+export const dropDeadReaders = (root: LmdbEnvironment['root']): void =>
+  void withReaders(root).readerCheck()
+
 /** The number of the newest commit. */
 export const lastCommitOf = ({ root }: LmdbEnvironment): number =>
   (root.getStats() as { readonly lastTxnId: number }).lastTxnId

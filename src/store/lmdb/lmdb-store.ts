@@ -154,6 +154,22 @@ const makeRead =
     }
   }
 
+type Read = ReturnType<typeof makeRead>
+
+/**
+ * Runs a read, and lets go of its state at once: a command that prints what it reads may wait for
+ * its reader for ever, and pages freed meanwhile would not be reused.
+ */
+const releasing =
+  ({ root }: IndexedEnvironment, read: Read): Read =>
+  work => {
+    try {
+      return read(work)
+    } finally {
+      root.resetReadTxn()
+    }
+  }
+
 /**
  * Opens a store, and creates it if the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -209,7 +225,7 @@ export async function openLmdbStore({
       return follow(() => readDue(environment, nowMs, limit))
     },
     generation: () => read(() => readState(environment).generation),
-    ...logReadsOf(environment, read),
+    ...logReadsOf(environment, readOnly ? releasing(environment, read) : read),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: async sealed => {
       const { commits } = read(() => figuresOf(environment, writer))

@@ -10,7 +10,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { bufferOf } from '../../../lib/bytes.ts'
-import type { LmdbEnvironment } from '../environment.ts'
+import { dropDeadReaders, readerListOf, type LmdbEnvironment } from '../environment.ts'
 import { scrubChunkBytes, scrubRestMs } from '../../../limits/operation-limits.ts'
 
 /** Length of the pieces searched for, each separately: a page may keep a part of the whole. */
@@ -100,22 +100,13 @@ function overwrite(file: number, { position, piece }: Hit): void {
  * Readers of an older commit, mostly a backup of another process: what they read must not change.
  */
 
-/** The engine returns its reader table as text, and its types leave it out. */
-interface WithReaders {
-  /** A header line, then process, thread and commit of each; `-` for an idle one. */
-  readonly readerList: () => string
-  /** Drops readers whose process has ended. */
-  readonly readerCheck: () => number
-}
-
+/** Process, thread and commit of a reader that holds a state. */
 const readCommit = /^\s*\d+\s+\S+\s+(\d+)$/
 
 /** True if a reader holds a state from before a commit. */
 export function isReadBefore({ root }: LmdbEnvironment, commit: number): boolean {
-  const readers = root as unknown as WithReaders
-  readers.readerCheck()
-  return readers
-    .readerList()
+  dropDeadReaders(root)
+  return readerListOf(root)
     .split('\n')
     .some(line => Number(readCommit.exec(line)?.[1] ?? Infinity) < commit)
 }

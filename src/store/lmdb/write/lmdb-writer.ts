@@ -2,7 +2,8 @@
  * The writer of a store: groups of changes, each with a step of a fold, committed one by one.
  * @module
  */
-import { foldPauseMs, foldStepsAheadMax } from '../../core/limits.ts'
+import { foldPauseMs, foldStepsAheadMax, readerLookCommits } from '../../core/limits.ts'
+import { dropDeadReaders } from '../environment.ts'
 import type { ChunkCounts } from '../index/postings.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
 import type { SumKeeper } from '../kept-sum.ts'
@@ -45,8 +46,11 @@ function makeCommitter(
   let state: StoreState | undefined
   let hasPut = false
   let writes = 0
+  let commits = 0
   const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
+    commits += 1
+    if (commits % readerLookCommits === 0) dropDeadReaders(environment.root)
     const written = await commit(environment, () => {
       const sets = take()
       for (const task of tasks.splice(0)) task()
