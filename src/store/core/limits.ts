@@ -29,7 +29,7 @@ export const foldPauseMs = 10
 export const eraOrdinals = 4_096
 export const readersMax = 1_024
 /** decision: commits between two looks for readers that died; each may keep some pages of its own. */
-export const readerLookCommits = 1_000
+export const readerLookCommits = 250
 export const groupCommitChangesMax = 1_000
 /** decision: row bytes of one transaction; pages of rows and indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
