@@ -303,6 +303,20 @@ describe('coffer audit tail', () => {
   })
 })
 
+// proves S113, E31.2
+test.each(['tail', 'export'])('%s --follow ends where another file has come', async what => {
+  const copy = join(root, `followed-${what}`)
+  cpSync(data, copy, { recursive: true })
+  const follower = await startCoffer(['audit', what, '--data', copy, '--follow'])
+  const compacted = await runCoffer(['compact', '--data', copy])
+  expect([compacted.exitCode, await follower.exited]).toEqual([0, 1])
+  const entries = (follower.ready + (await follower.stdout)).trim().split('\n')
+  const last = /^(?:\{"sequence":)?(\d+)/.exec(entries.at(-1) ?? '')?.[1]
+  expect(await follower.stderr).toContain(
+    `the store was replaced, as by coffer compact or move; entries up to ${last} were printed`,
+  )
+})
+
 test('a vault without entries has no key yet, and is verified', async () => {
   const empty = join(root, 'empty')
   mkdirSync(empty)

@@ -145,7 +145,11 @@ describe('an export', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('whose key is given other rules meanwhile leaves no file', async () => {
+  // proves E31.4
+  test.each([
+    ['is given other rules', ['mask']],
+    ['is given other rules, and then the first ones again,', ['mask', 'reveal']],
+  ] as const)('whose key %s meanwhile leaves no file', async (_, transforms) => {
     await seed('out', 3)
     const folder = temporaryFolder()
     const permissions = ['token:read'] as const
@@ -157,8 +161,10 @@ describe('an export', () => {
     const { id } = await reader.client.applications.current()
     await using front = startFront(async (_, path) => {
       if (path !== '/v2/tokens') return
-      const rules = [{ ...rule, transform: 'mask' as const }]
-      await vault.client('management').applications.update(id, { name: 'other', rules })
+      const { applications } = vault.client('management')
+      for (const transform of transforms) {
+        await applications.update(id, { name: 'other', rules: [{ ...rule, transform }] })
+      }
     })
     const words = ['token', 'export', '--recipient', await recipient()]
     const { exitCode, stderr } = await runCoffer([...words, '--out', join(folder, 'all.age')], {
