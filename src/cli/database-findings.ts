@@ -14,7 +14,7 @@ import {
 } from '../server/folder/folder-database.ts'
 import { CommandFailure } from '../server/process/failure.ts'
 import { wallMs } from '../server/process/system.ts'
-import { weaknessesOfPassword } from '../server/process/weaknesses.ts'
+import { weaknessesOfConnection, weaknessesOfPassword } from '../server/process/weaknesses.ts'
 import {
   clockSkewMsMax,
   clockSkewTellMs,
@@ -166,6 +166,15 @@ function addressIn(data: string, passwordFile?: string): DatabaseAddress | Docto
 const findInPassword = (file: string | undefined, user?: number): DoctorFinding[] =>
   weaknessesOfPassword(file, user).map(({ about: of, text }) => warning(of, text))
 
+async function findAt(
+  address: DatabaseAddress,
+  passwordFile: string | undefined,
+  user?: number,
+): Promise<DoctorFinding[]> {
+  const weak = weaknessesOfConnection(address).map(({ text }) => warning(about, text))
+  return [...findInPassword(passwordFile, user), ...weak, ...(await examineAt(address))]
+}
+
 /**
  * Finds nothing if the store is in the folder.
  * @throws CommandFailure for an option that is no URL
@@ -179,9 +188,8 @@ export async function findInDatabase(
     if ('level' in address) return [address]
     // This user may be root although the server does not run as root.
     const file = storePasswordFile ?? passwordFileOf(data)
-    return [...findInPassword(file, statSync(data).uid), ...(await examineAt(address))]
+    return findAt(address, file, statSync(data).uid)
   }
   if (store === undefined) return []
-  const found = await examineAt(databaseAddress(options))
-  return [...findInPassword(storePasswordFile), ...found]
+  return findAt(databaseAddress(options), storePasswordFile)
 }

@@ -3,7 +3,10 @@
  * @module
  */
 import { expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseDatabase } from '../../src/store/postgres/address.ts'
+import { weaknessesOfConnection } from '../../src/server/process/weaknesses.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -44,4 +47,41 @@ test('no other address is taken for one with a password', async () => {
     const { stderr } = await runCoffer([...words, '--data', data])
     expect(stderr).not.toContain('password')
   }
+})
+
+const impostor = 'is given its password: see host= for a socket'
+
+/** Runs `coffer doctor` before there is a folder, or a database. */
+async function doctorOf(address: string, password: string | undefined): Promise<string> {
+  const folder = temporaryFolder()
+  const file = join(folder, 'password')
+  if (password !== undefined) writeFileSync(file, password, { mode: 0o600 })
+  const named = password === undefined ? [] : ['--store-password-file', file]
+  const words = ['doctor', '--data', join(folder, 'none'), '--store', address, ...named]
+  return (await runCoffer(words)).stdout
+}
+
+// proves S120
+test('doctor tells of a password that a program in the place of the database would get', async () => {
+  const plain = 'postgres://coffer@127.0.0.1:1/vault'
+  const told = await doctorOf(plain, 'hunter2')
+  expect(told).toContain(`warning: database: any user of the machine`)
+  expect(told).toContain(impostor)
+  expect(told).not.toContain('hunter2')
+  expect(await doctorOf(plain, undefined)).not.toContain(impostor)
+  expect(await doctorOf(`${plain}?sslmode=verify-full`, 'hunter2')).not.toContain(impostor)
+})
+
+// proves S120
+test('so it does of a socket in a folder where every user may make one, and of no other', () => {
+  const folder = join(temporaryFolder(), 'sockets')
+  mkdirSync(folder)
+  const address = parseDatabase(`postgres://coffer@localhost/vault?host=${folder}`, 'hunter2')
+  chmodSync(folder, 0o755)
+  expect(weaknessesOfConnection(address)).toEqual([])
+  chmodSync(folder, 0o1777)
+  expect(weaknessesOfConnection(address)).toMatchObject([{ about: '--store' }])
+  expect(
+    weaknessesOfConnection(parseDatabase(`postgres://coffer@localhost/vault?host=${folder}`)),
+  ).toEqual([])
 })

@@ -4,14 +4,15 @@
  */
 import { isLoopback } from '../../lib/ip.ts'
 import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Address, Config } from '../../settings/config.ts'
 import type { Log } from '../../deps.ts'
 import { defaultSettings, type Settings } from '../../settings/settings.ts'
 import type { FolderOptions } from '../folder/data-folder.ts'
-import { passwordFileOf } from '../folder/folder-database.ts'
+import { isInDatabase, passwordFileOf, readDatabase } from '../folder/folder-database.ts'
 import { isSourceGiven } from '../keys/key-source.ts'
 import { isSecretOpen } from '../keys/secret-access.ts'
+import type { DatabaseAddress } from '../../store/postgres/address.ts'
 
 export interface Weakness {
   /** The flag, or the subject. */
@@ -155,12 +156,31 @@ export function weaknessesOfPassword(path: string | undefined, user?: number): W
   return [{ about: '--store-password-file', text, isDefault: false }]
 }
 
+const impostor =
+  'any user of the machine may answer in the place of a database that is down, and is given its ' +
+  'password: see host= for a socket in a folder of its own, or sslmode=verify-full'
+
+const writableByAll = 0o002
+
+/** The client sends a password in clear to a server that asks so, unless TLS proves the server. */
+export function weaknessesOfConnection({ password, tls, path }: DatabaseAddress): Weakness[] {
+  if (password === undefined || tls !== undefined) return []
+  const folder = path === undefined ? undefined : statSync(dirname(path), { throwIfNoEntry: false })
+  const isOpen = path === undefined || ((folder?.mode ?? 0) & writableByAll) !== 0
+  return isOpen ? [{ about: '--store', text: impostor, isDefault: false }] : []
+}
+
+/** Weaknesses of how a folder reaches its database; none without one. @throws CommandFailure */
+export const weaknessesOfDatabase = ({ data, storePasswordFile }: FolderOptions): Weakness[] =>
+  isInDatabase(data) ? weaknessesOfConnection(readDatabase(data, storePasswordFile)) : []
+
 /** Logs the weaknesses that somebody has chosen, one line each. */
 export function logWeaknesses(log: Log, options: FolderOptions, config: Config): void {
   const { settings, address } = config
   for (const { about, text, isDefault } of [
     ...weaknessesOfKey(options),
     ...weaknessesOfPassword(passwordFileOf(options.data)),
+    ...weaknessesOfDatabase(options),
     ...weaknessesOf(settings, address, config),
   ]) {
     if (!isDefault) log('unsafe', { about, text })

@@ -15,7 +15,12 @@ import { beforeOf } from '../keys/next-master-key.ts'
 import { readTls, troublesOf } from '../listen/tls-files.ts'
 import { isProcessGuarded } from '../process/process-guard.ts'
 import { wallMs } from '../process/system.ts'
-import { weaknessesOf, weaknessesOfKey, weaknessesOfPassword } from '../process/weaknesses.ts'
+import {
+  weaknessesOf,
+  weaknessesOfKey,
+  weaknessesOfDatabase,
+  weaknessesOfPassword,
+} from '../process/weaknesses.ts'
 
 const warning = (about: string, text: string): StatusFinding => ({ level: 'warning', about, text })
 
@@ -55,6 +60,11 @@ const listOf = (
     () => weaknessesOfPassword(passwordFileOf(options.data)).length > 0,
     '--store-password-file',
     passwordText,
+  ],
+  [
+    () => weaknessesOfDatabase(options).length > 0,
+    '--store',
+    'a program in the place of a database that is down is given its password: see sslmode',
   ],
   [() => isTlsKeyWeak(tls), '--tls-cert', 'its RSA key is short, and callers may refuse it'],
   [
