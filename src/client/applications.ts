@@ -17,7 +17,7 @@ import type {
   UpdateTenantRequest,
 } from './interface.ts'
 import { below, withQuery } from './paths.ts'
-import { isApplication, isNothing } from './shapes.ts'
+import { isApplication, isApplicationList, isList, isNothing, isPermissionList } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
 
@@ -212,7 +212,8 @@ const nothing = { is: isNothing }
 const keysOf = (applicationId: string): string => `${below(base, applicationId)}/keys`
 
 const keyOperations = (ask: Ask): ApplicationKeys => ({
-  list: (applicationId, options) => ask.plain('GET', keysOf(applicationId), undefined, options),
+  list: (applicationId, options) =>
+    ask.plain('GET', keysOf(applicationId), undefined, options, { is: isList }),
   create: (applicationId, key = {}, options) =>
     ask.keeping('POST', keysOf(applicationId), key, options),
   get: (applicationId, id, options) =>
@@ -238,7 +239,7 @@ export const applicationOperations = (ask: Ask): Applications => ({
   list: ({ size, limit, ...filter } = {}, options = {}) =>
     walkPages<Application>({ size, limit }, (page, each) => {
       const path = withQuery(base, { ...filter, size: each, page })
-      return ask.plain<ApplicationList>('GET', path, undefined, options)
+      return ask.plain<ApplicationList>('GET', path, undefined, options, { is: isApplicationList })
     }),
   keys: keyOperations(ask),
 })
@@ -252,5 +253,7 @@ export const tenantOperations = (ask: Ask): TenantSelf => ({
 /** @internal */
 export const permissionOperations = (ask: Ask): Permissions => ({
   list: (types = [], options = {}) =>
-    ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options),
+    ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options, {
+      is: isPermissionList,
+    }),
 })

@@ -2,7 +2,7 @@
  * `coffer access`, against a vault.
  * @module
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startVault, type KeyKind, type TestVault } from '../../src/testing/index.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 
@@ -89,4 +89,34 @@ test('review names who may reveal, where, and how many tokens each rule decides 
   expect(rows).toHaveLength(lines.length - 1)
   const table = await run(['review'])
   expect(table.stdout.split('\n')[0]).toMatch(/^application_id +name +permission/)
+})
+
+/** Answers of another server at that address. */
+const wrongs: readonly (readonly [string, unknown])[] = [
+  ['an empty object', {}],
+  ['numbers', { text: 'a', steps: [1], changes: [1], data: [1] }],
+  ['things without members', { text: 'a', changes: [{}], data: [{}] }],
+  [
+    'rules of other forms',
+    { steps: [], changes: [{ samples: 1 }], data: [{ id: 'a', permissions: [], rules: [{}] }] },
+  ],
+]
+
+describe.each(wrongs)('a server that is no vault and answers %s', (_, wrong) => {
+  const commands = [
+    ['access', 'explain', 'low', '--app', 'a'],
+    ['access', 'simulate', 'a'],
+    ['access', 'review'],
+    ['permissions'],
+  ]
+
+  test.each(commands)('is told of as that by %s %s', async (...words) => {
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(wrong) })
+    const address = other.url.origin
+    const env = { COFFER_ADDR: address, COFFER_KEY: vault.keys.management }
+    const { exitCode, stderr } = await runCoffer(words, { input: '{}', env })
+    await other.stop(true)
+    const expected = `the answer of ${address} is not one of a vault: is the address right?`
+    expect([exitCode, stderr]).toEqual([1, `coffer: ${expected}\n`])
+  })
 })
