@@ -8,8 +8,9 @@
  */
 import { CofferError, type Application, type Client } from '../client/index.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
+import { answerOf, isApplication, isKeyList, isSimulation } from './answer-shapes.ts'
 import { withClient, type ReachOptions } from './reach.ts'
-import { printTable, shown, tableOf } from './table.ts'
+import { makeLongTable, shown } from './table.ts'
 
 export interface ReviewOptions extends ReachOptions {
   readonly format?: 'table' | 'csv'
@@ -48,7 +49,9 @@ type Proposed = Question['proposed']
 /** @returns null where the caller lacks `key:read` */
 async function lastUseOf({ applications }: Client, id: string): Promise<string | null> {
   try {
-    const days = (await applications.keys.list(id)).flatMap(({ last_used_on: day }) => day ?? [])
+    const days = (await answerOf(isKeyList, applications.keys.list(id))).flatMap(
+      ({ last_used_on: day }) => day ?? [],
+    )
     return days.toSorted().at(-1) ?? null
   } catch (error) {
     if (error instanceof CofferError && error.code === 'forbidden') return null
@@ -62,7 +65,10 @@ async function lostWith(
   applicationId: string,
   proposed: Proposed,
 ): Promise<ReadonlyMap<string, number>> {
-  const { changes } = await access.simulate({ application_id: applicationId, proposed })
+  const { changes } = await answerOf(
+    isSimulation,
+    access.simulate({ application_id: applicationId, proposed }),
+  )
   const lost = new Map<string, number>()
   for (const { permission, from, count } of changes) {
     if (from === 'reveal') lost.set(permission, (lost.get(permission) ?? 0) + count)
@@ -123,13 +129,11 @@ function cellOf(value: string | number | null): string {
 }
 
 function sayRows(rows: readonly ReviewRow[], { format = 'table' }: ReviewOptions): void {
-  if (format === 'table')
-    return printTable(
-      tableOf(
-        rows.map(row => ({ ...row })),
-        columns,
-      ),
-    )
+  if (format === 'table') {
+    const table = makeLongTable(columns)
+    for (const row of rows) table.add({ ...row })
+    return table.end()
+  }
   sayNow(columns.join())
   for (const row of rows) sayNow(columns.map(name => shown(cellOf(row[name]))).join())
 }
@@ -139,7 +143,8 @@ export const reviewAccess = (options: ReviewOptions): Promise<void> =>
   withClient(options, async client => {
     const rows: ReviewRow[] = []
     for await (const application of client.applications.list({ type: ['private'] })) {
-      rows.push(...(await rowsOf(client, application)))
+      const known = await answerOf(isApplication, application)
+      rows.push(...(await rowsOf(client, known)))
     }
     return options.json === true ? sayJson({ rows }) : sayRows(rows, options)
   })

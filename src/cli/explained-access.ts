@@ -8,6 +8,7 @@ import type { Access, ExplainAccessRequest, SimulateAccessRequest } from '../cli
 import { toPlain } from '../lib/json/json.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { usage } from '../server/process/failure.ts'
+import { answerOf, isAccess, isSimulation } from './answer-shapes.ts'
 import { reviewAccess, type ReviewOptions } from './access-review.ts'
 import { readJsonInput } from './input.ts'
 import { takesCaller, withClient, type ReachOptions } from './reach.ts'
@@ -54,7 +55,7 @@ const columns = ['rule', 'priority', 'container', 'transform', 'holds it', 'cove
 
 const explainAccess = (id: string | undefined, options: ExplainOptions): Promise<void> =>
   withClient(options, async ({ access }) => {
-    const told = await access.explain(questionOf(id, options))
+    const told = await answerOf(isAccess, access.explain(questionOf(id, options)))
     if (options.json === true) return sayJson(told)
     sayNow(shown(told.text))
     printTable(tableOf(stepsOf(told), columns))
@@ -65,7 +66,7 @@ const simulateAccess = (applicationId: string, options: ReachOptions): Promise<v
   withClient(options, async ({ access }) => {
     const proposed = toPlain(readJsonInput('the permissions and rules'))
     const question = { application_id: applicationId, proposed } as SimulateAccessRequest
-    const { changes } = await access.simulate(question)
+    const { changes } = await answerOf(isSimulation, access.simulate(question))
     if (options.json === true) return sayJson({ changes })
     if (changes.length === 0) return sayNow('No token would be seen otherwise.')
     const rows = changes.map(each => ({ ...each, samples: each.samples.join(' ') }))

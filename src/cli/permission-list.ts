@@ -6,6 +6,7 @@ import { Option, type Command } from 'commander'
 import type { ApplicationType } from '../client/index.ts'
 import { applicationTypes } from '../rules/permissions.ts'
 import { sayJson } from '../server/process/system.ts'
+import { answerOf, isPermissionList } from './answer-shapes.ts'
 import { takesCaller, withClient, type ReachOptions } from './reach.ts'
 import { printTable, tableOf } from './table.ts'
 
@@ -15,7 +16,8 @@ interface PermissionOptions extends ReachOptions {
 
 const showPermissions = (options: PermissionOptions): Promise<void> =>
   withClient(options, async ({ permissions }) => {
-    const known = await permissions.list(options.type === undefined ? [] : [options.type])
+    const types = options.type === undefined ? [] : [options.type]
+    const known = await answerOf(isPermissionList, permissions.list(types))
     if (options.json === true) return sayJson({ permissions: known })
     const rows = known.map(each => ({ ...each, types: each.application_types.join(', ') }))
     printTable(tableOf(rows, ['type', 'types', 'description']))

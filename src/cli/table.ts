@@ -2,6 +2,7 @@
  * Tables for people: columns as wide as their widest text.
  * @module
  */
+import { tableCharsHeld, tableRowsHeld } from '../limits/operation-limits.ts'
 import { sayNow } from '../server/process/system.ts'
 
 type TableRow = Readonly<Record<string, unknown>>
@@ -12,11 +13,18 @@ export const counted = (count: number, noun: string, verbs?: readonly [string, s
     ? `1 ${noun}${verbs === undefined ? '' : ` ${verbs[0]}`}`
     : `${count} ${noun}s${verbs === undefined ? '' : ` ${verbs[1]}`}`
 
-/** Prints columns of texts, each as wide as its widest. */
-export function printTable(rows: readonly (readonly string[])[]): void {
+/**
+ * Prints columns of texts, each as wide as its widest.
+ * @param before widths of the rows above
+ * @returns the widths
+ */
+export function printTable(
+  rows: readonly (readonly string[])[],
+  before: readonly number[] = [],
+): readonly number[] {
   const [first] = rows
   const widthOf = (at: number) =>
-    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0)
+    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), before[at] ?? 0)
   const widths = first?.map((_, at) => widthOf(at)) ?? []
   for (const row of rows)
     sayNow(
@@ -25,6 +33,7 @@ export function printTable(rows: readonly (readonly string[])[]): void {
         .join('  ')
         .trimEnd(),
     )
+  return widths
 }
 
 /**
@@ -47,3 +56,24 @@ export const tableOf = (items: readonly TableRow[], columns: readonly string[]):
   [...columns],
   ...items.map(item => columns.map(name => shown(cellOf(item[name])))),
 ]
+
+/** A table of any length, printed in stretches, so that it is never held as a whole. */
+export function makeLongTable(columns: readonly string[]) {
+  let rows: (readonly string[])[] = [columns]
+  let widths: readonly number[] = []
+  let chars = 0
+  const end = (): void => {
+    if (rows.length > 0) widths = printTable(rows, widths)
+    rows = []
+    chars = 0
+  }
+  return {
+    add(item: TableRow): void {
+      const cells = columns.map(name => shown(cellOf(item[name])))
+      rows.push(cells)
+      chars += cells.reduce((sum, cell) => sum + cell.length, 0)
+      if (rows.length > tableRowsHeld || chars > tableCharsHeld) end()
+    },
+    end,
+  }
+}

@@ -23,7 +23,7 @@ import { addImport } from './bulk/import.ts'
 import { addReindex } from './bulk/reindex.ts'
 import { readJsonInput, readTextInput } from './input.ts'
 import { takesCaller, withClient, type ReachOptions } from './reach.ts'
-import { printTable, shown, tableOf } from './table.ts'
+import { makeLongTable, shown } from './table.ts'
 
 /** Fields of a token beside its data, which comes on standard input. */
 interface TokenFields {
@@ -139,12 +139,12 @@ async function* upTo<T>(limit: number, walk: AsyncIterable<T>): AsyncGenerator<T
   }
 }
 
-/** One object a line, so that a list of any length is never held as a whole; or a table. */
+/** One object a line, or a table; a list of any length is never held as a whole. */
 async function tellAll(
   { json, limit = Number.POSITIVE_INFINITY }: LimitOptions,
   walk: AsyncIterable<Token>,
 ): Promise<void> {
-  const rows: Record<string, unknown>[] = []
+  const table = makeLongTable(['id', 'type', 'container', 'created_at', 'data'])
   for await (const token of upTo(limit, walk)) {
     if (json === true) {
       sayNow(printJson(wholeToken(token)))
@@ -152,9 +152,9 @@ async function tellAll(
     }
     const { data, containers } = token
     const text = data === undefined ? undefined : printJson(data as Json)
-    rows.push({ ...token, container: containers?.[0], data: text })
+    table.add({ ...token, container: containers?.[0], data: text })
   }
-  if (json !== true) printTable(tableOf(rows, ['id', 'type', 'container', 'created_at', 'data']))
+  if (json !== true) table.end()
 }
 
 const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter => ({

@@ -10,7 +10,6 @@ import type {
   ExplainAccessRequest,
   SimulateAccessRequest,
 } from './interface.ts'
-import { isAccess, isSimulation } from './shapes.ts'
 
 /** Tells about access, to a management application with `access:explain`. */
 export interface AccessFacts {
@@ -42,9 +41,7 @@ export interface AccessFacts {
 
 /** @internal */
 export const accessOperations = (ask: Ask): AccessFacts => ({
-  explain: (question, options) =>
-    ask.plain('POST', '/access/explain', question, options, { is: isAccess }),
+  explain: (question, options) => ask.plain('POST', '/access/explain', question, options),
 
-  simulate: (question, options) =>
-    ask.plain('POST', '/access/simulate', question, options, { is: isSimulation }),
+  simulate: (question, options) => ask.plain('POST', '/access/simulate', question, options),
 })

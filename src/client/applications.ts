@@ -17,7 +17,7 @@ import type {
   UpdateTenantRequest,
 } from './interface.ts'
 import { below, withQuery } from './paths.ts'
-import { isApplication, isApplicationList, isList, isNothing, isPermissionList } from './shapes.ts'
+import { isApplication, isNothing } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
 
@@ -212,8 +212,7 @@ const nothing = { is: isNothing }
 const keysOf = (applicationId: string): string => `${below(base, applicationId)}/keys`
 
 const keyOperations = (ask: Ask): ApplicationKeys => ({
-  list: (applicationId, options) =>
-    ask.plain('GET', keysOf(applicationId), undefined, options, { is: isList }),
+  list: (applicationId, options) => ask.plain('GET', keysOf(applicationId), undefined, options),
   create: (applicationId, key = {}, options) =>
     ask.keeping('POST', keysOf(applicationId), key, options),
   get: (applicationId, id, options) =>
@@ -239,7 +238,7 @@ export const applicationOperations = (ask: Ask): Applications => ({
   list: ({ size, limit, ...filter } = {}, options = {}) =>
     walkPages<Application>({ size, limit }, (page, each) => {
       const path = withQuery(base, { ...filter, size: each, page })
-      return ask.plain<ApplicationList>('GET', path, undefined, options, { is: isApplicationList })
+      return ask.plain<ApplicationList>('GET', path, undefined, options)
     }),
   keys: keyOperations(ask),
 })
@@ -253,7 +252,5 @@ export const tenantOperations = (ask: Ask): TenantSelf => ({
 /** @internal */
 export const permissionOperations = (ask: Ask): Permissions => ({
   list: (types = [], options = {}) =>
-    ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options, {
-      is: isPermissionList,
-    }),
+    ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options),
 })

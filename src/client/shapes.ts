@@ -36,31 +36,11 @@ export const isToken = (content: unknown): content is Members =>
 export const isTokenList = (content: unknown): boolean =>
   isMembers(content) && isMembers(content['pagination']) && areAll(content['data'], isToken)
 
-const isRule = (rule: unknown): rule is Members =>
-  isMembers(rule) && areAll(rule['permissions'], isText)
-
-export const isApplication = (content: unknown): content is Members =>
+export const isApplication = (content: unknown): boolean =>
   isMembers(content) &&
   isText(content['id']) &&
   areAll(content['permissions'], isText) &&
-  areAll(content['rules'], isRule)
-
-export const isApplicationList = (content: unknown): boolean =>
-  isMembers(content) && areAll(content['data'], isApplication)
-
-export const isList = (content: unknown): boolean => areAll(content, isMembers)
-
-export const isPermissionList = (content: unknown): boolean =>
-  areAll(content, isMembers) &&
-  content.every(({ application_types: types }) => areAll(types, isText))
-
-export const isAccess = (content: unknown): boolean =>
-  isMembers(content) && isText(content['text']) && areAll(content['steps'], isMembers)
-
-export const isSimulation = (content: unknown): boolean =>
-  isMembers(content) &&
-  areAll(content['changes'], isMembers) &&
-  content['changes'].every(({ samples }) => areAll(samples, isText))
+  areAll(content['rules'], isMembers)
 
 /** An id alone replaces a value that was no token. */
 const isMade = (token: unknown): boolean => token === undefined || isText(token) || isToken(token)

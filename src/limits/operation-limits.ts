@@ -199,6 +199,9 @@ export const folderFileBytesMax = 16 * 1024
 export const apiKeyFileBytesMax = 1_024
 /** decision: standard input of `coffer token`: the longest token, with generous formatting. */
 export const inputBytesMax = 4 * 1024 ** 2
+/** decision: rows of a list, and their characters, that are held for the widths of its columns. */
+export const tableRowsHeld = 1_000
+export const tableCharsHeld = 4 * 1024 ** 2
 
 // Imports, exports, bulk deletions and reindexing
 /** decision: one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */
@@ -213,6 +216,8 @@ export const importRetries = 12
 /** decision: a vault keeps an idempotency key for 24 hours; an hour is left for a slow clock. */
 export const importKnownMs = 23 * 60 * 60 * 1_000
 export const importIdBytes = 16
+/** decision: characters of the ids that one deletion holds: 7 million that nobody chose. */
+export const deletedIdCharsMax = 256 * 1024 ** 2
 /** decision: reasons shown at the terminal if there is no report. */
 export const importReasonsShownMax = 20
 export const mapFileBytesMax = 256 * 1024

@@ -9,7 +9,7 @@ import { closeSync, fstatSync, fsyncSync } from 'node:fs'
 import { deleteAll } from '../../client/deletions.ts'
 import { CofferError, type CallOptions, type Client } from '../../client/index.ts'
 import { writeWhole } from '../../lib/files.ts'
-import { answerBytesMax, importRetries } from '../../limits/operation-limits.ts'
+import { answerBytesMax, deletedIdCharsMax, importRetries } from '../../limits/operation-limits.ts'
 import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { openNewFile } from '../../server/folder/regular-files.ts'
 import { readSecretLine } from '../../server/keys/secret-input.ts'
@@ -32,9 +32,19 @@ function queryOf(options: DeleteOptions): string {
   return readQuery(options)
 }
 
+const tooMany = new CommandFailure(
+  'more tokens are found than one command deletes: nothing was deleted; narrow the query',
+)
+
+/** @throws CommandFailure */
 async function find(client: Client, query: string): Promise<readonly string[]> {
   const ids: string[] = []
-  for await (const { id } of client.tokens.search(query)) ids.push(id)
+  let chars = 0
+  for await (const { id } of client.tokens.search(query)) {
+    ids.push(id)
+    chars += id.length
+    if (chars > deletedIdCharsMax) throw tooMany
+  }
   return ids
 }
 
