@@ -12,7 +12,7 @@ import { existsSync, renameSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { syncFolder } from '../lib/files.ts'
-import { progressFileBytesMin } from '../limits/operation-limits.ts'
+import { freeSpaceBytesMin, progressFileBytesMin } from '../limits/operation-limits.ts'
 import type { BeginProgress } from '../lib/progress.ts'
 import { keepMarkMs } from '../server/process/clock-file.ts'
 import { isInDatabase, moverOf, readDatabase } from '../server/folder/folder-database.ts'
@@ -51,6 +51,7 @@ import { withProgress } from './show-progress.ts'
 import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
 
 const served = 'the vault is served from the database, or a command is at it: end that first'
+const endless = 'the database gives more rows than its tables take: see that they are tables'
 const differ = 'the new file is not what the database has: try again'
 
 /** @throws CommandFailure while a process serves the vault; DatabaseError */
@@ -68,11 +69,15 @@ async function shutOut(moveOut: MoveOut, progress: BeginProgress): Promise<void>
 async function writeRows(
   to: string,
   { pool, tables }: Opposite,
-  { nextOrdinal, generation }: MovedState,
+  { nextOrdinal, generation, bytes }: MovedState,
   progress: BeginProgress,
 ): Promise<number> {
   const source = sourceOf(pool, tables, retryBounds)
-  await buildStoreFrom({ ...source, nextOrdinal, generation }, to, progress)
+  const checkBytes = (made: number): void => {
+    // What the database compresses is small, and that much more is free.
+    if (made > bytes + freeSpaceBytesMin) throw new CommandFailure(endless)
+  }
+  await buildStoreFrom({ ...source, nextOrdinal, generation, checkBytes }, to, progress)
   const made = await openLmdbStore({ path: to })
   try {
     return await compareStores(made, { pool, tables }, progress, differ)

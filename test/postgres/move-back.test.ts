@@ -272,6 +272,34 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
     slowMs,
   )
 
+  // proves S121
+  test(
+    'back ends where the database gives more than its tables take, and the disk has room again',
+    async () => {
+      const { data, socket, key } = await makeVault(temporaryFolder(), 20)
+      const vault = await serve(data, socket)
+      const body = { id: 'large', type: 'token', data: 'a'.repeat(20_000) }
+      expect(await ask(socket, key, '/tokens', body)).toMatchObject({ status: 201 })
+      expect(await vault.end('SIGTERM')).toBe(0)
+      const schema = nextSchema()
+      const there = ['move', '--data', data, '--to', server.url(schema)]
+      expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
+      const taken = `SELECT count(*) FROM ${schema}.leases WHERE name = 'move'`
+      // From here on the tables are not looked at again.
+      expect(await cutOff(back(data), async () => (await numberOf(server, taken)) > 0)).toBe(true)
+      const largest = `SELECT value FROM ${schema}.own_rows ORDER BY length(value) DESC LIMIT 1`
+      await server.sql.unsafe(`ALTER TABLE ${schema}.rows RENAME TO own_rows`)
+      await server.sql.unsafe(`CREATE VIEW ${schema}.rows AS SELECT * FROM ${schema}.own_rows
+UNION ALL SELECT g + 1000, 1, NULL, value FROM generate_series(1, 6000) g, (${largest}) r`)
+      expectRefused(await runCoffer(back(data)), 'gives more rows than its tables take')
+      expect(readdirSync(data)).not.toContain('compacting')
+      await server.sql.unsafe(`DROP VIEW ${schema}.rows`)
+      await server.sql.unsafe(`ALTER TABLE ${schema}.own_rows RENAME TO rows`)
+      expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
+    },
+    slowMs,
+  )
+
   test(
     'and there again only to where it was, as long as that has a copy',
     async () => {

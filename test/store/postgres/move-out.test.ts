@@ -155,7 +155,14 @@ clock_timestamp() + interval '${until}') ON CONFLICT (name) DO UPDATE SET until 
     expect(left).toMatchObject({ nextOrdinal: 65_600, generation: 1 })
     const to = join(folder, 'built')
     const { pool, tables } = leaving
-    await buildStoreFrom({ ...sourceOf(pool, tables, { elapsedMs, msMax: 5_000 }), ...left }, to)
+    const source = { ...sourceOf(pool, tables, { elapsedMs, msMax: 5_000 }), ...left }
+    const within = (bytesMax: number, place: string) =>
+      buildStoreFrom(
+        { ...source, checkBytes: bytes => expect(bytes).toBeLessThan(bytesMax) },
+        place,
+      )
+    await expect(within(5_000, join(folder, 'full'))).rejects.toThrow('5000')
+    await within(left.bytes, to)
     const built = await openLmdbStore({ path: to })
     expect(await built.integrity()).toEqual([])
     const rows: string[] = []

@@ -68,18 +68,26 @@ function makeRowPuts(to: LmdbEnvironment) {
   }
 }
 
+type PutAll = (puts: Iterator<Put>) => void
+
 /** Makes all puts, in transactions that the engine can keep in memory. */
-function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
-  const putBatch = (): boolean => {
-    for (let bytes = 0; bytes < compactBatchBytes;) {
-      const next = puts.next()
-      if (next.done === true) return false
-      applyPut(next.value)
-      bytes += next.value.key.length + (next.value.value?.length ?? 0)
+function putsInto({ root }: LmdbEnvironment, { checkBytes }: StoreSource): PutAll {
+  let all = 0
+  return puts => {
+    const putBatch = (): boolean => {
+      for (let bytes = 0; bytes < compactBatchBytes;) {
+        const next = puts.next()
+        if (next.done === true) return false
+        applyPut(next.value)
+        const more = next.value.key.length + (next.value.value?.length ?? 0)
+        bytes += more
+        all += more
+        checkBytes(all)
+      }
+      return true
     }
-    return true
+    while (root.transactionSync(putBatch));
   }
-  while (root.transactionSync(putBatch));
 }
 
 /** Puts the state of a fully folded store. */
@@ -128,6 +136,8 @@ interface DeadlineEntry {
 export interface StoreSource {
   readonly nextOrdinal: number
   readonly generation: number
+  /** Called with the bytes put so far: it throws where others have made the source endless. */
+  readonly checkBytes: (bytes: number) => void
   /** By ordinal. */
   readonly rows: () => AsyncIterable<readonly Row[]>
   /** By unique. */
@@ -140,6 +150,7 @@ export interface StoreSource {
 async function buildRows(
   source: StoreSource,
   to: LmdbEnvironment,
+  putAll: PutAll,
   progress: BeginProgress,
 ): Promise<void> {
   const done = progress(source.nextOrdinal, 'copying')
@@ -150,21 +161,29 @@ async function buildRows(
     }
   }
   for await (const rows of source.rows()) {
-    putAll(putsOf(rows), to)
+    putAll(putsOf(rows))
     done(rows.at(-1)?.ordinal ?? 0)
   }
-  putAll(puts.end(), to)
+  putAll(puts.end())
 }
 
-async function buildUniques(source: StoreSource, to: LmdbEnvironment): Promise<void> {
+async function buildUniques(
+  source: StoreSource,
+  to: LmdbEnvironment,
+  putAll: PutAll,
+): Promise<void> {
   const put = ({ unique, ...at }: UniqueEntry): Put => {
     return { table: to.uniques, key: unique, value: encodeRowVersion(at), isLast: true }
   }
-  for await (const entries of source.uniques()) putAll(entries.map(put).values(), to)
+  for await (const entries of source.uniques()) putAll(entries.map(put).values())
 }
 
 /** Rows with the same deadline are adjacent, ordered by chunk. */
-async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise<void> {
+async function buildDeadlines(
+  source: StoreSource,
+  to: LmdbEnvironment,
+  putAll: PutAll,
+): Promise<void> {
   let held: { readonly deadlineMs: number; readonly chunk: number } | undefined
   let places: ChunkPlaces | undefined
   function* endChunk(): Generator<Put> {
@@ -188,20 +207,20 @@ async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise
       places = addPlace(places, lowOf(ordinal))
     }
   }
-  for await (const entries of source.deadlines()) putAll(putsOf(entries), to)
-  putAll(endChunk(), to)
+  for await (const entries of source.deadlines()) putAll(putsOf(entries))
+  putAll(endChunk())
 }
 
-async function buildLog({ log }: StoreSource, to: LmdbEnvironment): Promise<void> {
+async function buildLog({ log }: StoreSource, to: LmdbEnvironment, putAll: PutAll): Promise<void> {
   const tables = tablesOf(to)
   const putBundle = (bundle: StoredBundle): Put => {
     const key = encodeRowKey(bundle.first)
     return { table: tables.log, key, value: encodeBundle(bundle), isLast: true }
   }
-  for await (const bundles of everyBundle(log)) putAll(bundles.map(putBundle).values(), to)
+  for await (const bundles of everyBundle(log)) putAll(bundles.map(putBundle).values())
   const putDerived = (each: DerivedValue): Put => ({ table: tables.derived, ...each, isLast: true })
-  for await (const values of everyDerived(log)) putAll(values.map(putDerived).values(), to)
-  putAll([rangePut(to, await log.logRange())].values(), to)
+  for await (const values of everyDerived(log)) putAll(values.map(putDerived).values())
+  putAll([rangePut(to, await log.logRange())].values())
 }
 
 /**
@@ -215,9 +234,10 @@ export const buildStoreFrom = (
   progress: BeginProgress = noProgress,
 ): Promise<void> =>
   buildStore(to, async made => {
-    await buildRows(source, made, progress)
-    await buildUniques(source, made)
-    await buildDeadlines(source, made)
-    await buildLog(source, made)
+    const putAll = putsInto(made, source)
+    await buildRows(source, made, putAll, progress)
+    await buildUniques(source, made, putAll)
+    await buildDeadlines(source, made, putAll)
+    await buildLog(source, made, putAll)
     putState(made, source.nextOrdinal, source.generation)
   })
