@@ -110,6 +110,7 @@ describe.each(wrongs)('a server that is no vault and answers %s', (_, wrong) => 
     ['permissions'],
   ]
 
+  // proves E31.3
   test.each(commands)('is told of as that by %s %s', async (...words) => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(wrong) })
     const address = other.url.origin

@@ -272,7 +272,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
     slowMs,
   )
 
-  // proves S121
+  // proves E31.2
   test(
     'back ends where the database gives more than its tables take, and the disk has room again',
     async () => {
