@@ -252,6 +252,35 @@ describe('E11: a change by one who sees nothing', () => {
     }
   })
 
+  // proves E11.4, S57
+  test('is refused so where a mask is shown too, by a public key as by others', async () => {
+    const rule = { priority: 1, container: '/', transform: 'reveal', permissions: ['token:update'] }
+    const shop = await vault.application({ type: 'public', permissions: ['token:update'] })
+    const sees = await vault.application({ type: 'private', rules: [rule] })
+    for (const [id, type, data] of [
+      ['masked card', 'card', { number: '4000056655665556' }],
+      ['masked text', 'token', { number: '4000056655665556' }],
+    ] as const) {
+      await create({ id, type, data, mask: { number: '{{ data.number | last4 }}' } })
+      // Fails on the hidden first digit, and on no other one.
+      for (const digit of ['4', '5']) {
+        const text = `{{ data.number | slice: 0, 1 | replace: '${digit}', 'x' | to_number }}`
+        for (const body of [
+          { search_indexes: [text] },
+          { fingerprint_expression: text },
+          { mask: { number: '{{ data.number | last4 }}', first: text } },
+          { mask: '{{ data.number }}' },
+        ]) {
+          for (const key of [shop, masking]) expectProblem(await patch(id, body, key), 403)
+        }
+      }
+      const failing = "{{ data.number | replace: '4', 'x' | to_number }}"
+      const refused = await patch(id, { search_indexes: [failing] }, sees)
+      expectProblem(refused, 400, ['search_indexes[0]'])
+      expect((await patch(id, { search_indexes: ['{{ data.number }}'] }, sees)).status).toBe(200)
+    }
+  })
+
   // proves E11.4
   test('is told nothing by search indexes that hidden data makes too long', async () => {
     const long = { data: { a: 'x'.repeat(900) }, search_indexes: ['{{ data | stringify }}'] }
@@ -272,5 +301,10 @@ describe('E11: a change by one who sees nothing', () => {
     }
     const both = { number: '5555555555554444', note: '5555555555554444' }
     expectProblem(await patch('card', { data: both }), 400, ['mask'])
+    for (const note of ['4242424242424242', '5555555555554444, 4242424242424242']) {
+      expect((await patch('card', { data: { note } }, masking)).status).toBe(200)
+      expectProblem(await patch('card', { data: { note } }, revealing), 400, ['mask'])
+    }
+    expectProblem(await patch('card', { data: both }, masking), 400, ['mask'])
   })
 })

@@ -181,7 +181,8 @@ describe('the guards', () => {
     const refused = await vault.ask('POST', '/tokens', { key, body: { ...body, ...members } })
     expectProblem(refused, 400, [path], [cardNumber])
     expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
-    const patched = await vault.ask('PATCH', '/tokens/guarded', { key, body: members })
+    const sees = await vault.application({ type: 'private', rules: rulesOf('reveal') })
+    const patched = await vault.ask('PATCH', '/tokens/guarded', { key: sees, body: members })
     expectProblem(patched, 400, [path], [cardNumber])
   })
 

@@ -160,7 +160,11 @@ describe('an update with deduplication on', () => {
     await create({ data: 'up7', id: 'up7', deduplicate_token: true })
     const path = ['fingerprint_expression']
     expectProblem(await patch('up7', { data: '' }), 400, path)
-    expectProblem(await patch('up7', { fingerprint_expression: 'canary' }), 400, path)
+    const rules = [
+      { priority: 1, container: '/', transform: 'reveal', permissions: ['token:update'] },
+    ]
+    const sees = await vault.application({ type: 'private', rules })
+    expectProblem(await patch('up7', { fingerprint_expression: 'canary' }, sees), 400, path)
     await create({ data: '', id: 'u7 empty' })
     expectProblem(await patch('u7%20empty', { deduplicate_token: true }), 400, path)
     expect((await patch('up7', { data: '', deduplicate_token: false })).status).toBe(200)

@@ -47,7 +47,7 @@ export interface Draft {
   readonly deduplicates: boolean
   /** When its code ends, in Unix milliseconds; absent: it is kept as all other data. */
   readonly codeEndsAtMs?: number | undefined
-  /** Present where the changer sees nothing of the data, which must not be told by a refusal. */
+  /** Present where the changer does not see all of the data: a refusal must not tell of it. */
   readonly hidden?: HiddenData | undefined
 }
 
@@ -57,6 +57,8 @@ export interface HiddenData {
   readonly bytes: number | undefined
   /** The number that masks must hide is still the hidden one. */
   readonly keepsNumber: boolean
+  /** Its writer sees what the mask shows of it. */
+  readonly isMasked: boolean
 }
 
 /** Guards that an operator may turn off (contract sections 6 and 7). */
@@ -219,7 +221,7 @@ function composeMasked(
   data: Json,
   meter: StepMeter,
 ): string | null | undefined {
-  if (maskText === undefined || hidden !== undefined) return undefined
+  if (maskText === undefined || hidden?.isMasked === false) return undefined
   return maskData(maskText, data, meter)
 }
 

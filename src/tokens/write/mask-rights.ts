@@ -22,14 +22,16 @@ import type { Settings } from '../../settings/settings.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 
 /*
- * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
+ * Data of a token that its changer sees nothing of, or a mask: what a change is answered must not tell of it.
  *
  * Merging needs the data all the same, so its size would be told by what still fits, and its
- * content by what expressions make of it. decision: data is hidden under redact alone, since a
+ * content by what expressions make of it. decision: its size is hidden under redact alone, since a
  * caller who masks may see any part that the mask shows. Left as it is: a fingerprint expression
  * that fails on hidden data refuses the change, for there is no token without a fingerprint.
  * Source: contract section 9.
  */
+
+type Rights = Pick<Settings, 'strictMasks'>
 
 export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
 
@@ -42,22 +44,27 @@ function judgedBytes(dataText: string, patch: Json): number {
 /**
  * Rules for the merged data. A replacement of all data counts for its own size, and data that is
  * left alone does not count at all. A mask that shows an addition must not be compared with a
- * hidden number: it would confirm a guess.
+ * hidden number: it would confirm a guess, and a long addition holds thousands of them.
  * @param patch of the data; `undefined` leaves it
- * @returns `undefined` where the caller sees some of the data
+ * @returns `undefined` where the caller sees all of the data, or may show it to itself
  */
 export function hiddenDataOf(
-  token: LoadedToken,
+  { strictMasks }: Rights,
+  { transform }: LoadedToken,
   type: TokenTypeDefinition,
   dataText: string,
   patch: Json | undefined,
 ): HiddenData | undefined {
-  if (!isHidden(token)) return undefined
-  if (patch === undefined) return { bytes: 0, keepsNumber: true }
-  if (!isJsonObject(patch)) return { bytes: undefined, keepsNumber: false }
+  const isMasked = transform === 'mask'
+  if (isMasked ? !strictMasks : transform !== 'redact') return undefined
+  if (patch === undefined) return { bytes: 0, keepsNumber: true, isMasked }
+  if (!isJsonObject(patch)) {
+    return isMasked ? undefined : { bytes: undefined, keepsNumber: false, isMasked }
+  }
   const { protectedNumber } = type
   const replacesNumber = typeof protectedNumber === 'object' && patch.has(protectedNumber.member)
-  return { bytes: judgedBytes(dataText, patch), keepsNumber: !replacesNumber }
+  const bytes = isMasked ? undefined : judgedBytes(dataText, patch)
+  return { bytes, keepsNumber: !replacesNumber, isMasked }
 }
 
 /*
@@ -68,7 +75,6 @@ export function hiddenDataOf(
  * Source: contract section 6.
  */
 
-type Rights = Pick<Settings, 'strictMasks'>
 type Expressions = Pick<Draft, 'fingerprintExpression' | 'searchIndexes'>
 
 const refused = () =>
@@ -120,20 +126,23 @@ function assertNarrows(
   shape: CardShape,
   token: LoadedToken,
   standing: Json,
-  { record, written: { data } }: Composed,
-  hidden: HiddenData | undefined,
+  { type, data, hidden }: Draft,
+  maskText: string | undefined,
 ): void {
-  const { maskText } = record
   if (maskText === undefined) return
   const length = numberLengthOf(shape, data)
   const isKept = maskText === token.record.maskText
   if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token, standing), length)) {
     throw refused()
   }
-  if (hasDefaultMask(record)) return
-  const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
+  if (hasDefaultMask({ type: type.name, maskText })) return
+  const isUnseen = hidden !== undefined && !hidden.isMasked
+  const isJudged = isUnseen ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
   if (isJudged) assertShowsEnds(shape, maskText, data)
 }
+
+const maskTextOf = ({ mask }: Draft): string | undefined =>
+  mask === undefined ? undefined : printJson(mask)
 
 const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
   one.fingerprintExpression === other.fingerprintExpression &&
@@ -144,30 +153,31 @@ const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
  * who sees nothing may never widen it, since fingerprints of chosen parts tell all.
  * @throws ApiError `forbidden`
  */
-export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
+function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
   if (!isHidden(token)) return
   const { record } = token
-  const maskText = draft.mask === undefined ? undefined : printJson(draft.mask)
-  if (record.maskText !== maskText || !isFoundAlike(record, draft)) throw refusedToChange()
+  if (record.maskText !== maskTextOf(draft) || !isFoundAlike(record, draft)) throw refusedToChange()
 }
 
 /**
  * Checks masks and indexes of a changed token. The transform is that of the rule on `token:update`.
+ * Other expressions are refused before any is evaluated: which of them fail, and for what, would
+ * tell a caller who sees a mask all that it hides.
  * @param standing the data of the token before the change
- * @param hidden   present where the changer sees nothing of it: then its expressions are kept
  * @throws ApiError `forbidden`
  */
 export function assertMayRemask(
   rights: Rights,
   token: LoadedToken,
   standing: Json,
-  next: Composed,
-  hidden?: HiddenData,
+  draft: Draft,
 ): void {
+  assertExpressionsKept(token, draft)
   const { transform, record } = token
   if (!rights.strictMasks || transform === 'reveal') return
-  if (!isFoundAlike(record, next.record)) throw refusedToChange()
+  if (!isFoundAlike(record, draft)) throw refusedToChange()
   const shape = cardShapeOf(record.type)
-  if (shape !== undefined) assertNarrows(shape, token, standing, next, hidden)
-  else if (record.maskText !== next.record.maskText) throw refusedToChange()
+  const maskText = maskTextOf(draft)
+  if (shape !== undefined) assertNarrows(shape, token, standing, draft, maskText)
+  else if (record.maskText !== maskText) throw refusedToChange()
 }

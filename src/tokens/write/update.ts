@@ -25,7 +25,7 @@ import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
 import { decideSeat, findEqual } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
-import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
+import { hiddenDataOf, isHidden, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenPatch } from '../schema.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
@@ -82,7 +82,7 @@ function draftOf(
     codeEndsAtMs: bringsCode(type, body.data)
       ? codeEndOf(deps, type, nowMs)
       : record.code?.endsAtMs,
-    hidden: hiddenDataOf(token, type, standing.dataText, body.data),
+    hidden: hiddenDataOf(deps.settings, token, type, standing.dataText, body.data),
   }
 }
 
@@ -152,10 +152,9 @@ async function tryUpdate(
   const standing = await parseStanding(token, pause)
   const merged = await mergeData(standing, body.data, pause, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
-  assertExpressionsKept(token, draft)
+  assertMayRemask(deps.settings, token, standing.data, draft)
   const composed = await refusedInTurn(work, () => composeToken(scope, deps.settings, draft, work))
   const { contents, written } = composed
-  assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
   const { fingerprint, fingerprintHiddenUntilMs: untilMs } = token.record
