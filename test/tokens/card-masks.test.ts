@@ -187,6 +187,9 @@ describe('a mask that stands', () => {
     expect((await patch(open, usual, { data: { number: short } })).status).toBe(200)
     const ends = await stored('{{ data.number | reveal: 6, 4 }}')
     expect((await patch(open, ends, { data: { number: amex } })).status).toBe(200)
+    for (const none of [null, 4, '4', 'x'.repeat(400_000), '4'.repeat(400_000)]) {
+      expectProblem(await patch(open, id, { data: { number: none } }), 400, ['data.number'])
+    }
   })
 
   test('stays beside other changes, also where it shows more than may be set today', async () => {

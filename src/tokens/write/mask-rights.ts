@@ -8,6 +8,7 @@ import { hiddenDataStepBytes } from '../../limits/limits.ts'
 import type { HiddenData, Composed, Draft } from './compose.ts'
 import type { LoadedToken } from '../read/load.ts'
 import type { StepMeter } from '../../lib/work.ts'
+import { isCardNumber } from '../../rules/clear-text.ts'
 import { digitsAt } from '../../rules/hidden-digits.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import { applyMask } from '../../rules/mask.ts'
@@ -87,8 +88,11 @@ const refused = () =>
 const refusedToChange = () =>
   new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
 
-const numberLengthOf = ({ place }: CardShape, data: Json): number =>
-  digitsAt(data, place)?.length ?? 0
+/** Zero for data without a card number, which is refused as such once it is judged. */
+const numberLengthOf = ({ place }: CardShape, data: Json): number => {
+  const number = digitsAt(data, place)
+  return number !== undefined && isCardNumber(number) ? number.length : 0
+}
 
 const assertShowsEnds = (
   shape: CardShape,
@@ -138,7 +142,7 @@ function assertNarrows(
   if (hasDefaultMask({ type: type.name, maskText })) return
   const isUnseen = hidden !== undefined && !hidden.isMasked
   const isJudged = isUnseen ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
-  if (isJudged) assertShowsEnds(shape, maskText, data)
+  if (isJudged && length > 0) assertShowsEnds(shape, maskText, data)
 }
 
 const maskTextOf = ({ mask }: Draft): string | undefined =>
