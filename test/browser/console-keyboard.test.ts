@@ -78,6 +78,7 @@ test('tokens: help, search, pages and one of them', async () => {
   await waitForText(page, 'mail-24')
   await act(page, 'How to search', 'Space')
   await waitForText(page, 'All below a container')
+  await waitForText(page, 'modified_by and modified_at')
   await expectFocus(page, 'summary', 'How to search')
   await act(page, 'Older')
   await waitForText(page, 'Page 2')

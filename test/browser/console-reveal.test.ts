@@ -62,6 +62,8 @@ describe.each(looks)('a key that reveals, $scheme and $width wide', look => {
     await page.keyboard.press('Enter')
     await waitForText(page, number)
     await page.waitForFunction(`document.activeElement.innerText === 'Hide'`)
+    // True with the value on the page as well as before.
+    expect(await pageText(page)).toContain('shows the mask first, and the value once a reason')
     expect(await seriousIn(page, '.value')).toEqual([])
     await page.keyboard.press('Enter')
     await waitForText(page, masked)

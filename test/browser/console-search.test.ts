@@ -121,7 +121,7 @@ describe.each(looks)('the containers, $scheme and $width wide', look => {
     await page.waitForSelector('#query[aria-invalid=true][aria-describedby=query-mistake]')
     expect(await seriousIn(page, '#query-mistake')).toEqual([])
     expect(await sideways(page)).toBe(0)
-    await press(page, 'Go there')
+    await press(page, 'Go to character 16')
     await page.waitForSelector('#query:focus')
     expect(
       await page.$eval(

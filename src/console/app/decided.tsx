@@ -43,7 +43,7 @@ export const Decided = ({ access }: { readonly access: OwnAccess }) => (
       <span class={`badge ${access.decision}`}>{access.decision}</span> <bdi>{access.text}</bdi>
     </p>
     {access.decision === 'reveal' && (
-      <p class="hint">This page shows the mask all the same, until a reason is given.</p>
+      <p class="hint">This page shows the mask first, and the value once a reason is given.</p>
     )}
     <details>
       <summary>{access.steps.length} steps</summary>

@@ -40,8 +40,8 @@ function Missing({ permission }: { readonly permission: string }) {
         <p>Lock the console, and use a key that holds this permission.</p>
       ) : (
         <p>
-          No {owner.value?.type} key can hold it. Lock the console, and use a {holder} key that
-          does.
+          No {owner.value?.type} key can hold it. Lock the console, and use the key of a {holder}{' '}
+          application; a manager makes one under Applications.
         </p>
       )}
     </div>

@@ -53,7 +53,7 @@ export function QueryMistake({ mistake: { position, expected } }: { readonly mis
         <code>type:card</code>.
       </p>
       <button type="button" onClick={() => goTo(position)}>
-        Go there
+        Go to character {position + 1}
       </button>
     </div>
   )

@@ -142,10 +142,10 @@ function SearchForm({ known, mistake }: FormProps) {
         <p>
           Write <code>field:value</code>, such as <code>metadata.order:17</code>; fields are{' '}
           <code>id</code>, <code>type</code>, <code>data</code>, <code>fingerprint</code>,{' '}
-          <code>container</code>, <code>metadata.name</code>, <code>created_by</code> and{' '}
-          <code>created_at</code>. Join them by <code>AND</code>, <code>OR</code>, <code>NOT</code>;
-          put values with blanks in quotation marks. All below a container:{' '}
-          <code>container:/pci/*</code>. From a day on:{' '}
+          <code>container</code>, <code>metadata.name</code>, <code>created_by</code>,{' '}
+          <code>created_at</code>, <code>modified_by</code> and <code>modified_at</code>. Join them
+          by <code>AND</code>, <code>OR</code>, <code>NOT</code>; put values with blanks in
+          quotation marks. All below a container: <code>container:/pci/*</code>. From a day on:{' '}
           <code>created_at:[2026-01-01T00:00:00Z TO *]</code>.
         </p>
       </details>
