@@ -54,6 +54,14 @@ describe('the console locks, and shows nothing more', () => {
     await expectClean(opened, vault, [vault.privateKey, shown])
   })
 
+  test('on the page of a token, which opens again at the list', async () => {
+    const { page } = await openToken()
+    await press(page, 'Lock')
+    await unlock(page, vault.privateKey)
+    await page.waitForFunction(`document.querySelector('h1').innerText === 'Tokens'`)
+    await waitForText(page, 'seen')
+  })
+
   // proves S101
   test('after ten idle minutes, and not before', async () => {
     const { page } = await openToken()

@@ -31,10 +31,13 @@ const isOpen = ({ by }: Link): boolean => by.some(may)
 export const openLinks = (): readonly Link[] => links.filter(isOpen)
 export const closedLinks = (): readonly Link[] => links.filter(link => !isOpen(link))
 
-/** Goes to the first screen that the key opens, unless it opens the one that the address names. */
+/**
+ * Goes to the screen that the address names, if the key opens it, else to the first that it opens.
+ * A page of one thing has nothing to show after a lock: its list takes its place.
+ */
 export function goFirst(): void {
   const open = openLinks()
-  const [first] = open
-  const isHere = open.some(({ to, within }) => [to, ...within].includes(place.value))
-  if (first !== undefined && (isPlaceOpen() || !isHere)) go(first.to)
+  const here = open.find(({ to, within }) => [to, ...within].includes(place.value))
+  const link = isPlaceOpen() ? open[0] : (here ?? open[0])
+  if (link !== undefined) go(link.to)
 }
