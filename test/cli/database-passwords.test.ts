@@ -62,7 +62,7 @@ async function doctorOf(address: string, password: string | undefined): Promise<
 }
 
 // proves S120
-test('doctor tells of a password that a program in the place of the database would get', async () => {
+test("doctor tells of a password that a program in the database's place would get", async () => {
   const plain = 'postgres://coffer@127.0.0.1:1/vault'
   const told = await doctorOf(plain, 'hunter2')
   expect(told).toContain(`warning: database: any user of the machine`)

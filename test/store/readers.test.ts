@@ -40,7 +40,8 @@ async function openStore() {
     return line.exec(readerListOf(root))?.[1]
   }
   const writeOn = async (): Promise<void> => {
-    for (let commit = 0; commit < readerLookCommits; commit += 1) await written(store, logOf(commit))
+    for (let commit = 0; commit < readerLookCommits; commit += 1)
+      await written(store, logOf(commit))
   }
   const close = async (): Promise<void> => {
     await store.close()

@@ -40,7 +40,7 @@ function Missing({ permission }: { readonly permission: string }) {
         <p>Lock the console, and use a key that holds this permission.</p>
       ) : (
         <p>
-          No {owner.value?.type} key can hold it. Lock the console, and use the key of a {holder}{' '}
+          No {owner.value?.type} key can hold it. Lock the console, and use one of a {holder}{' '}
           application; a manager makes one under Applications.
         </p>
       )}

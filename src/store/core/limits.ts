@@ -28,7 +28,7 @@ export const foldPauseMs = 10
 /** decision: rows of one era; with more, new uniques would spread over more pages. */
 export const eraOrdinals = 4_096
 export const readersMax = 1_024
-/** decision: commits between two looks for readers that died; each may keep some pages of its own. */
+/** decision: commits between two looks for readers that died, each of which may keep pages. */
 export const readerLookCommits = 250
 export const groupCommitChangesMax = 1_000
 /** decision: row bytes of one transaction; pages of rows and indexes come on top. */

@@ -22,7 +22,13 @@ async function recordsIn(text: string, pieceBytes: number): Promise<readonly Tol
 const fault = expect.stringContaining(`longer than ${importRecordBytesMax} bytes`)
 const longBytes = 2 * importRecordBytesMax
 const long = 'x'.repeat(longBytes)
-const sizes = [100_001, importRecordBytesMax, importRecordBytesMax + 2, longBytes + 1, 10 * longBytes]
+const sizes = [
+  100_001,
+  importRecordBytesMax,
+  importRecordBytesMax + 2,
+  longBytes + 1,
+  10 * longBytes,
+]
 
 // proves E31.3
 test.each(sizes)('a record that is too long ends where its line does, by %d bytes', async size => {
