@@ -74,7 +74,7 @@ async function writeRows(
 ): Promise<number> {
   const source = sourceOf(pool, tables, retryBounds)
   const checkBytes = (made: number): void => {
-    // The database compresses little, and that much more is free.
+    // The database compresses little of it, and that much more room is free.
     if (made > bytes + freeSpaceBytesMin) throw new CommandFailure(endless)
   }
   await buildStoreFrom({ ...source, nextOrdinal, generation, checkBytes }, to, progress)

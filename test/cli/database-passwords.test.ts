@@ -62,14 +62,15 @@ async function doctorOf(address: string, password: string | undefined): Promise<
 }
 
 // proves S120
-test("doctor tells of a password that a program in the database's place would get", async () => {
+test('doctor tells of a password that an impostor of the database would get', async () => {
   const plain = 'postgres://coffer@127.0.0.1:1/vault'
   const told = await doctorOf(plain, 'hunter2')
   expect(told).toContain(`warning: database: any user of the machine`)
   expect(told).toContain(impostor)
   expect(told).not.toContain('hunter2')
   expect(await doctorOf(plain, undefined)).not.toContain(impostor)
-  expect(await doctorOf(`${plain}?sslmode=verify-full`, 'hunter2')).not.toContain(impostor)
+  const proven = await doctorOf(`${plain}?sslmode=verify-full`, 'hunter2')
+  expect(proven).not.toContain(impostor)
 })
 
 // proves S120
