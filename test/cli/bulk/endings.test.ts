@@ -145,7 +145,7 @@ describe('an export', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  // proves E31.4
+  // proves E32.4
   test.each([
     ['is given other rules', ['mask']],
     ['is given other rules, and then the first ones again,', ['mask', 'reveal']],

@@ -30,7 +30,7 @@ const sizes = [
   10 * longBytes,
 ]
 
-// proves E31.3
+// proves E32.3
 test.each(sizes)('a record that is too long ends where its line does, by %d bytes', async size => {
   const end = 2 + longBytes + 1
   expect(await recordsIn(`a\n${long}\nb\n`, size)).toEqual([
