@@ -303,7 +303,7 @@ describe('coffer audit tail', () => {
   })
 })
 
-// proves S113, E32.2
+// proves E32.2
 test.each(['tail', 'export'])('%s --follow ends where another file has come', async what => {
   const copy = join(root, `followed-${what}`)
   cpSync(data, copy, { recursive: true })

@@ -50,7 +50,7 @@ async function openStore() {
   return { path, readBy, writeOn, [Symbol.asyncDispose]: close }
 }
 
-// proves S113, E32.1
+// proves E32.1
 describe('a reader of the log', () => {
   test('that waits after a read holds no state', async () => {
     await using store = await openStore()
