@@ -20,12 +20,20 @@ export async function* bundlesFrom(store: Read, sequence: number): AsyncGenerato
   }
 }
 
-/** Entries from a sequence on, oldest first. @throws ApiError `storage_corrupt` */
+/**
+ * Entries from a sequence on, oldest first.
+ * @param onGap hears the first and the last sequence that are not there, before what follows them
+ * @throws ApiError `storage_corrupt`
+ */
 export async function* entriesFrom(
   { store, keys }: { readonly store: Read; readonly keys: Pick<Keys, 'auditKey'> },
   sequence: number,
+  onGap: (first: number, last: number) => void = () => {},
 ): AsyncGenerator<LoggedEntry> {
+  let next = sequence
   for await (const bundle of bundlesFrom(store, sequence)) {
+    if (bundle.first > next) onGap(next, bundle.first - 1)
+    next = bundle.first + bundle.leaves.length
     for (const entry of openBundle(keys, bundle)) if (entry.sequence >= sequence) yield entry
   }
 }

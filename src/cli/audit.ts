@@ -13,7 +13,7 @@ import { witnessedSignerOf } from '../audit/signing-keys.ts'
 import { auditFollowMs, auditTailMax } from '../limits/operation-limits.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { CommandFailure } from '../server/process/failure.ts'
-import { sayJson, sayNow } from '../server/process/system.ts'
+import { sayJson, sayNow, stderrNow } from '../server/process/system.ts'
 import { endLine, headLine } from './audit-file.ts'
 import { auditFormats, lineIn, type AuditFormat } from './audit-formats.ts'
 import { operate } from './operate.ts'
@@ -28,6 +28,11 @@ const replaced = (next: number): CommandFailure =>
       `${next - 1} were printed: begin again`,
   )
 
+const tellGap = (first: number, last: number): void => {
+  const why = 'pruned before they were read here, or removed: see coffer audit verify'
+  stderrNow.line(`coffer: entries ${first} to ${last} are not there, ${why}`)
+}
+
 /**
  * Reads on whenever something is new, until the process is ended.
  * @throws CommandFailure once nothing more can come
@@ -40,7 +45,7 @@ async function follow(
   for (let next = from; ;) {
     // Before the read, which then has all of a file that is written no more.
     const isLast = log.isReplaced()
-    for await (const entry of entriesFrom(log, next)) {
+    for await (const entry of entriesFrom(log, next, tellGap)) {
       take(entry)
       next = entry.sequence + 1
     }
@@ -62,13 +67,19 @@ async function auditExport(options: ExportOptions): Promise<void> {
     const known = await readPublicLog(log.store)
     const isProof = format === 'jsonl' && options.follow !== true
     if (isProof) sayNow(headLine(known))
-    for await (const entry of entriesFrom(log, known.pruned.size)) {
+    let isWhole = true
+    const onGap = (first: number, last: number): void => {
+      isWhole = false
+      tellGap(first, last)
+    }
+    for await (const entry of entriesFrom(log, known.pruned.size, onGap)) {
       if (entry.sequence >= next) break
       tell(entry)
     }
     if (options.follow === true) await follow(log, next, tell)
     // Read again: it may cover what came since.
     if (isProof) sayNow(endLine(await publicUpTo(log, next)))
+    if (!isWhole) throw new CommandFailure('entries are missing from what was printed')
   })
 }
 

@@ -303,6 +303,21 @@ describe('coffer audit tail', () => {
   })
 })
 
+// proves E32.5
+test('export prints what is there, and says with 1 what is not', async () => {
+  const copy = await copyWith('gap', ({ log }) => {
+    const [, second] = log.getKeys()
+    if (second !== undefined) log.removeSync(second)
+  })
+  const { exitCode, stdout, stderr } = await audit('export', copy)
+  const sequences = Array.from(stdout.matchAll(/^\{"sequence":(\d+)/gm), ([, each]) => Number(each))
+  const next = sequences.findIndex((sequence, at) => sequence !== at)
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`entries ${next} to ${Number(sequences[next]) - 1} are not there`),
+  ])
+})
+
 // proves E32.2
 test.each(['tail', 'export'])('%s --follow ends where another file has come', async what => {
   const copy = join(root, `followed-${what}`)
