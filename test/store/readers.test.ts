@@ -59,6 +59,16 @@ describe('a reader of the log', () => {
     expect(store.readBy(reader)).toBe('-')
   })
 
+  test('that reads once more finds what has come since', async () => {
+    await using store = await openStore()
+    const reader = await openLmdbStore({ path: store.path, readOnly: true, processes: 2 })
+    const before = await reader.bundles({ from: 0 }, 10)
+    await store.writeOn()
+    const after = await reader.bundles({ from: 0 }, 10)
+    expect([before.length, after.length]).toEqual([1, 10])
+    await reader.close()
+  })
+
   test('that is killed amid a read holds none soon after, and one that lives does', async () => {
     await using store = await openStore()
     await using reader = await hold(store.path, 'amid')
