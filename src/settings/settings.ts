@@ -107,12 +107,12 @@ export const settingsSchema = Type.Object({
   requestsPerSecondMax: optionalInteger(
     1,
     requestsPerSecondSettingMax,
-    'requests of one credential in a second; any number where it is not set',
+    'requests of one credential in a second, in each process; any number where it is not set',
   ),
   requestsPerSecondPerAddress: optionalInteger(
     1,
     requestsPerSecondSettingMax,
-    'requests of one address in a second; any number where it is not set',
+    'requests of one address in a second, in each process; any number where it is not set',
   ),
   trustedProxies: list(Type.String({ format: 'address or network', maxLength: settingCharsMax }), {
     maxItems: trustedProxiesMax,
