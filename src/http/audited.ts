@@ -82,7 +82,7 @@ function entryOf(
     operation: loggedName(operation, x.query),
     entityType: entityTypeOf(operation),
     entityIds: ids,
-    transform: isRefused ? undefined : transformOf(x),
+    transform: isRefused && !x.shown.isTold ? undefined : transformOf(x),
     rule: reason === 'forbidden' ? 'none' : (x.shown.rule ?? permission),
     result,
     reason,
@@ -140,13 +140,22 @@ export function auditReply(
   })
 }
 
-/** Enters a refusal, unless a write that landed before it has its entry. */
-export function auditRefusal(admission: Admission, x: Exchange, { kind }: ApiError): void {
-  const { operation } = x
-  if (operation === undefined || x.isAudited) return
+/**
+ * Enters a refusal, unless a write that landed before it has its entry.
+ * @returns as `auditReply`, for a refusal that tells of data
+ */
+export function auditRefusal(
+  admission: Admission,
+  x: Exchange,
+  { kind }: ApiError,
+): Promise<void> | undefined {
+  const { operation, shown } = x
+  if (operation === undefined || x.isAudited) return undefined
   x.isAudited = true
   const { audit } = admission.deps
   const entry = entryOf(admission, operation, x, { result: statusOf(kind), reason: kind })
+  if (shown.isTold && isAwaited(admission.deps, shown)) return audit.record(entry)
   if (x.caller === undefined) audit.noteLogin(entry)
   else audit.note(entry)
+  return undefined
 }

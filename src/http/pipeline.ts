@@ -123,10 +123,20 @@ function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
 }
 
 /** The one place where a thrown error becomes an answer; `addresses.ts` makes the 405 itself. */
-function refuse(pipeline: Pipeline, x: Exchange, thrown: unknown): Response {
+function refuse(pipeline: Pipeline, x: Exchange, thrown: unknown): MaybeLater<Response> {
   const error = toApiError(thrown)
-  auditRefusal(pipeline, x, error)
-  return finish(pipeline, x, pipeline.answers.problem(x, error))
+  const end = () => finish(pipeline, x, pipeline.answers.problem(x, error))
+  const entering = auditRefusal(pipeline, x, error)
+  return entering === undefined
+    ? end()
+    : entering.then(end, failed => unentered(pipeline, x, failed))
+}
+
+/** Refuses what could not be entered as telling of data: then nothing is told. */
+function unentered(pipeline: Pipeline, x: Exchange, failed: unknown): MaybeLater<Response> {
+  x.shown.isTold = false
+  x.isAudited = false
+  return refuse(pipeline, x, failed) // 507
 }
 
 /**
@@ -207,7 +217,8 @@ export async function handle(
     if (entering !== undefined) await entering // 507
     return finish(pipeline, x, answers.reply(x, reply, streamOf(pipeline, x)))
   } catch (thrown) {
-    return refuse(pipeline, x, thrown)
+    const refused = refuse(pipeline, x, thrown)
+    return refused instanceof Promise ? await refused : refused
   } finally {
     giveBack(x)
   }
@@ -222,7 +233,8 @@ export async function answer(
   try {
     return finish(pipeline, x, await make(x))
   } catch (thrown) {
-    return refuse(pipeline, x, thrown)
+    const refused = refuse(pipeline, x, thrown)
+    return refused instanceof Promise ? await refused : refused
   } finally {
     giveBack(x)
   }

@@ -27,6 +27,8 @@ export interface Shown {
   rule: string | undefined
   /** Names of the fields that it searched. */
   searched: readonly string[] | undefined
+  /** True once a refusal would tell what expressions make of their data. */
+  isTold: boolean
 }
 
 export const nothingShown = (): Shown => ({
@@ -34,6 +36,7 @@ export const nothingShown = (): Shown => ({
   ids: [],
   rule: undefined,
   searched: undefined,
+  isTold: false,
 })
 
 /** Rows that a request has read so far to test what no term covers. */
@@ -67,6 +70,11 @@ export function noteShown(
   if (shown === undefined || transform === undefined) return
   shown.counts[transform] += 1
   shown.ids.push(id)
+}
+
+/** Notes that a refusal tells of the noted tokens as an answer would: it is entered as one. */
+export function noteTold({ shown }: Budgeted): void {
+  if (shown !== undefined) shown.isTold = true
 }
 
 /** Notes something that a request asks about, of which nothing is shown. */

@@ -1,8 +1,8 @@
 /**
  * Events: what an entry of the audit log means to those who follow a tenant from outside.
  *
- * An event names one thing by its id, and nothing that is known of it. Refusals are no events, and
- * neither is an answer that repeats an earlier effect.
+ * An event names one thing by its id, and nothing that is known of it. Refusals are no events,
+ * unless they tell of plaintext, and neither is an answer that repeats an earlier effect.
  * @module
  */
 import type { AuditEntry } from '../audit/entry.ts'
@@ -77,6 +77,10 @@ function meaningOf({ operation, transform }: AuditEntry): Meaning | undefined {
   return { type: transform === 'reveal' ? 'token.revealed' : 'token.read', subject: 'token' }
 }
 
+/** A refusal that told of plaintext is a read of it. */
+const meaningOfRefusal = ({ transform }: AuditEntry): Meaning | undefined =>
+  transform === 'reveal' ? { type: 'token.revealed', subject: 'token' } : undefined
+
 /** Returns the ids of the things. An entry about a key names its application first. */
 const idsOf = ({ entityIds }: AuditEntry, { subject }: Meaning): readonly string[] =>
   subject === 'application_key' ? entityIds.slice(1) : entityIds
@@ -86,8 +90,10 @@ const idsOf = ({ entityIds }: AuditEntry, { subject }: Meaning): readonly string
  * @param mark as in `VaultEvent`
  */
 export function eventsOf(sequence: number, entry: AuditEntry, mark: string): readonly VaultEvent[] {
-  if (entry.tenantId === undefined || entry.reason !== undefined || entry.result >= 300) return []
-  const meaning = meaningOf(entry)
+  const { tenantId, reason, result } = entry
+  if (tenantId === undefined) return []
+  const isRefused = reason !== undefined || result >= 300
+  const meaning = isRefused ? meaningOfRefusal(entry) : meaningOf(entry)
   if (meaning === undefined) return []
   return idsOf(entry, meaning).map((id, place) => ({
     ...meaning,

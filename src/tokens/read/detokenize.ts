@@ -13,7 +13,7 @@ import { parseStoredJson } from '../../lib/json/parse-json.ts'
 import { listLeaves, printFrame, type Leaf } from '../../lib/json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../lib/maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits/limits.ts'
-import { makeTextCount, noteShown, type Budgeted } from '../../records/budgeted.ts'
+import { makeTextCount, noteShown, noteTold, type Budgeted } from '../../records/budgeted.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
@@ -174,6 +174,7 @@ export async function detokenize(
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)
     for (const use of uses) {
+      if (usable !== undefined && use.reference.template !== undefined) noteTold(caller)
       const text = collecting(faults, () => usedText(use, usable, work)) ?? ''
       texts[use.index] = text
       if (counted.add(text) > bulkAnswerCharsMax) {

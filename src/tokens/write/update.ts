@@ -17,7 +17,7 @@ import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
-import { noteShown, reserveText, type Budgeted } from '../../records/budgeted.ts'
+import { noteShown, noteTold, reserveText, type Budgeted } from '../../records/budgeted.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
 import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
@@ -135,6 +135,27 @@ export async function extrasOf(
   return { deduplicated: isHidden, hidesContents: isHidden }
 }
 
+/**
+ * Which expressions fail tells of the data. So a refusal of other ones, which only a caller may try
+ * who sees all of it, is entered as a read.
+ */
+async function refusedAsRead<T>(
+  caller: Budgeted,
+  { record, transform }: LoadedToken,
+  { mask, search_indexes: indexes, fingerprint_expression: expression }: TokenPatch,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (thrown) {
+    if ((mask ?? indexes ?? expression ?? null) !== null) {
+      noteShown(caller, record.id, transform)
+      noteTold(caller)
+    }
+    throw thrown
+  }
+}
+
 /** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
 async function tryUpdate(
   deps: Deps,
@@ -153,7 +174,9 @@ async function tryUpdate(
   const merged = await mergeData(standing, body.data, pause, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
   assertMayRemask(deps.settings, token, standing.data, draft)
-  const composed = await refusedInTurn(work, () => composeToken(scope, deps.settings, draft, work))
+  const composed = await refusedAsRead(caller, token, body, () =>
+    refusedInTurn(work, () => composeToken(scope, deps.settings, draft, work)),
+  )
   const { contents, written } = composed
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
