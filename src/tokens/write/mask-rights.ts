@@ -23,7 +23,8 @@ import type { Settings } from '../../settings/settings.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 
 /*
- * Data of a token that its changer sees nothing of, or a mask of: no answer to a change tells more.
+ * Data of a token that its changer sees nothing of, or a mask: what a change is answered must not
+ * tell of it.
  *
  * Merging needs the data all the same, so its size would be told by what still fits, and its
  * content by what expressions make of it. decision: its size is hidden under redact alone, since a

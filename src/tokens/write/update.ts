@@ -136,8 +136,8 @@ export async function extrasOf(
 }
 
 /**
- * Which expressions fail tells of the data. So a refusal of other ones, which only a caller may try
- * who sees all of it, is entered as a read.
+ * A refusal of other expressions tells of the data by those that fail, so it is entered as a read.
+ * Only a caller who sees all of it gets so far, unless masks are not strict.
  */
 async function refusedAsRead<T>(
   caller: Budgeted,
