@@ -22,7 +22,7 @@ interface Draft {
   /** End of the code that the data brings or has. */
   readonly codeEndsMs: number | undefined
   readonly deduplicates: boolean
-  /** True if the changer sees nothing of the data: then its indexes make no fault. */
+  /** True if the changer does not see all of the data: then its indexes make no fault. */
   readonly isHidden?: boolean
 }
 

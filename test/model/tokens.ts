@@ -7,7 +7,7 @@
 import { admit, decide, failed, isRefused, type Caller, type Expected } from './access.ts'
 import { composeChanged, composeNew, isPatch, type Composed } from './compose-token.ts'
 import { evaluate, isExpression } from './expressions.ts'
-import type { JsonObject } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 import { mayMask, mayRemask } from './masks.ts'
 import {
   dataNow,
@@ -17,6 +17,7 @@ import {
   type Grants,
   type Model,
   type ModelToken,
+  type Transform,
 } from './state.ts'
 import { contentOf, shownData, viewBare, viewToken } from './token-view.ts'
 import { protectedDigits } from './token-types.ts'
@@ -165,6 +166,10 @@ const seesMore = (grants: Grants, from: ModelToken, to: ModelToken): boolean =>
 const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
   [caller, ...caller.behind].some(grants => seesMore(grants, from, to))
 
+/** What a caller sees masked is hidden too, unless the patch replaces it. */
+const isHiddenFrom = (transform: Transform, { data }: JsonObject): boolean =>
+  transform === 'redact' || (transform === 'mask' && (data === undefined || isObject(data)))
+
 export function patchToken(
   model: Model,
   key: string | undefined,
@@ -181,9 +186,9 @@ export function patchToken(
   if (transform === undefined || standing === undefined) {
     return failed(404, composeChanged(model, plainToken, patch) === undefined ? 400 : 404)
   }
-  const composed = composeChanged(model, standing, patch, transform === 'redact')
-  // A caller that sees nothing is refused other expressions before any is evaluated on the data.
-  if (composed === undefined) return failed(400, transform === 'redact' ? 403 : 400)
+  const composed = composeChanged(model, standing, patch, isHiddenFrom(transform, patch))
+  // A caller that does not see all is refused other expressions before any is evaluated.
+  if (composed === undefined) return failed(400, transform === 'reveal' ? 400 : 403)
   const token: ModelToken = {
     ...standing,
     ...composed,
