@@ -166,7 +166,7 @@ const seesMore = (grants: Grants, from: ModelToken, to: ModelToken): boolean =>
 const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
   [caller, ...caller.behind].some(grants => seesMore(grants, from, to))
 
-/** What a caller sees masked is hidden too, unless the patch replaces it. */
+/** A caller does not see what a mask hides from it either, unless the patch replaces it. */
 const isHiddenFrom = (transform: Transform, { data }: JsonObject): boolean =>
   transform === 'redact' || (transform === 'mask' && (data === undefined || isObject(data)))
 
