@@ -5,6 +5,7 @@
  */
 import type { Command } from 'commander'
 import { placeIn } from '../settings/config.ts'
+import { dependentDefaults } from '../settings/serving-settings.ts'
 import { isInDatabase } from '../server/folder/folder-database.ts'
 import type { FolderOptions } from '../server/folder/data-folder.ts'
 import { isKeyInEnvironment, masterKeyVariable } from '../server/keys/key-source.ts'
@@ -63,12 +64,20 @@ function linesOfVault(options: LineOptions, command: Command): readonly SettingL
     })
 }
 
-const linesOfSettings = (options: ConfigOptions, command: Command): readonly SettingLine[] =>
-  loadSettings(options).map(({ name, value = null, from }) => ({
+function linesOfSettings(options: ConfigOptions, command: Command): readonly SettingLine[] {
+  const loaded = loadSettings(options)
+  const isSet = (wanted: string): boolean =>
+    loaded.some(({ name, value }) => name === wanted && value !== undefined)
+  const defaultOf = (wanted: string): unknown => {
+    const { beside, value } = dependentDefaults[camelOf(wanted)] ?? {}
+    return beside !== undefined && isSet(beside) ? value : null
+  }
+  return loaded.map(({ name, value = defaultOf(name), from }) => ({
     name,
     value,
     from: from === 'text' ? (textSource(command, camelOf(name)) ?? 'default') : from,
   }))
+}
 
 export const settingLines = (options: LineOptions, command: Command): readonly SettingLine[] => [
   ...linesOfVault(options, command),

@@ -56,6 +56,9 @@ export const backupEveryDefault = '6h'
 export const backupKeepDefault = 14
 export const backupKeepMax = 1_000
 
+/** decision: its owner alone. */
+export const socketModeDefault = '600'
+
 // Log
 /** decision: smallest share of answers logged: one in so many. */
 export const logSampleMax = 1_000_000

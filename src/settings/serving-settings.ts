@@ -13,6 +13,7 @@ import {
   keepAliveSecondsDefault,
   keepAliveSecondsMax,
   logSampleMax,
+  socketModeDefault,
   workersMax,
 } from '../limits/setting-limits.ts'
 import { durationMs } from './setting-formats.ts'
@@ -39,7 +40,7 @@ export const addressSchema = Type.Object({
   socket: path('a Unix socket to listen on instead'),
   socketMode: optionalText({
     pattern: '^0?6[06][06]$',
-    description: 'who may speak to that socket (default: 600, its owner alone)',
+    description: `who may speak to that socket (default: ${socketModeDefault}, its owner alone)`,
     expected: 'one of 600, 660 and 666',
   }),
   socketGroup: optionalText({
@@ -144,6 +145,15 @@ export const logSchema = Type.Object({
 export type VaultChoices = Partial<Readonly<Static<typeof vaultSchema>>>
 export type AddressSettings = Static<typeof addressSchema>
 export type BackupSettings = Static<typeof backupSchema>
+
+/** Defaults that hold once another setting, by its name in a file, is set. */
+export const dependentDefaults: Readonly<
+  Record<string, { readonly beside: string; readonly value: string | number }>
+> = {
+  socketMode: { beside: 'socket', value: socketModeDefault },
+  backupEvery: { beside: 'backup_to', value: backupEveryDefault },
+  backupKeep: { beside: 'backup_to', value: backupKeepDefault },
+}
 
 export interface BackupPlan {
   /** A folder, or an address in a bucket. */

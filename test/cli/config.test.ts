@@ -58,6 +58,22 @@ describe('coffer config print', () => {
     expect(of('tls_cert')).toEqual([null, 'default'])
   })
 
+  test('tells the default of a setting that holds once another one is set', async () => {
+    const valuesOf = async (flags: readonly string[]) => {
+      const lines = await print(flags)
+      const names = ['backup_every', 'backup_keep', 'socket_mode']
+      return names.map(name => [lines.get(name)?.value, lines.get(name)?.from])
+    }
+    const unset = [null, 'default']
+    expect(await valuesOf([])).toEqual([unset, unset, unset])
+    const flags = ['--backup-to', root, '--backup-keep', '3', '--socket', join(root, 'socket')]
+    expect(await valuesOf(flags)).toEqual([
+      ['6h', 'default'],
+      [3, '--backup-keep'],
+      ['600', 'default'],
+    ])
+  })
+
   test('has a table for people', async () => {
     const { stdout } = await runCoffer(['config', 'print', '--data', data, '--port', '1'])
     const lines = stdout.split('\n').map(line => line.split(/ {2,}/))
