@@ -27,23 +27,36 @@ const known = (values: Series['values']): number[] => values.filter(value => val
 const highestOf = (series: readonly Series[]): number =>
   Math.max(0, ...series.flatMap(({ values }) => known(values)))
 
-/** Steps of a path from nothing up; a gap begins a new line. @param high more than 0 */
+/** Makes the place of a sample, from nothing up. @param high more than 0 */
+function placing({ length }: Series['values'], high: number) {
+  const step = length > 1 ? plotWidth / (length - 1) : 0
+  return (at: number, value: number): string =>
+    `${(at * step).toFixed(1)} ${(plotHeight - (value / high) * plotHeight).toFixed(1)}`
+}
+
+/** Steps of a path; a gap begins a new line. */
 function pathOf(values: Series['values'], high: number): string {
-  const step = values.length > 1 ? plotWidth / (values.length - 1) : 0
+  const placeOf = placing(values, high)
   const steps: string[] = []
   let isDrawn = false
   for (const [at, value] of values.entries()) {
     if (value !== undefined) {
-      const x = (at * step).toFixed(1)
-      const y = (plotHeight - (value / high) * plotHeight).toFixed(1)
-      // A line of no length is a dot, with its round ends.
-      const isAlone = !isDrawn && values[at + 1] === undefined
-      steps.push(`${isDrawn ? 'L' : 'M'}${x} ${y}${isAlone ? 'h0' : ''}`)
+      steps.push(`${isDrawn ? 'L' : 'M'}${placeOf(at, value)}`)
     }
     isDrawn = value !== undefined
   }
   // One sample is a line of its level.
   return values.length === 1 && isDrawn ? `${steps.join('')}H${plotWidth}` : steps.join('')
+}
+
+/** Samples between two gaps, which no line shows: each is a line of no length with round ends. */
+function dotsOf(values: Series['values'], high: number): string {
+  const placeOf = placing(values, high)
+  const dots = Array.from(values, (value, at) => {
+    const isAlone = values[at - 1] === undefined && values[at + 1] === undefined
+    return value === undefined || !isAlone ? '' : `M${placeOf(at, value)}h0`
+  })
+  return values.length === 1 ? '' : dots.join('')
 }
 
 const last = (values: Series['values'], print: PlotProps['print']): string => {
@@ -83,7 +96,10 @@ export function Plot(props: PlotProps) {
       >
         <path class="base" d={`M0 ${plotHeight}H${plotWidth}`} />
         {series.map(({ name, tone, values }) => (
-          <path key={name} class={tone} d={pathOf(values, highest || 1)} />
+          <g key={name} class={tone}>
+            <path d={pathOf(values, highest || 1)} />
+            <path class="dots" d={dotsOf(values, highest || 1)} />
+          </g>
         ))}
       </svg>
       <p class="range" aria-hidden="true">

@@ -19,20 +19,24 @@ export const revealedBy = (changes: readonly AccessChange[]): number =>
 
 const Shown = ({ as }: { readonly as: string }) => <span class={`badge ${as}`}>{as}</span>
 
-const Change = ({ change }: { readonly change: AccessChange }) => (
-  <li class={change.to === 'reveal' ? 'change reveals' : 'change'}>
-    <p>
-      <code>{change.permission}</code> <Shown as={change.from} /> → <Shown as={change.to} />:{' '}
-      <strong>{change.count.toLocaleString('en')}</strong> {change.count === 1 ? 'token' : 'tokens'}
-    </p>
-    {change.samples.length > 0 && (
-      <details>
-        <summary>{change.samples.length} of them</summary>
-        <Items of={change.samples} show={id => <Text of={id} />} />
-      </details>
-    )}
-  </li>
-)
+function Change({ change }: { readonly change: AccessChange }) {
+  const isWhole = change.samples.length === change.count
+  return (
+    <li class={change.to === 'reveal' ? 'change reveals' : 'change'}>
+      <p>
+        <code>{change.permission}</code> <Shown as={change.from} /> → <Shown as={change.to} />:{' '}
+        <strong>{change.count.toLocaleString('en')}</strong>{' '}
+        {change.count === 1 ? 'token' : 'tokens'}
+      </p>
+      {change.samples.length > 0 && (
+        <details>
+          <summary>{isWhole ? 'The ids' : `${change.samples.length} of them`}</summary>
+          <Items of={change.samples} show={id => <Text of={id} />} />
+        </details>
+      )}
+    </li>
+  )
+}
 
 interface SimulatedProps {
   readonly changes: readonly AccessChange[]
