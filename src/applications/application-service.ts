@@ -4,6 +4,7 @@
  * Source: spec, "Applications"; contract sections 11 and 13.
  * @module
  */
+import { removalOf, unchanged } from '../records/read-row.ts'
 import { uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
@@ -261,7 +262,7 @@ export async function anotherManagerStands(
     const other = rows.find(
       row => row.ordinal !== leaving.row.ordinal && staysManager(unsealApplication(deps.keys, row)),
     )
-    if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
+    if (other !== undefined) return [unchanged(other)]
   }
   throw new ApiError(
     'conflict',
@@ -338,6 +339,5 @@ export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promi
     const guard = canCreateApplications(stored.record)
       ? await anotherManagerStands(deps, stored)
       : []
-    const { ordinal, version } = stored.row
-    return { changes: [...guard, { remove: ordinal, ifVersion: version }], result: undefined }
+    return { changes: [...guard, removalOf(stored.row)], result: undefined }
   })

@@ -9,6 +9,7 @@
  * repeats what it did with the old one, and sees what it may see now. Source: contract section 1.
  * @module
  */
+import { removalOf } from '../records/read-row.ts'
 import { hexOf, utf8 } from '../lib/bytes.ts'
 import { uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
@@ -147,7 +148,7 @@ export async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void
   const row = await store.find(slot.unique)
   slot.leaving = []
   if (row === undefined) return
-  if (isExpired(row, settled())) slot.leaving = [{ remove: row.ordinal, ifVersion: row.version }]
+  if (isExpired(row, settled())) slot.leaving = [removalOf(row)]
   else slot.done = await doneBy(slot, await confirmRow(store, row))
 }
 

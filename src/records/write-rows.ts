@@ -2,6 +2,7 @@
  * Read, decide, write once: the pattern by which every feature changes the store.
  * @module
  */
+import { unchanged } from './read-row.ts'
 import { ApiError } from '../lib/errors.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import type { Row, Change, Store } from '../store/contract.ts'
@@ -99,7 +100,7 @@ export const changedByOthers = () =>
  * @throws ApiError `conflict` if it does not
  */
 export async function confirmRow(store: Pick<Store, 'write'>, row: Row): Promise<Row> {
-  const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
+  const outcome = await store.write([unchanged(row)])
   if (!outcome.ok) throw changedByOthers()
   return row
 }

@@ -2,6 +2,7 @@
  * Sessions: created, authorized once, ended.
  * @module
  */
+import { removalOf } from '../records/read-row.ts'
 import { base58, uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
@@ -167,8 +168,7 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
     const { record } = unsealSession(keys, row)
     const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
     if (!stands || !mayEnd(caller, record)) throw absentSession()
-    const remove = { remove: row.ordinal, ifVersion: row.version }
-    const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
+    const landed = await writeAs(store, caller, [removalOf(row), { bumpGeneration: true }])
     return landed ? { result: undefined } : undefined
   })
 }

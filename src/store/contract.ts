@@ -35,7 +35,8 @@ export interface Glimpse extends Row {
 
 export interface Row extends NewRow {
   /**
-   * Assigned at insert, ascending, never reused, possibly with gaps; newest first means descending.
+   * Assigned at insert, ascending, possibly with gaps; newest first means descending. Never reused,
+   * unless a database loses the commits that had them, in a failover: none of these was answered.
    * If several writers commit at once, as in a database, a lower one may land after a higher.
    */
   readonly ordinal: number
@@ -111,21 +112,30 @@ export interface DerivedValue {
 }
 
 /**
- * One step of a write. Its checks are optimistic concurrency control. `reseal` swaps the parts of a
- * row and keeps its header and version, so readers who have read the row notice nothing. `require`
- * writes nothing and holds only if that row is still at that version; `bumpGeneration` invalidates
- * every cache kept under the old generation. `log` appends a bundle, and `entry` one entry, which
- * come behind all bundles of the commit; they get their sequence as the write lands. `pruneLog`
- * removes all bundles that end below that sequence. `derived` is the key of a value that is put, or
- * removed if there is none; `requireDerived` that of one which holds only if it is `ifValue` still,
- * or absent without one.
+ * One step of a write. Its checks are optimistic concurrency control. `reseal` swaps the parts of
+ * a row and keeps its header and version, so readers who have read the row notice nothing.
+ * `require` writes nothing and holds only if that row is still at that version. `ifUnique` is the
+ * first unique that the row must have: a database that lost commits may give their ordinals anew.
+ * `bumpGeneration` invalidates every cache kept under the old generation. `log` appends a bundle,
+ * and `entry` one entry, which come behind all bundles of the commit; they get their sequence as
+ * the write lands. `pruneLog` removes all bundles that end below that sequence. `derived` is the
+ * key of a value that is put, or removed if there is none; `requireDerived` that of one which
+ * holds only if it is `ifValue` still, or absent without one.
  */
 export type Change =
   | { readonly insert: NewRow }
   | { readonly replace: NewRow; readonly ordinal: number; readonly ifVersion: number }
   | { readonly reseal: NewRow; readonly ordinal: number }
-  | { readonly remove: number; readonly ifVersion?: number }
-  | { readonly require: number; readonly ifVersion: number }
+  | {
+      readonly remove: number
+      readonly ifVersion?: number
+      readonly ifUnique?: Digest | undefined
+    }
+  | {
+      readonly require: number
+      readonly ifVersion: number
+      readonly ifUnique?: Digest | undefined
+    }
   | { readonly bumpGeneration: true }
   | { readonly log: LogBundle }
   | { readonly entry: UnsealedEntry }

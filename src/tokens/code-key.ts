@@ -8,6 +8,7 @@
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */
+import { unchanged } from '../records/read-row.ts'
 import { equalBytes } from '../lib/bytes.ts'
 import { keyBytes, tagBytes } from '../crypto/primitives.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
@@ -64,7 +65,7 @@ export const forgetCodeKeys = ({ keys }: Pick<Deps, 'keys'>, tenantId: string): 
 
 const unsealKey = (keys: Keys, tenantId: string, row: Row): CodeKey => ({
   key: unsealRow(sealerOf(keys, tenantId), row).value(0),
-  stands: { require: row.ordinal, ifVersion: row.version },
+  stands: unchanged(row),
 })
 
 /** @returns `undefined` if it was swept or never made */
@@ -105,7 +106,7 @@ const makeCodeKey = (
     const [ordinal] = outcome.ok ? outcome.ordinals : []
     return ordinal === undefined
       ? undefined
-      : { result: { key, stands: { require: ordinal, ifVersion: 1 } } }
+      : { result: { key, stands: { require: ordinal, ifVersion: 1, ifUnique: unique } } }
   })
 
 /** Concurrent creates wait for the one key that is being made. */

@@ -7,6 +7,7 @@
  * downtime).
  * @module
  */
+import { removalOf } from '../records/read-row.ts'
 import type { Deps } from '../deps.ts'
 import {
   sweepBatchRows,
@@ -48,8 +49,7 @@ export async function sweep(
     overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
     const removals = await Promise.allSettled(
       due.map(async row => {
-        const change = { remove: row.ordinal, ifVersion: row.version }
-        const { ok } = await deps.store.write([change, ...(await entriesOf(row))])
+        const { ok } = await deps.store.write([removalOf(row), ...(await entriesOf(row))])
         if (ok) heard(row)
         return ok
       }),

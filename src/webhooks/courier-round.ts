@@ -3,6 +3,7 @@
  * these are saved and read again.
  * @module
  */
+import { unchanged } from '../records/read-row.ts'
 import type { KeyObject } from 'node:crypto'
 import { deliveriesKey } from '../audit/derived-keys.ts'
 import type { Deps } from '../deps.ts'
@@ -163,7 +164,7 @@ export async function saveRound(round: Round): Promise<void> {
   const { parts, stored, unsaved, cursor } = round
   const { ok } = await parts.deps.store.write([
     { derived: deliveriesKey(stored.record.id), value: encodeState(stateOf(round)) },
-    { require: stored.row.ordinal, ifVersion: stored.row.version },
+    unchanged(stored.row),
   ])
   round.savedMs = parts.deps.elapsedMs()
   if (!ok) return

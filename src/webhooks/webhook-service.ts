@@ -2,6 +2,7 @@
  * Operations on webhooks: each reads, decides and writes once.
  * @module
  */
+import { removalOf, unchanged } from '../records/read-row.ts'
 import { deliveriesKey } from '../audit/derived-keys.ts'
 import type { Deps } from '../deps.ts'
 import { parseDestination } from '../egress/destination.ts'
@@ -251,8 +252,7 @@ export const testWebhook = (deps: Deps, caller: Writer, id: string): Promise<voi
     if (record.status === 'disabled') {
       throw new ApiError('conflict', 'This webhook is disabled: enable it first.')
     }
-    const unchanged = { require: row.ordinal, ifVersion: row.version }
-    const landed = await writeAs(deps.store, caller, [unchanged], { ids: () => [record.id] })
+    const landed = await writeAs(deps.store, caller, [unchanged(row)], { ids: () => [record.id] })
     return landed ? { result: undefined } : undefined
   })
 
@@ -260,7 +260,7 @@ export const deleteWebhook = (deps: Deps, caller: Writer, id: string): Promise<v
   untilWritten(async () => {
     const { row, record } = await findWebhook(deps, caller, id)
     const landed = await writeAs(deps.store, caller, [
-      { remove: row.ordinal, ifVersion: row.version },
+      removalOf(row),
       { derived: deliveriesKey(record.id), value: undefined },
       { bumpGeneration: true },
     ])

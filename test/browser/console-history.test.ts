@@ -113,7 +113,6 @@ test('the second key is forgotten with the first', async () => {
   await waitForText(page, seen)
   await press(page, 'Lock')
   await unlock(page, reading)
-  await press(page, 'All tokens')
   await openCard(page)
   expect(await pageText(page)).not.toContain(seen)
 })

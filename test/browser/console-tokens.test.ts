@@ -115,7 +115,7 @@ test('a key that may not read tokens is told which permission it lacks', async (
   await unlock(page, vault.managementKey)
   await press(page, 'Tokens')
   await waitForText(page, 'This key lacks token:read')
-  await waitForText(page, 'use the key of a private application; a manager makes one')
+  await waitForText(page, 'use one of a private application; a manager makes one')
   expect(await seriousIn(page, '.notice')).toEqual([])
 })
 

@@ -162,9 +162,16 @@ function refuseTaken(draft: SetDraft, row: PreparedRow, at: number, own?: number
   }
 }
 
-function rowAtVersion(draft: SetDraft, ordinal: number, ifVersion: number): KeyedRow | undefined {
+/** @param uniqueKey of the first unique that the row must have; `undefined`: any */
+function rowAtVersion(
+  draft: SetDraft,
+  ordinal: number,
+  ifVersion: number,
+  uniqueKey: string | undefined,
+): KeyedRow | undefined {
   const current = currentRow(draft, ordinal)
-  return current?.row.version === ifVersion ? current : undefined
+  if (current?.row.version !== ifVersion) return undefined
+  return uniqueKey === undefined || current.uniqueKeys[0] === uniqueKey ? current : undefined
 }
 
 function insertRow(draft: SetDraft, row: PreparedRow, at: number): Refused | void {
@@ -181,9 +188,8 @@ function replaceRow(
   { row, ordinal, ifVersion }: Extract<PreparedChange, { kind: 'replace' }>,
   at: number,
 ): Refused | void {
-  const current = rowAtVersion(draft, ordinal, ifVersion)
+  const current = rowAtVersion(draft, ordinal, ifVersion, row.uniqueKeys[0])
   if (current === undefined) return versionMoved(at)
-  invariant(current.uniqueKeys[0] === row.uniqueKeys[0], 'a row keeps its first unique')
   const refused = refuseTaken(draft, row, at, ordinal)
   if (refused) return refused
   changeRow(draft, ordinal, current, row)
@@ -204,7 +210,7 @@ function resealRow(
     !draft.rowChanges.has(ordinal),
     'a row is not resealed by a write that replaces or removes it',
   )
-  const current = rowAtVersion(draft, ordinal, row.row.version)
+  const current = rowAtVersion(draft, ordinal, row.row.version, row.uniqueKeys[0])
   if (current === undefined) return versionMoved(at)
   invariant(hasHeaderOf(current, row), 'a resealed row has the header that it had')
   draft.resealed.set(ordinal, row)
@@ -212,11 +218,14 @@ function resealRow(
 
 function removeRow(
   draft: SetDraft,
-  { ordinal, ifVersion }: Extract<PreparedChange, { kind: 'remove' }>,
+  { ordinal, ifVersion, uniqueKey }: Extract<PreparedChange, { kind: 'remove' }>,
   at: number,
 ): Refused | void {
-  const current = currentRow(draft, ordinal)
-  if (ifVersion !== undefined && current?.row.version !== ifVersion) return versionMoved(at)
+  const current =
+    ifVersion === undefined
+      ? currentRow(draft, ordinal)
+      : rowAtVersion(draft, ordinal, ifVersion, uniqueKey)
+  if (ifVersion !== undefined && current === undefined) return versionMoved(at)
   if (current !== undefined) changeRow(draft, ordinal, current, undefined)
 }
 
@@ -243,8 +252,10 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
       return resealRow(draft, change, at)
     case 'remove':
       return removeRow(draft, change, at)
-    case 'require':
-      return rowAtVersion(draft, change.ordinal, change.ifVersion) ? undefined : versionMoved(at)
+    case 'require': {
+      const { ordinal, ifVersion, uniqueKey } = change
+      return rowAtVersion(draft, ordinal, ifVersion, uniqueKey) ? undefined : versionMoved(at)
+    }
     case 'bump':
       draft.generation += 1
       return undefined

@@ -2,7 +2,7 @@
  * Changes, checked and encoded before they are queued, so that they cannot fail later.
  * @module
  */
-import type { Change, LogBundle, NewRow, UnsealedEntry } from '../contract.ts'
+import type { Change, Digest, LogBundle, NewRow, UnsealedEntry } from '../contract.ts'
 import { encodeRow } from './row-format.ts'
 import { checkChange, checkCount, checkRow, keyOf, type KeyedRow } from './row.ts'
 
@@ -23,8 +23,19 @@ export type PreparedChange =
       readonly ifVersion: number
     }
   | { readonly kind: 'reseal'; readonly row: PreparedRow; readonly ordinal: number }
-  | { readonly kind: 'remove'; readonly ordinal: number; readonly ifVersion: number | undefined }
-  | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
+  | {
+      readonly kind: 'remove'
+      readonly ordinal: number
+      readonly ifVersion: number | undefined
+      readonly uniqueKey: string | undefined
+    }
+  | {
+      readonly kind: 'require'
+      readonly ordinal: number
+      readonly ifVersion: number
+      readonly unique: Digest | undefined
+      readonly uniqueKey: string | undefined
+    }
   | { readonly kind: 'bump' }
   | { readonly kind: 'log'; readonly bundle: LogBundle }
   | { readonly kind: 'entry'; readonly entry: UnsealedEntry }
@@ -48,10 +59,12 @@ function prepareChange(change: Change): PreparedChange {
     return { kind: 'reseal', row: prepareRow(change.reseal), ordinal: change.ordinal }
   }
   if ('remove' in change) {
-    return { kind: 'remove', ordinal: change.remove, ifVersion: change.ifVersion }
+    const { remove: ordinal, ifVersion, ifUnique } = change
+    return { kind: 'remove', ordinal, ifVersion, uniqueKey: ifUnique && keyOf(ifUnique) }
   }
   if ('require' in change) {
-    return { kind: 'require', ordinal: change.require, ifVersion: change.ifVersion }
+    const { require: ordinal, ifVersion, ifUnique: unique } = change
+    return { kind: 'require', ordinal, ifVersion, unique, uniqueKey: unique && keyOf(unique) }
   }
   if ('log' in change) return { kind: 'log', bundle: change.log }
   if ('entry' in change) return { kind: 'entry', entry: change.entry }

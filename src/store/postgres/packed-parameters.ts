@@ -27,6 +27,12 @@ export function keysIn(packed: Uint8Array, size: number): string[] {
 export const nthOf = (packed: string, nth: string, size: number): string =>
   `substring(${packed}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
 
+/** Counted from 1, as the database does. */
+const firstUniqueAt = headerAt + uniquesAt + 1
+
+/** SQL of the first unique within the bytes of a row; other bytes if it has none. */
+export const firstUniqueText = `substring(value FROM ${firstUniqueAt} FOR ${uniqueBytes})`
+
 /** Values of various sizes, concatenated. */
 interface Packed {
   readonly bytes: Uint8Array

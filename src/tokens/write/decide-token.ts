@@ -5,6 +5,7 @@
  * Source: contract sections 7, 8 and 15.
  * @module
  */
+import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decidedBy, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -269,7 +270,7 @@ export async function clearWay(
     const holder = id && (await deps.store.glance(id, verdictParts))
     if (holder === undefined) continue
     if (isExpired(holder, deps.settled())) {
-      leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
+      leaving.set(holder.ordinal, removalOf(holder))
     } else {
       token.collisions += 1
       token.identified = undefined

@@ -14,13 +14,14 @@
  * Source: contract section 8.
  * @module
  */
+import { removalOf, unchanged, type Removal, type Requirement } from '../../records/read-row.ts'
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/expiry.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
-import type { Change, Row } from '../../store/contract.ts'
+import type { Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
@@ -75,8 +76,7 @@ export function findEqual(
 }
 
 /** Condition on another row when a token takes a seat or passes its holder by. */
-export type SeatChange =
-  Extract<Change, { require: number }> | { remove: number; ifVersion: number }
+export type SeatChange = Removal | Requirement
 
 /** A seat that a token holds: the uniques it is sealed with, and the changes written with it. */
 interface DedupSeat {
@@ -120,12 +120,11 @@ export async function decideSeat(
     if (holder === undefined || holder.ordinal === ordinal) {
       return { uniques: [seat], changes, hasEqual: false }
     }
-    const { version: ifVersion } = holder
     if (isExpired(holder, deps.settled())) {
-      changes.push({ remove: holder.ordinal, ifVersion })
+      changes.push(removalOf(holder))
       return { uniques: [seat], changes, hasEqual: false }
     }
-    changes.push({ require: holder.ordinal, ifVersion })
+    changes.push(unchanged(holder))
     if (await isInReach(deps, tenantId, reach, seat, holder))
       return { uniques: [], changes, hasEqual: true }
   }

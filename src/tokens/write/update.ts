@@ -6,6 +6,7 @@
  * no concurrent update is lost. Source: spec, "Update token"; contract section 9.
  * @module
  */
+import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -261,8 +262,7 @@ export async function removeToken(deps: Deps, caller: Caller, id: string): Promi
   const erasure = await inRowTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
     untilWritten(async () => {
       const { row, record } = await loadToken(deps, caller, 'token:delete', id)
-      const change = { remove: row.ordinal, ifVersion: row.version }
-      const landed = await writeAs(deps.store, caller, [change])
+      const landed = await writeAs(deps.store, caller, [removalOf(row)])
       if (!landed) return undefined
       const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
       return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }

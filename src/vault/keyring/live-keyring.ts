@@ -6,6 +6,7 @@
  * not. Source: docs/decisions.md, "Keys".
  * @module
  */
+import { unchanged } from '../../records/read-row.ts'
 import { createHash } from 'node:crypto'
 import { deriveKey, makeKeys, type KeyScope, type Keys } from '../../crypto/keyring.ts'
 import {
@@ -247,7 +248,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     masterNumber: () => masterNumberOf(row),
     masterSinceMs: () => sinceMs,
     proofSecret: () => secretOf(sealer),
-    fence: () => ({ require: row.ordinal, ifVersion: row.version }),
+    fence: () => unchanged(row),
     refresh,
     isOf: masterKey => opensWith(masterKey, row),
     // Serialized: of two changes at once, one would lose the sealer of the other's commit.

@@ -3,6 +3,7 @@
  * deleted after the backup are in it again.
  * @module
  */
+import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { invariant } from '../../lib/errors.ts'
 import { tenantsMax, erasureBatchLines } from '../../limits/operation-limits.ts'
@@ -41,7 +42,7 @@ async function eraseSome(
   for (const erasure of some) {
     // Keys are derived and kept for any name of a tenant, so only existing tenants are looked up.
     const row = tenants.has(erasure.tenantId) ? await findErased(deps, erasure) : undefined
-    if (row !== undefined) changes.set(row.ordinal, { remove: row.ordinal, ifVersion: row.version })
+    if (row !== undefined) changes.set(row.ordinal, removalOf(row))
   }
   if (changes.size === 0) return 0
   const { ok } = await deps.store.write([...changes.values()])

@@ -6,6 +6,7 @@
  * one. Kept answers to idempotency keys stay as well: they hold no key (contract section 1).
  * @module
  */
+import { removalOf } from '../../records/read-row.ts'
 import { heldKeys } from '../../applications/api-keys.ts'
 import { unsealApplication } from '../../applications/application-record.ts'
 import {
@@ -53,8 +54,7 @@ function endingOf(deps: Revoking, row: Row): Ending | undefined {
     return keys === 0 ? undefined : { keys, sessions: 0, change }
   }
   const isSession = attempt(() => unsealSession(deps.keys, row)) !== undefined
-  const change = { remove: row.ordinal, ifVersion: row.version }
-  return isSession ? { keys: 0, sessions: 1, change } : undefined
+  return isSession ? { keys: 0, sessions: 1, change: removalOf(row) } : undefined
 }
 
 async function land({ store }: Revoking, changes: readonly Change[]): Promise<void> {

@@ -12,7 +12,9 @@ import {
   type StoredState,
 } from '../../core/decide-change.ts'
 import type { PreparedChange, PreparedRow } from '../../core/prepare-change.ts'
-import type { LogBundle } from '../../contract.ts'
+import type { Digest, LogBundle } from '../../contract.ts'
+import { uniqueBytes } from '../../../limits/work-limits.ts'
+import { packDigests } from '../packed-parameters.ts'
 import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
@@ -36,31 +38,39 @@ export interface FastInsert {
   readonly decided: readonly SetResult[]
   readonly inserted: readonly PreparedRow[]
   readonly bundles: readonly LogBundle[]
-  /** Versions of the rows that must not have changed, by ordinal. */
-  readonly required: ReadonlyMap<number, number>
+  /** The rows that must not have changed, by ordinal. */
+  readonly required: ReadonlyMap<number, RequiredRow>
+}
+
+/** A row as a change requires it; without a unique, any row of that version will do. */
+interface RequiredRow {
+  readonly version: number
+  readonly unique: Digest | undefined
+  readonly uniqueKey: string | undefined
 }
 
 /**
  * `undefined` if there are other changes than inserts and entries of the log, or a row is required
- * at two versions.
+ * in two ways.
  */
-function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | undefined {
-  const required = new Map<number, number>()
+function requiredBy(changes: readonly PreparedChange[]): Map<number, RequiredRow> | undefined {
+  const required = new Map<number, RequiredRow>()
   for (const change of changes) {
     if (['insert', 'log', 'entry'].includes(change.kind)) continue
     if (change.kind !== 'require') return undefined
-    const known = required.get(change.ordinal) ?? change.ifVersion
-    if (known !== change.ifVersion) return undefined
-    required.set(change.ordinal, known)
+    const { ordinal, ifVersion: version, unique, uniqueKey } = change
+    const known = required.get(ordinal) ?? { version, unique, uniqueKey }
+    if (known.version !== version || known.uniqueKey !== uniqueKey) return undefined
+    required.set(ordinal, known)
   }
   return required
 }
 
 /** State in which the rows are as required, and all uniques free. */
-const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
+const clearWith = (required: ReadonlyMap<number, RequiredRow>): StoredState => ({
   rowAt(ordinal) {
-    const version = required.get(ordinal)
-    return version === undefined ? undefined : requiredRow(ordinal, version)
+    const row = required.get(ordinal)
+    return row && requiredRow(ordinal, row)
   },
   holderOf: () => undefined,
   derivedAt: () => undefined,
@@ -96,10 +106,13 @@ function sendInserts(
   commit: FastCommit,
 ): Promise<readonly Cells[]> {
   const ordinals = [...required.keys()].toSorted((a, b) => a - b)
-  const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
+  const versions = ordinals.map(ordinal => required.get(ordinal)?.version ?? 0)
+  const named = ordinals.filter(ordinal => required.get(ordinal)?.unique !== undefined)
+  const uniques = named.flatMap(ordinal => required.get(ordinal)?.unique ?? [])
   const { writer, number, part } = commit
   const { before = null, after = null } = part ?? {}
-  const last = [arrayOf(ordinals), arrayOf(versions), before, after]
+  const names = [arrayOf(named), packDigests(uniques, uniqueBytes)]
+  const last = [arrayOf(ordinals), arrayOf(versions), before, after, ...names]
   return inserted.length === 0
     ? send(receiptWhereClearText(tables), [writer, number, ...last])
     : send(insertWhereClearText(tables), [...insertParameters(inserted, commit), ...last])

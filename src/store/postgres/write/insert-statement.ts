@@ -5,7 +5,7 @@
  */
 import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { PreparedRow } from '../../core/prepare-change.ts'
-import { packRows } from '../packed-parameters.ts'
+import { firstUniqueText, packRows } from '../packed-parameters.ts'
 import { arrayOf, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import type { PartMove } from './writer-part.ts'
@@ -54,8 +54,18 @@ SELECT ordinal FROM given ORDER BY i`
 /** @returns one ordinal per row, in the order of the rows */
 export const insertText = (tables: Tables): string => `WITH ${insertsText(tables, '')}`
 
-/** Parameters of what must hold: ordinals and versions of rows, the part before and after. */
-type ClearParameters = readonly [ordinals: string, versions: string, before: string, after: string]
+/**
+ * Parameters of what must hold: ordinals and versions of rows, the part before and after, and those
+ * of the rows that are named, with their first uniques.
+ */
+type ClearParameters = readonly [
+  ordinals: string,
+  versions: string,
+  before: string,
+  after: string,
+  named: string,
+  uniques: string,
+]
 
 /**
  * Queries that say whether a group may go at once: it is a new one of its writer, the rows that it
@@ -66,7 +76,7 @@ type ClearParameters = readonly [ordinals: string, versions: string, before: str
  */
 const clearText = (
   { receipts, rows, sums }: Tables,
-  [ordinals, versions, before, after]: ClearParameters,
+  [ordinals, versions, before, after, named, uniques]: ClearParameters,
   isFree: string,
 ): string => `receipt AS MATERIALIZED (
   SELECT FROM ${receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
@@ -74,7 +84,7 @@ const clearText = (
   SELECT FROM ${sums} WHERE writer = $1::bytea AND sealed = ${before}::bytea
     AND EXISTS (SELECT FROM receipt) FOR UPDATE
 ), required AS MATERIALIZED (
-  SELECT ordinal, version FROM ${rows}
+  SELECT ordinal, version, ${firstUniqueText} AS name FROM ${rows}
   WHERE ordinal = ANY(${ordinals}::bigint[]) AND EXISTS (SELECT FROM receipt)
   ORDER BY ordinal FOR SHARE
 ), clear AS MATERIALIZED (
@@ -82,7 +92,9 @@ const clearText = (
   WHERE CASE WHEN ${before}::bytea IS NULL THEN NOT EXISTS (SELECT FROM ${sums})
     ELSE EXISTS (SELECT FROM part) END
     AND coalesce((SELECT array_agg(version ORDER BY ordinal) FROM required), '{}')
-      = ${versions}::bigint[] ${isFree}
+      = ${versions}::bigint[]
+    AND coalesce((SELECT string_agg(name, '' ORDER BY ordinal) FROM required
+      WHERE ordinal = ANY(${named}::bigint[])), '') = ${uniques}::bytea ${isFree}
 ), put_part AS (
   UPDATE ${sums} SET sealed = ${after}::bytea
   WHERE writer = $1::bytea AND ${after}::bytea IS NOT NULL AND EXISTS (SELECT FROM clear)
@@ -95,7 +107,7 @@ const clearText = (
 export const insertWhereClearText = (tables: Tables): string => `
 WITH ${clearText(
   tables,
-  ['$11', '$12', '$13', '$14'],
+  ['$11', '$12', '$13', '$14', '$15', '$16'],
   `AND NOT EXISTS (
     SELECT FROM unnest($10::int[]) at
     JOIN ${tables.uniques} ON digest = substring($3::bytea FROM at FOR ${uniqueBytes})
@@ -108,7 +120,7 @@ WITH ${clearText(
  * @returns that one
  */
 export const receiptWhereClearText = (tables: Tables): string => `
-WITH ${clearText(tables, ['$3', '$4', '$5', '$6'], '')}
+WITH ${clearText(tables, ['$3', '$4', '$5', '$6', '$7', '$8'], '')}
 UPDATE ${tables.receipts} SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{0}'
 WHERE writer = $1::bytea AND EXISTS (SELECT FROM clear) RETURNING 0`
 

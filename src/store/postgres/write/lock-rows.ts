@@ -16,7 +16,7 @@ import { equalBytes } from '../../../lib/bytes.ts'
 import { assertStored } from '../../../lib/errors.ts'
 import { decodeRow } from '../../core/row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../core/row.ts'
-import { nthOf, packDigests } from '../packed-parameters.ts'
+import { firstUniqueText, nthOf, packDigests } from '../packed-parameters.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import { readDerived, type SeenDerived } from './log-statements.ts'
@@ -79,9 +79,12 @@ export interface LockedRows {
   readonly derived: readonly SeenDerived[]
 }
 
-/** Only the version of a required row is needed. */
-export const requiredRow = (ordinal: number, version: number): KeyedRow =>
-  keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
+/** Only the version and the first unique of a required row are needed. */
+export const requiredRow = (
+  ordinal: number,
+  { version, unique }: { readonly version: number; readonly unique: Digest | undefined },
+): KeyedRow =>
+  keyRow(storedRow(ordinal, { uniques: unique ? [unique] : [], terms: [], parts: [], version }))
 
 /** @throws ApiError `storage_corrupt`: an empty list must not mean "nothing has landed" */
 export function numbersOf(value: unknown): readonly number[] {
@@ -106,7 +109,7 @@ function lockTexts({ receipts, rows, recent, uniques }: Tables) {
   return {
     receipt: `SELECT number, ordinals FROM ${receipts} WHERE writer = $1 FOR UPDATE`,
     touched: `SELECT ordinal, value FROM ${rows} ${those} FOR UPDATE`,
-    required: `SELECT ordinal, version FROM ${rows} ${those} FOR SHARE`,
+    required: `SELECT ordinal, version, ${firstUniqueText} FROM ${rows} ${those} FOR SHARE`,
     recent: `SELECT ordinal FROM ${recent} ${those} FOR UPDATE`,
     uniques: `SELECT u.digest, u.ordinal FROM generate_series(1, $2::int) i
 JOIN ${uniques} u ON u.digest = ${unique}`,
@@ -147,7 +150,12 @@ export async function lockRows(
     derived.length === 0 ? [] : readDerived(send, tables, derived),
   ])
   const rows = readRows(locked)
-  const shares = new Map(shared.map(([ordinal, version]) => [Number(ordinal), Number(version)]))
+  const shares = new Map(
+    shared.map(([ordinal, version, unique]) => [
+      Number(ordinal),
+      { version: Number(version), unique: unique instanceof Uint8Array ? unique : undefined },
+    ]),
+  )
   const holders = new Map(
     held.map(([digest, ordinal]) => [
       digest instanceof Uint8Array ? keyOf(digest) : '',
@@ -155,8 +163,8 @@ export async function lockRows(
     ]),
   )
   const requiredAt = (ordinal: number): KeyedRow | undefined => {
-    const version = shares.get(ordinal)
-    return version === undefined ? undefined : requiredRow(ordinal, version)
+    const share = shares.get(ordinal)
+    return share && requiredRow(ordinal, share)
   }
   return {
     receipt: receiptOf(receipt),

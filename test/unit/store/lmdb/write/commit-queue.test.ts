@@ -12,7 +12,12 @@ import { expectFault } from '../../../../store/rows.ts'
 
 /** Makes a set of that many changes; the ordinal of a removal stands for its name. */
 const setOf = (name: number, count = 1): ChangeSet =>
-  Array.from({ length: count }, () => ({ kind: 'remove', ordinal: name, ifVersion: undefined }))
+  Array.from({ length: count }, () => ({
+    kind: 'remove',
+    ordinal: name,
+    ifVersion: undefined,
+    uniqueKey: undefined,
+  }))
 
 const nameOf = (set: ChangeSet): number => {
   const [first] = set
