@@ -9,7 +9,14 @@ import { createClient } from '../../src/client/index.ts'
 import { openHookedServer, type HookedServer } from '../support/hooked-server.ts'
 import { until } from '../support/until.ts'
 import { accept, answerWith, idsOf, typesOf } from '../support/webhook-receiver.ts'
-import { openConsole, pageText, press, unlock, waitForText } from './support/console.ts'
+import {
+  openConsole,
+  pageText,
+  press,
+  sideways,
+  unlock,
+  waitForText,
+} from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 
 let hooked: HookedServer
@@ -25,8 +32,8 @@ const workOnce = async (name: string) => {
   return hooked.work(name, () => (count += 1) > 1)
 }
 
-async function openWebhooks(key = hooked.manager): Promise<Page> {
-  const { page } = await openConsole({ address: hooked.address() })
+async function openWebhooks(key = hooked.manager, look = {}): Promise<Page> {
+  const { page } = await openConsole({ address: hooked.address() }, look)
   await unlock(page, key)
   await press(page, 'Webhooks')
   return page
@@ -62,6 +69,26 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
   await until(() => receiver.messages.length > tried)
   await lookUntil(page, 'Nothing waits for delivery')
   expect(await pageText(page)).not.toContain('is on its way')
+})
+
+test('in a narrow window rows follow their head, stay, and the outcome is in view', async () => {
+  hooked.receiver.answer = answerWith(500)
+  await workOnce('t')
+  const page = await openWebhooks(hooked.manager, { width: 375 })
+  await waitForText(page, 'Look again')
+  await lookUntil(page, '500')
+  const top = () => page.evaluate(`document.querySelector('table').getBoundingClientRect().top`)
+  const head = `document.querySelector('.deliveries button').getBoundingClientRect().bottom`
+  expect(Number(await top()) - Number(await page.evaluate(head))).toBeLessThan(25)
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  const before = await top()
+  await press(page, 'Send now')
+  await waitForText(page, 'is on its way')
+  expect(await top()).toBe(before)
+  const shown = `(box => box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth)
+    (document.querySelector('.deliveries p').getBoundingClientRect())`
+  expect(await page.evaluate(shown)).toBe(true)
+  expect(await sideways(page)).toBe(0)
 })
 
 test('a test event and a replay arrive', async () => {
