@@ -9,14 +9,7 @@ import { createClient } from '../../src/client/index.ts'
 import { openHookedServer, type HookedServer } from '../support/hooked-server.ts'
 import { until } from '../support/until.ts'
 import { accept, answerWith, idsOf, typesOf } from '../support/webhook-receiver.ts'
-import {
-  openConsole,
-  pageText,
-  press,
-  sideways,
-  unlock,
-  waitForText,
-} from './support/console.ts'
+import { openConsole, pageText, press, sideways, unlock, waitForText } from './support/console.ts'
 import { seriousIn } from './support/findings.ts'
 
 let hooked: HookedServer
