@@ -137,6 +137,20 @@ const describeUniques = ({ store }: Subject): void => {
 
 const describeVersions = ({ store }: Subject): void => {
   describe('checks of versions', () => {
+    test('another first unique refuses remove and require', async () => {
+      const ordinal = await inserted(store(), { uniques: [1, 2] })
+      const refused = { ok: false, at: 0, reason: 'version_moved' } as const
+      const ifVersion = 1
+      for (const ifUnique of [uniqueOf(2), uniqueOf(3)]) {
+        expect(await store().write([{ remove: ordinal, ifVersion, ifUnique }])).toEqual(refused)
+        expect(await store().write([{ require: ordinal, ifVersion, ifUnique }])).toEqual(refused)
+      }
+      const ifUnique = uniqueOf(1)
+      await written(store(), { require: ordinal, ifVersion, ifUnique })
+      await written(store(), { remove: ordinal, ifVersion, ifUnique })
+      expect(await store().find(uniqueOf(1))).toBeUndefined()
+    })
+
     test('a version that moved refuses replace, remove and require', async () => {
       const ordinal = await inserted(store(), { uniques: [1] })
       await written(store(), replaceOf(ordinal, { uniques: [1], version: 2 }))
@@ -229,11 +243,11 @@ const describeBadCalls = ({ store }: Subject): void => {
       expect(await store().find(uniqueOf(2))).toBeUndefined()
     })
 
-    test('a replace under another first unique refuses itself and harms no other', async () => {
+    test('a replace under another first unique is refused as of another row', async () => {
       const ordinal = await inserted(store(), { uniques: [1, 2] })
       const bad = store().write([replaceOf(ordinal, { uniques: [2, 1], version: 2 })])
       const good = inserted(store(), { uniques: [3] })
-      await expectFault(bad, 'internal')
+      expect(await bad).toEqual({ ok: false, at: 0, reason: 'version_moved' })
       await good
       expect((await store().find(uniqueOf(2)))?.version).toBe(1)
     })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { removalOf, unchanged } from '../../../../src/records/read-row.ts'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax, walkedRowsMax } from '../../../../src/limits/limits.ts'
@@ -81,15 +82,15 @@ describe('a slot of equal tokens', () => {
 
   test('is left to another live holder, which then has to stand when the write lands', async () => {
     const held = await create('left', { data: 'left', deduplicate_token: true })
-    const { ordinal, version } = held.row
-    const changes = [{ require: ordinal, ifVersion: version }]
+    const { ordinal } = held.row
+    const changes = [unchanged(held.row)]
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
   })
 
   test('is the next one beside a holder out of reach, which has to stand too', async () => {
     const held = await create('apart', { data: 'apart', deduplicate_token: true })
-    const { ordinal, version } = held.row
-    const changes = [{ require: ordinal, ifVersion: version }]
+    const { ordinal } = held.row
+    const changes = [unchanged(held.row)]
     const uniques = seatsOf(held).slice(1, 2)
     expect(await hold(held, ordinal + 1, stranger())).toEqual({ uniques, changes })
   })
@@ -110,8 +111,8 @@ describe('a slot of equal tokens', () => {
     const held = await create('brief', body)
     await create('brief too', { data: 'other', deduplicate_token: true })
     vault.clock.advance(60_000)
-    const { ordinal, version } = held.row
-    const changes = [{ remove: ordinal, ifVersion: version }]
+    const { ordinal } = held.row
+    const changes = [removalOf(held.row)]
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [uniqueOf(held)], changes })
     const answer = await vault.ask('PATCH', '/tokens/brief%20too', { key, body: { data: 'brief' } })
     expect([answer.status, answer.body['_extras']]).toEqual([200, { deduplicated: false }])
