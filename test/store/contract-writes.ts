@@ -135,8 +135,8 @@ const describeUniques = ({ store }: Subject): void => {
   })
 }
 
-const describeVersions = ({ store }: Subject): void => {
-  describe('checks of versions', () => {
+const describeNames = ({ store }: Subject): void => {
+  describe('checks of first uniques', () => {
     test('another first unique refuses remove and require', async () => {
       const ordinal = await inserted(store(), { uniques: [1, 2] })
       const refused = { ok: false, at: 0, reason: 'version_moved' } as const
@@ -150,7 +150,11 @@ const describeVersions = ({ store }: Subject): void => {
       await written(store(), { remove: ordinal, ifVersion, ifUnique })
       expect(await store().find(uniqueOf(1))).toBeUndefined()
     })
+  })
+}
 
+const describeVersions = ({ store }: Subject): void => {
+  describe('checks of versions', () => {
     test('a version that moved refuses replace, remove and require', async () => {
       const ordinal = await inserted(store(), { uniques: [1] })
       await written(store(), replaceOf(ordinal, { uniques: [1], version: 2 }))
@@ -372,6 +376,7 @@ export function describeWrites(subject: Subject): void {
   describeGlances(subject)
   describeNumbers(subject)
   describeUniques(subject)
+  describeNames(subject)
   describeVersions(subject)
   describeBadCalls(subject)
   describeRaces(subject)
