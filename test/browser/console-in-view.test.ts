@@ -71,6 +71,9 @@ test('the counts of a simulation come into view, and the question stays within',
   expect(await page.evaluate(height)).toBeLessThan(50)
   await press(page, 'Save')
   await waitForText(page, 'Keys of this application see these values from then on.')
+  const covers = `document.querySelector('.effect').getBoundingClientRect().bottom >
+    document.querySelector('[role=status] h3').getBoundingClientRect().top`
+  expect(await page.evaluate(covers)).toBe(false)
   expect(await sideways(page)).toBe(0)
 })
 

@@ -55,14 +55,16 @@ function Grants({ application, again }: GrantsProps) {
     <>
       <RulesTable of={application.rules} />
       <Allowed by={['application:update', 'access:explain']} does="change them">
-        <button
-          type="button"
-          onClick={() => {
-            isEdited.value = true
-          }}
-        >
-          Change rules
-        </button>
+        <div class="below">
+          <button
+            type="button"
+            onClick={() => {
+              isEdited.value = true
+            }}
+          >
+            Change rules
+          </button>
+        </div>
       </Allowed>
     </>
   )
