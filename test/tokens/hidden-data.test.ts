@@ -198,26 +198,34 @@ describe('E11: a change by one who sees nothing', () => {
   }, 300_000)
 
   // proves C9.13, E11.5
-  test('tells the members of hidden objects in steps of 1,000, and none by its name', async () => {
-    const members = (count: number, prefix: string) =>
-      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 0]))
-    const room = jsonMembersMax - 2 * hiddenMembersStep
-    for (const [at, hidden] of [hiddenMembersStep + 1, 2 * hiddenMembersStep].entries()) {
-      const id = `members-${at}`
-      await create({ id, data: { ...members(hidden, 'hidden'), within: { deep: 1 } } })
-      const takes = async (data: object) => (await patch(id, { data })).status === 200
-      const tooMany = members(room + 1, 'hidden')
-      expect([await takes(tooMany), await takes({ ...tooMany, hidden0: null })]).toEqual([
-        false,
-        false,
-      ])
-      const within = jsonMembersMax - hiddenMembersStep
-      for (const name of ['within', 'absent']) {
-        expect(await takes({ [name]: members(within + 1, 'a') })).toBe(false)
+  test.each([
+    ['nothing', 'redact'],
+    ['a mask, and there is none', 'mask'],
+  ])(
+    'who sees %s, tells members in steps of 1,000, and none by its name',
+    async (_, as) => {
+      const key = as === 'mask' ? masking : blind
+      const members = (count: number, prefix: string) =>
+        Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 0]))
+      const room = jsonMembersMax - 2 * hiddenMembersStep
+      for (const [at, hidden] of [hiddenMembersStep + 1, 2 * hiddenMembersStep].entries()) {
+        const id = `members-${as}-${at}`
+        await create({ id, data: { ...members(hidden, 'hidden'), within: { deep: 1 } } })
+        const takes = async (data: object) => (await patch(id, { data }, key)).status === 200
+        const tooMany = members(room + 1, 'hidden')
+        expect([await takes(tooMany), await takes({ ...tooMany, hidden0: null })]).toEqual([
+          false,
+          false,
+        ])
+        const within = jsonMembersMax - hiddenMembersStep
+        for (const name of ['within', 'absent']) {
+          expect(await takes({ [name]: members(within + 1, 'a') })).toBe(false)
+        }
+        expect(await takes(members(room, 'hidden'))).toBe(at === 0)
       }
-      expect(await takes(members(room, 'hidden'))).toBe(at === 0)
-    }
-  }, 300_000)
+    },
+    300_000,
+  )
 
   // proves E11.6
   test('tells no length of a hidden number by a mask that shows more', async () => {

@@ -35,7 +35,7 @@ import { hasDefaultMask } from '../stored-form.ts'
 
 type Rights = Pick<Settings, 'strictMasks'>
 
-export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
+const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
 
 /** Whole steps of what is hidden, and all that is added: no more than that tells its size. */
 function judgedBytes(dataText: string, patch: Json): number {

@@ -85,7 +85,7 @@ export async function parseStanding(
 
 /**
  * Merges, and prints what is long in turns: printing it again takes no time.
- * @param isHidden whether the changer sees nothing of the data
+ * @param isHidden whether the changer does not see all of the data
  * @throws ApiError `invalid_request` as `mergePatch`
  */
 export async function mergeData(

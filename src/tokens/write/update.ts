@@ -26,7 +26,7 @@ import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
 import { decideSeat, findEqual } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
-import { hiddenDataOf, isHidden, assertMayRemask } from './mask-rights.ts'
+import { hiddenDataOf, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenPatch } from '../schema.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
@@ -172,7 +172,7 @@ async function tryUpdate(
   await work.pause()
   const pause = () => deps.turns.next(caller.credential.ordinal)
   const standing = await parseStanding(token, pause)
-  const merged = await mergeData(standing, body.data, pause, isHidden(token))
+  const merged = await mergeData(standing, body.data, pause, token.transform !== 'reveal')
   const draft = draftOf(deps, token, standing, merged, body)
   assertMayRemask(deps.settings, token, standing.data, draft)
   const composed = await refusedAsRead(caller, token, body, () =>
