@@ -146,7 +146,7 @@ function SearchForm({ known, mistake }: FormProps) {
           <code>created_at</code>, <code>modified_by</code> and <code>modified_at</code>. Join them
           by <code>AND</code>, <code>OR</code>, <code>NOT</code>; put values with blanks in
           quotation marks. All below a container: <code>container:/pci/*</code>. From a day on:{' '}
-          <code>created_at:[2026-01-01T00:00:00Z TO *]</code>.
+          <code class="whole">created_at:[2026-01-01T00:00:00Z TO *]</code>.
         </p>
       </details>
     </form>

@@ -15,8 +15,10 @@ import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 /** A failure is a word of the vault's, or the status that the receiver answered. */
-const failureText = (failure: string): string =>
-  /^\d{3}$/.test(failure) ? `answered ${failure}` : failure
+function failureText(failure: string): string {
+  if (/^\d{3}$/.test(failure)) return `answered ${failure}`
+  return failure === 'connection' ? 'no connection' : failure
+}
 
 const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next attempt']
 
