@@ -87,6 +87,8 @@ describe.each(browserNames)('in %s', name => {
       await checkout.frame.focus('[name=number]')
       await told(checkout, true)
       await page.keyboard.type(number)
+      // What the last key has scrolled while all was seen is scrolled by then.
+      await settled()
       await close(checkout)
       await told(checkout, false)
       await page.evaluate(() => {
