@@ -87,7 +87,7 @@ describe.each(browserNames)('in %s', name => {
       await checkout.frame.focus('[name=number]')
       await told(checkout, true)
       await page.keyboard.type(number)
-      // What the last key has scrolled while all was seen is scrolled by then.
+      // The last key scrolls while all is seen, and not once the slit has closed.
       await settled()
       await close(checkout)
       await told(checkout, false)
