@@ -4,7 +4,6 @@
  * Source: spec, "Applications"; contract sections 11 and 13.
  * @module
  */
-import { removalOf, unchanged } from '../records/read-row.ts'
 import { uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
@@ -21,6 +20,7 @@ import { turnsByTime } from '../lib/work.ts'
 import { reserveRows, type Budgeted } from '../records/budgeted.ts'
 import { isExpired } from '../records/expiry.ts'
 import { inRowTurn } from '../records/row-turns.ts'
+import { removalOf, unchanged } from '../records/read-row.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'

@@ -4,30 +4,29 @@
  * @module
  */
 import { CofferError } from '../client/index.ts'
-import { isMembers } from '../client/shapes.ts'
-
-const isListOf = (value: unknown, is: (each: unknown) => boolean): boolean =>
-  Array.isArray(value) && value.every(is)
-
-const isText = (value: unknown): boolean => typeof value === 'string'
+import { areAll, isMembers, isText } from '../client/shapes.ts'
 
 const isPermitting = (rule: unknown): boolean =>
-  isMembers(rule) && isListOf(rule['permissions'], isText)
+  isMembers(rule) && areAll(rule['permissions'], isText)
 
 export const isAccess = (answer: unknown): boolean =>
-  isMembers(answer) && isText(answer['text']) && isListOf(answer['steps'], isMembers)
+  isMembers(answer) && isText(answer['text']) && areAll(answer['steps'], isMembers)
 
 export const isSimulation = (answer: unknown): boolean =>
   isMembers(answer) &&
-  isListOf(answer['changes'], each => isMembers(each) && isListOf(each['samples'], isText))
+  areAll(answer['changes'], isMembers) &&
+  answer['changes'].every(({ samples }) => areAll(samples, isText))
 
 export const isPermissionList = (answer: unknown): boolean =>
-  isListOf(answer, each => isMembers(each) && isListOf(each['application_types'], isText))
+  areAll(answer, isMembers) && answer.every(({ application_types: types }) => areAll(types, isText))
 
-export const isKeyList = (answer: unknown): boolean => isListOf(answer, isMembers)
+export const isKeyList = (answer: unknown): boolean => areAll(answer, isMembers)
 
 export const isApplication = (answer: unknown): boolean =>
-  isPermitting(answer) && isMembers(answer) && isListOf(answer['rules'], isPermitting)
+  isPermitting(answer) &&
+  isMembers(answer) &&
+  areAll(answer['rules'], isMembers) &&
+  answer['rules'].every(isPermitting)
 
 /** @throws CofferError unless an answer is of that form: no vault gave it */
 export async function answerOf<T>(

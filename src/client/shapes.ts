@@ -11,10 +11,12 @@ const isObject = (value: unknown): value is Members => typeof value === 'object'
 export const isMembers = (value: unknown): value is Members =>
   isObject(value) && !Array.isArray(value)
 
-const areAll = <T>(value: unknown, is: (each: unknown) => each is T): value is readonly T[] =>
-  Array.isArray(value) && value.every(is)
+export const areAll = <T>(
+  value: unknown,
+  is: (each: unknown) => each is T,
+): value is readonly T[] => Array.isArray(value) && value.every(is)
 
-const isText = (value: unknown): value is string => typeof value === 'string'
+export const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** An object, a list or nothing. */
 export const isThings = (content: unknown): boolean => content === undefined || isObject(content)

@@ -9,7 +9,6 @@
  * repeats what it did with the old one, and sees what it may see now. Source: contract section 1.
  * @module
  */
-import { removalOf } from '../records/read-row.ts'
 import { hexOf, utf8 } from '../lib/bytes.ts'
 import { uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
@@ -23,6 +22,7 @@ import {
 } from '../limits/limits.ts'
 import { isExpired } from '../records/expiry.ts'
 import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
+import { removalOf } from '../records/read-row.ts'
 import { confirmRow, type Effect } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, rawQuery, visibleAscii, type Params } from './request.ts'

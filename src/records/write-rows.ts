@@ -2,10 +2,10 @@
  * Read, decide, write once: the pattern by which every feature changes the store.
  * @module
  */
-import { unchanged } from './read-row.ts'
 import { ApiError } from '../lib/errors.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import type { Row, Change, Store } from '../store/contract.ts'
+import { unchanged } from './read-row.ts'
 
 /** Ordinal of a row, and its version when it was read. */
 interface RowVersion {

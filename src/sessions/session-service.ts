@@ -2,7 +2,6 @@
  * Sessions: created, authorized once, ended.
  * @module
  */
-import { removalOf } from '../records/read-row.ts'
 import { base58, uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
@@ -10,6 +9,7 @@ import { isWithin } from '../rules/grants.ts'
 import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits/limits.ts'
+import { removalOf } from '../records/read-row.ts'
 import { CredentialChanged, untilWritten, writeAs } from '../records/write-rows.ts'
 import { Secret } from '../lib/secret.ts'
 import { absentSession, sessionKeyPrefix } from './find-session-caller.ts'

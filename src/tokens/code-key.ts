@@ -8,7 +8,6 @@
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */
-import { unchanged } from '../records/read-row.ts'
 import { equalBytes } from '../lib/bytes.ts'
 import { keyBytes, tagBytes } from '../crypto/primitives.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
@@ -16,6 +15,7 @@ import type { Deps } from '../deps.ts'
 import { codeKeyKeptMs, codeKeySpanMs, codeKeysKeptMax } from '../limits/work-limits.ts'
 import { keptFor } from '../lib/maps.ts'
 import { sealRow, unsealRow, type RowSealer } from '../records/seal-row.ts'
+import { unchanged } from '../records/read-row.ts'
 import { untilWritten } from '../records/write-rows.ts'
 import type { Change, Digest, Row } from '../store/contract.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'

@@ -7,7 +7,6 @@
  * downtime).
  * @module
  */
-import { removalOf } from '../records/read-row.ts'
 import type { Deps } from '../deps.ts'
 import {
   sweepBatchRows,
@@ -18,6 +17,7 @@ import {
 } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
 import type { EntriesOfRow } from './sweep-entries.ts'
+import { removalOf } from '../records/read-row.ts'
 
 /** Small, because other writes wait for each batch; larger the further the sweep lags behind. */
 function batchRowsAfter(lateMs: number): number {

@@ -3,7 +3,6 @@
  * these are saved and read again.
  * @module
  */
-import { unchanged } from '../records/read-row.ts'
 import type { KeyObject } from 'node:crypto'
 import { deliveriesKey } from '../audit/derived-keys.ts'
 import type { Deps } from '../deps.ts'
@@ -21,6 +20,7 @@ import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
 import type { SendTurns } from './turns.ts'
 import type { StoredWebhook } from './webhook-record.ts'
+import { unchanged } from '../records/read-row.ts'
 
 export interface CourierParts {
   readonly deps: Pick<

@@ -2,7 +2,6 @@
  * Operations on webhooks: each reads, decides and writes once.
  * @module
  */
-import { removalOf, unchanged } from '../records/read-row.ts'
 import { deliveriesKey } from '../audit/derived-keys.ts'
 import type { Deps } from '../deps.ts'
 import { parseDestination } from '../egress/destination.ts'
@@ -17,6 +16,7 @@ import {
   webhookSecretBytes,
   webhooksPerTenantMax,
 } from '../limits/limits.ts'
+import { removalOf, unchanged } from '../records/read-row.ts'
 import { untilWritten, writeAs, type WriteContext } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Change } from '../store/contract.ts'

@@ -5,7 +5,6 @@
  * Source: contract sections 7, 8 and 15.
  * @module
  */
-import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decidedBy, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -14,6 +13,7 @@ import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/expiry.ts'
 import type { Change } from '../../store/contract.ts'
+import { removalOf } from '../../records/read-row.ts'
 import { noteRule, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'

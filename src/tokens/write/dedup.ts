@@ -14,12 +14,12 @@
  * Source: contract section 8.
  * @module
  */
-import { removalOf, unchanged, type Removal, type Requirement } from '../../records/read-row.ts'
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/expiry.ts'
+import { removalOf, unchanged, type Removal, type Requirement } from '../../records/read-row.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'

@@ -6,7 +6,6 @@
  * no concurrent update is lost. Source: spec, "Update token"; contract section 9.
  * @module
  */
-import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -20,6 +19,7 @@ import { tokenTypeOf, type TokenTypeDefinition } from '../../rules/token-types.t
 import { ApiError, invariant } from '../../lib/errors.ts'
 import { noteShown, noteTold, reserveText, type Budgeted } from '../../records/budgeted.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
+import { removalOf } from '../../records/read-row.ts'
 import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'

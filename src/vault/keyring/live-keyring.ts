@@ -6,7 +6,6 @@
  * not. Source: docs/decisions.md, "Keys".
  * @module
  */
-import { unchanged } from '../../records/read-row.ts'
 import { createHash } from 'node:crypto'
 import { deriveKey, makeKeys, type KeyScope, type Keys } from '../../crypto/keyring.ts'
 import {
@@ -24,6 +23,7 @@ import { writeAttemptsMax } from '../../limits/work-limits.ts'
 import { changedByOthers } from '../../records/write-rows.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
 import { sealRow, unsealRow, type RowSealer } from '../../records/seal-row.ts'
+import { unchanged } from '../../records/read-row.ts'
 import { sumSealerOf } from '../../records/sum-sealer.ts'
 import type { Change, Row, Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'

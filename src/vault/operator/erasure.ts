@@ -3,7 +3,6 @@
  * deleted after the backup are in it again.
  * @module
  */
-import { removalOf } from '../../records/read-row.ts'
 import type { Deps } from '../../deps.ts'
 import { invariant } from '../../lib/errors.ts'
 import { tenantsMax, erasureBatchLines } from '../../limits/operation-limits.ts'
@@ -13,6 +12,7 @@ import type { Change } from '../../store/contract.ts'
 import { listTenants } from '../../tenants/tenant-record.ts'
 import { tokenUnique } from '../../tokens/token-id.ts'
 import { unsealToken } from '../../tokens/token-record.ts'
+import { removalOf } from '../../records/read-row.ts'
 
 type Erasing = Pick<Deps, 'store' | 'keys'>
 

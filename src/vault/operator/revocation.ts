@@ -6,7 +6,6 @@
  * one. Kept answers to idempotency keys stay as well: they hold no key (contract section 1).
  * @module
  */
-import { removalOf } from '../../records/read-row.ts'
 import { heldKeys } from '../../applications/api-keys.ts'
 import { unsealApplication } from '../../applications/application-record.ts'
 import {
@@ -23,6 +22,7 @@ import { unsealSession } from '../../sessions/session-record.ts'
 import type { Change, Row } from '../../store/contract.ts'
 import { listTenants } from '../../tenants/tenant-record.ts'
 import { nobody } from './operator.ts'
+import { removalOf } from '../../records/read-row.ts'
 
 type Revoking = Pick<Deps, 'store' | 'keys' | 'randomBytes' | 'now'>
 
