@@ -27,7 +27,7 @@ const callerOf = (keys: Keys, { row, record }: StoredApplication, key: KeyRecord
   type: record.type,
   grants: { permissions: record.permissions, rules: record.rules },
   expiresAtMs: earliest(record.expiresAt?.epochMs, key.expiresAt?.epochMs),
-  credential: { ordinal: row.ordinal, version: row.version },
+  credential: { ordinal: row.ordinal, version: row.version, uniques: row.uniques },
   dependsOn: [],
   keyNumber: key.number,
   keyId: keyIdOf(keys, record, key),

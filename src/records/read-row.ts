@@ -5,7 +5,8 @@
  */
 import type { Change, Row } from '../store/contract.ts'
 
-type ReadRow = Pick<Row, 'ordinal' | 'version' | 'uniques'>
+/** Names a row, at the version that was read. */
+export type ReadRow = Pick<Row, 'ordinal' | 'version' | 'uniques'>
 
 export type Removal = Extract<Change, { remove: number }>
 export type Requirement = Extract<Change, { require: number }>

@@ -5,13 +5,7 @@
 import { ApiError } from '../lib/errors.ts'
 import { writeAttemptsMax } from '../limits/work-limits.ts'
 import type { Row, Change, Store } from '../store/contract.ts'
-import { unchanged } from './read-row.ts'
-
-/** Ordinal of a row, and its version when it was read. */
-interface RowVersion {
-  readonly ordinal: number
-  readonly version: number
-}
+import { unchanged, type ReadRow } from './read-row.ts'
 
 /** Effect of an operation, as kept in JSON: ids and verdicts, never data. */
 export type Effect =
@@ -19,7 +13,7 @@ export type Effect =
 
 /** Credentials of the writer: a write is applied only if none of them has changed since read. */
 export interface WriteContext {
-  readonly credential: RowVersion
+  readonly credential: ReadRow
   readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]
   /** Gives the changes that keep the effect: they commit together with it, or not at all. */
   readonly keepEffect?: ((effect: Effect) => readonly Change[]) | undefined
@@ -55,11 +49,6 @@ export class CredentialChanged extends Error {}
 /** The place of a change from `keepEffect` was taken meanwhile, so nothing was written. */
 export class EffectKept extends Error {}
 
-const requireRow = ({ ordinal, version }: RowVersion): Change => ({
-  require: ordinal,
-  ifVersion: version,
-})
-
 /**
  * Writes on behalf of a credential, with the entry of the audit log. Without changes, it writes
  * only those of `keepEffect`, if any; these come last, so their rows have greater ordinals than
@@ -74,10 +63,7 @@ export async function writeAs(
   { effect = () => null, ids = () => [] }: WriteSubject = {},
 ): Promise<boolean> {
   if (changes.length === 0 && keepEffect === undefined) return true
-  const required = [
-    requireRow(credential),
-    ...dependsOn.map(backer => requireRow(backer.credential)),
-  ]
+  const required = [credential, ...dependsOn.map(backer => backer.credential)].map(unchanged)
   const entry = audit === undefined ? [] : [audit.changeOf(ids())]
   const kept = keepEffect?.(effect()) ?? []
   const outcome = await store.write([...required, ...changes, ...entry, ...kept])

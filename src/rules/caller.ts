@@ -5,10 +5,11 @@
 import type { Grants } from './access.ts'
 import type { CallerType } from './permissions.ts'
 
-/** Version of a row in the store when it was read. */
-interface RowVersion {
+/** Names a row of the store, as it was read. */
+interface CredentialRow {
   readonly ordinal: number
   readonly version: number
+  readonly uniques: readonly Uint8Array[]
 }
 
 export interface Caller {
@@ -21,7 +22,7 @@ export interface Caller {
   readonly grants: Grants
   readonly expiresAtMs: number | undefined
   /** Row of the credential in the store: decisions for it hold while that version stands. */
-  readonly credential: RowVersion
+  readonly credential: CredentialRow
   /** For a session: the applications that it depends on, as they were read. */
   readonly dependsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
   /** Number of the application's key; 0 for a session. */

@@ -60,7 +60,7 @@ async function callerOf(
     type: 'session',
     grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
     expiresAtMs: earliestMs(record, ...behind),
-    credential: { ordinal: row.ordinal, version: row.version },
+    credential: { ordinal: row.ordinal, version: row.version, uniques: row.uniques },
     dependsOn: behind,
     keyNumber: 0,
     ...(creator.keyId === undefined ? {} : { keyId: creator.keyId }),

@@ -221,7 +221,7 @@ test('keys of two tenants, methods, paths, parameters or queries never meet', as
     id: string,
     query = '',
   ) => {
-    const caller = { tenantId: tenant, credential: { ordinal, version: 1 } }
+    const caller = { tenantId: tenant, credential: { ordinal, version: 1, uniques: [] } }
     const route = { method, path }
     const url = `http://localhost/any${query}`
     const asked = { request: { url }, params: { id } }

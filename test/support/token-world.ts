@@ -173,7 +173,7 @@ export const callerOf = (tenantId: string, grants: Grants): Caller => ({
   type: 'private',
   grants,
   expiresAtMs: undefined,
-  credential: { ordinal: 1, version: 1 },
+  credential: { ordinal: 1, version: 1, uniques: [] },
   dependsOn: [],
   keyNumber: 0,
 })

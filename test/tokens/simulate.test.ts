@@ -148,7 +148,7 @@ describe('a simulated change', () => {
         return deps.store.page(...which)
       },
     }
-    const caller = { tenantId: vault.tenantId, credential: { ordinal: 1, version: 1 } }
+    const caller = { tenantId: vault.tenantId, credential: { ordinal: 1, version: 1, uniques: [] } }
     setImmediate(others)
     const simulations = Array.from({ length: 20 }, () =>
       compareAccess({ ...deps, store }, caller, { before, after }, 0, () => {}),

@@ -50,7 +50,7 @@ async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Call
     type: 'management',
     grants: { permissions: all, rules: [] },
     expiresAtMs: undefined,
-    credential: { ordinal: row.ordinal, version: row.version },
+    credential: { ordinal: row.ordinal, version: row.version, uniques: row.uniques },
     dependsOn: [],
     keyNumber: 0,
   }

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Change } from '../../../src/store/contract.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { removalOf, unchanged } from '../../../src/records/read-row.ts'
+import { CredentialChanged, writeAs } from '../../../src/records/write-rows.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { inserted, insertOf, replaceOf, rowOf, uniqueOf, written } from '../rows.ts'
 import { machine, makeTablesIn, patient } from './subject.ts'
@@ -59,5 +60,23 @@ describe.skipIf(!isPostgresThere)('a row whose ordinal another row has by now', 
     const other = await store.find(uniqueOf(2))
     if (other === undefined) throw new Error('the other row is there')
     await written(store, unchanged(other), ...changes)
+  })
+
+  test('is no credential of a write', async () => {
+    await using gone = await openAfterFailover()
+    const { store, read } = gone
+    const alone = { credential: read, dependsOn: [] }
+    await expect(writeAs(store, alone, [insertOf({ uniques: [3] })])).rejects.toThrow(
+      CredentialChanged,
+    )
+    const other = await store.find(uniqueOf(2))
+    if (other === undefined) throw new Error('the other row is there')
+    const behind = { credential: other, dependsOn: [alone] }
+    await expect(writeAs(store, behind, [insertOf({ uniques: [3] })])).rejects.toThrow(
+      CredentialChanged,
+    )
+    expect(await store.find(uniqueOf(3))).toBeUndefined()
+    const whole = { credential: other, dependsOn: [] }
+    expect(await writeAs(store, whole, [insertOf({ uniques: [3] })])).toBe(true)
   })
 })

@@ -86,7 +86,7 @@ describe('a move', () => {
 
   test('shows no more to those behind who moves, who need not hold the permission', () => {
     const backerOf = (rules: readonly Rule[]) => ({
-      credential: { ordinal: 1, version: 1 },
+      credential: { ordinal: 1, version: 1, uniques: [] },
       grants: { permissions: [], rules },
     })
     const grants: Grants = { permissions: ['token:update'], rules: [] }

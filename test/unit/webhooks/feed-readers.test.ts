@@ -5,7 +5,7 @@ import { boundReaders } from '../../../src/webhooks/feed-readers.ts'
 function readers() {
   const enter = boundReaders({ own: 1, all: 2 }, 'streams')
   return (ordinal: number, tenantId = 'first') =>
-    enter({ tenantId, credential: { ordinal, version: 1 } })
+    enter({ tenantId, credential: { ordinal, version: 1, uniques: [] } })
 }
 
 test('a reader that leaves twice has left once', () => {

@@ -127,7 +127,7 @@ describe('walks of one credential at a time', () => {
   const ask = (ordinal: number) =>
     listTokens(
       deps,
-      { ...callerOf(tenantId, tested), credential: { ordinal, version: 1 } },
+      { ...callerOf(tenantId, tested), credential: { ordinal, version: 1, uniques: [] } },
       noFilter,
       { page: 1, size: 5 },
     ).then(

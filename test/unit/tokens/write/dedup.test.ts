@@ -38,7 +38,7 @@ const callerWith = (permissions: readonly Permission[]): Caller => ({
   type: 'private',
   grants: { permissions, rules: [] },
   expiresAtMs: undefined,
-  credential: { ordinal: 0, version: 1 },
+  credential: { ordinal: 0, version: 1, uniques: [] },
   dependsOn: [],
   keyNumber: 0,
 })
