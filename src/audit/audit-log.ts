@@ -8,7 +8,6 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
-import { ApiError } from '../lib/errors.ts'
 import {
   auditDelayMs,
   auditEntryBytes,
@@ -17,7 +16,7 @@ import {
   bundleEntriesWanted,
   bundleTextBytesMax,
 } from '../limits/work-limits.ts'
-import type { Change, Store } from '../store/contract.ts'
+import { StoreClosed, type Change, type Store } from '../store/contract.ts'
 import { makeAppending } from './append-entry.ts'
 import { sealBundle } from './bundle.ts'
 import type { AuditEntry } from './entry.ts'
@@ -55,9 +54,6 @@ interface Waiting {
   readonly resolve?: () => void
   readonly reject?: (error: unknown) => void
 }
-
-const isOfClosedStore = (error: unknown): boolean =>
-  error instanceof ApiError && error.message === 'the store is closed'
 
 /** Bytes of the ids of an entry, at most: its other texts are short. */
 function textBytesOf({ entityIds }: AuditEntry): number {
@@ -172,7 +168,7 @@ function makeQueue(parts: AuditLogParts) {
   const putBack = (group: readonly Waiting[], error: unknown): void => {
     dropped += waiting.putBack(group, error)
     // A server that has closed its store can write nothing more.
-    if (isOfClosedStore(error)) return
+    if (error instanceof StoreClosed) return
     if (!isTold) log('audit_not_written', { waiting: waiting.size() })
     isTold = true
   }

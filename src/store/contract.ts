@@ -6,6 +6,7 @@
  * change in one atomic step. Source: docs/decisions.md, "The store is blind".
  * @module
  */
+import { ApiError } from '../lib/errors.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 
 /** A keyed digest. 32 bytes for a unique, 16 for a term. */
@@ -169,6 +170,13 @@ export interface SumSealer {
   seal(sum: Uint8Array): Uint8Array
   /** @returns `undefined` if these bytes were not sealed so */
   open(sealed: Uint8Array): Uint8Array | undefined
+}
+
+/** Thrown by every call of a store that was closed. */
+export class StoreClosed extends ApiError {
+  constructor() {
+    super('unavailable', 'the store is closed')
+  }
 }
 
 export interface Store {

@@ -5,10 +5,9 @@
  * Source: docs/decisions.md, "LMDB engine".
  * @module
  */
-import { ApiError } from '../../lib/errors.ts'
 import { eraOrdinals } from '../core/limits.ts'
 import { checkDue, checkQuery, checkWindow } from '../core/queries.ts'
-import type { Row } from '../contract.ts'
+import { StoreClosed, type Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, lastCommitOf, logBytesOf, openEnvironment, usedBytesOf } from './environment.ts'
@@ -145,7 +144,7 @@ const scrubAfter = (
 const makeRead =
   ({ root }: IndexedEnvironment, isShared: boolean, isClosed: () => boolean) =>
   <T>(work: () => T): T => {
-    if (isClosed()) throw new ApiError('unavailable', 'the store is closed')
+    if (isClosed()) throw new StoreClosed()
     try {
       if (isShared) root.resetReadTxn()
       return work()

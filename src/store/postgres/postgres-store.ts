@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../lib/errors.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
-import type { Row, Store, SumSealer } from '../contract.ts'
+import { StoreClosed, type Row, type Store, type SumSealer } from '../contract.ts'
 import { eraOrdinals } from '../core/limits.ts'
 import type { LogReads } from '../core/log-walk.ts'
 import { prepareChanges } from '../core/prepare-change.ts'
@@ -175,7 +175,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const { pools, tables, clock, leasedWork, queue, space } = parts
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
-    if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
+    if (closing !== undefined) throw new StoreClosed()
   }
   async function close(): Promise<void> {
     await queue.close()

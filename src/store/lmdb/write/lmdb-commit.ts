@@ -8,7 +8,7 @@ import { type LmdbEnvironment } from '../environment.ts'
 import { rewriteMeta } from '../store-state.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { afterTurning } from '../../../lib/turning-time.ts'
-import type { WriteOutcome } from '../../contract.ts'
+import { StoreClosed, type WriteOutcome } from '../../contract.ts'
 import type { SetResult } from '../../core/decide-change.ts'
 import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 
@@ -187,7 +187,7 @@ export function makeCommitQueue(
   return {
     submit(changes) {
       if (failure !== undefined) return Promise.reject(failure)
-      if (isClosed) return Promise.reject(new ApiError('unavailable', 'the store is closed'))
+      if (isClosed) return Promise.reject(new StoreClosed())
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject })
         running ??= drain()

@@ -10,7 +10,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
-import type { SumSealer, WriteOutcome } from '../../contract.ts'
+import { StoreClosed, type SumSealer, type WriteOutcome } from '../../contract.ts'
 import type { SetResult } from '../../core/decide-change.ts'
 import { gatheredMax, gatheredMin, writesPerWriterMin } from '../../core/limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
@@ -156,7 +156,7 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
 
   return {
     submit(changes) {
-      if (isClosed) return Promise.reject(new ApiError('unavailable', 'the store is closed'))
+      if (isClosed) return Promise.reject(new StoreClosed())
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject })
         start()
