@@ -14,7 +14,7 @@ import {
 import { isBlank, skipBlanks } from './search-blanks.ts'
 import { dayMs, parseInstant } from '../rules/instants.ts'
 import { searchClausesMax, searchDepthMax } from '../limits/limits.ts'
-import { normaliseContainer, normaliseContainerStart } from '../rules/access.ts'
+import { normaliseContainer, normaliseContainerStart } from '../rules/container-paths.ts'
 
 /*
  * The values of a search query: words, quoted texts, and ranges of time.

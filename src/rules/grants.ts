@@ -10,10 +10,10 @@ import {
   type Grants,
   type Rule,
   type Transform,
-  normaliseContainer,
   plainTransform,
   rankOf,
 } from './access.ts'
+import { normaliseContainer } from './container-paths.ts'
 import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../lib/errors.ts'
 import { mayHold, offeredPermissions, type CallerType, type Permission } from './permissions.ts'
 

@@ -4,12 +4,8 @@
  * Source: spec, "Access rule", "Condition"; contract sections 11 and 12.
  * @module
  */
-import {
-  type Condition,
-  type Grants,
-  normaliseContainer,
-  normaliseContainerStart,
-} from '../rules/access.ts'
+import { type Condition, type Grants } from '../rules/access.ts'
+import { normaliseContainer, normaliseContainerStart } from '../rules/container-paths.ts'
 import { addFault, type Faults, invalid } from '../lib/errors.ts'
 import {
   checkRuleContainer,

@@ -10,7 +10,7 @@ import type { Pipeline } from '../http/pipeline.ts'
 import { routeOf } from '../http/routes.ts'
 import { closed } from '../lib/schemas.ts'
 import { containersListedMax } from '../limits/limits.ts'
-import { normaliseContainer } from '../rules/access.ts'
+import { normaliseContainer } from '../rules/container-paths.ts'
 import { listContainers } from './find/containers.ts'
 import { containerExamples } from './token-examples.ts'
 

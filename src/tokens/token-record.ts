@@ -5,7 +5,7 @@
 import { utf8 } from '../lib/bytes.ts'
 import { termDigest, type DigestLabel, type Keys, type KeyScope } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
-import { containerAncestors } from '../rules/access.ts'
+import { containerAncestors } from '../rules/container-paths.ts'
 import { dayOf, spanOf } from '../rules/instants.ts'
 import { idPrefixes } from '../rules/token-ids.ts'
 import { foldMetadata } from '../rules/clear-text.ts'

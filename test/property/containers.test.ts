@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { containerAncestors, containerCovers, normaliseContainer } from '../../src/rules/access.ts'
+import {
+  containerAncestors,
+  containerCovers,
+  normaliseContainer,
+} from '../../src/rules/container-paths.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 
 const segment = fc.string({

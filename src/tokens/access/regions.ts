@@ -7,7 +7,8 @@
  * @module
  */
 import { invariant } from '../../lib/errors.ts'
-import { containerCovers, decideTransform, type Grants } from '../../rules/access.ts'
+import { decideTransform, type Grants } from '../../rules/access.ts'
+import { containerCovers } from '../../rules/container-paths.ts'
 import type { GrantsPair, ShownOrHidden } from '../../rules/access-changes.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { anyOf, without, type Bounds } from '../find/bounds.ts'

@@ -5,7 +5,8 @@
  * is repeated, the first value counts. Unknown parameters are ignored.
  * @module
  */
-import { lesserTransforms, normaliseContainer, type LesserTransform } from '../../rules/access.ts'
+import { lesserTransforms, type LesserTransform } from '../../rules/access.ts'
+import { normaliseContainer } from '../../rules/container-paths.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json/json.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 import { TextMap } from '../../lib/maps.ts'

@@ -6,7 +6,7 @@
  * @module
  */
 import { fingerprint, type KeyScope } from '../../crypto/keyring.ts'
-import { normaliseContainer } from '../../rules/access.ts'
+import { normaliseContainer } from '../../rules/container-paths.ts'
 import { compileTemplate, evaluateTemplate } from '../../language/expression/compile.ts'
 import { assertAffordable, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'

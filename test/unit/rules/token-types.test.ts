@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { containerAncestors, normaliseContainer } from '../../../src/rules/access.ts'
+import { containerAncestors, normaliseContainer } from '../../../src/rules/container-paths.ts'
 import { printJson } from '../../../src/lib/json/json.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'

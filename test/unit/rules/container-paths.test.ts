@@ -3,7 +3,7 @@ import {
   containerAncestors,
   containerCovers,
   normaliseContainer,
-} from '../../../src/rules/access.ts'
+} from '../../../src/rules/container-paths.ts'
 import { containerCharsMax, containerSegmentsMax } from '../../../src/limits/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
