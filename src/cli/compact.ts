@@ -21,11 +21,11 @@ import {
 import { CommandFailure } from '../server/process/failure.ts'
 import { pathsOf } from '../server/folder/folder-stamp.ts'
 import { removeFile } from '../server/folder/regular-files.ts'
-import { beginSumIn, copyKeyOf } from './begin-sum.ts'
+import { beginSumIn, copyKeyOf } from './database/begin-sum.ts'
 import { advicesOf } from './copy-advice.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
-import { databaseBytesOf, databaseIn, replaceDatabase } from './replace-database.ts'
+import { databaseBytesOf, databaseIn, replaceDatabase } from './database/replace-database.ts'
 import { sayNow } from '../server/process/system.ts'
 import { takesVault } from './vault-options.ts'
 

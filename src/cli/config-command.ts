@@ -9,7 +9,7 @@ import type { Command } from 'commander'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { settingLines, type LineOptions } from './setting-lines.ts'
 import { loadConfig, takesServing } from './setting-options.ts'
-import { assertReadAgain } from './serve.ts'
+import { assertReadAgain } from './serve/serve.ts'
 import { printTable, shown, textOf } from './table.ts'
 
 type ConfigCommandOptions = LineOptions & { readonly json?: boolean }

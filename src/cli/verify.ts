@@ -42,7 +42,7 @@ import type { SumFinding } from '../store/core/check-sum.ts'
 import { copySnapshot } from '../store/lmdb/maintenance/compact-copy.ts'
 import { adviceOn, emptyReport, inspect, logCutOff, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './show-progress.ts'
-import { databaseBytesOf, databaseIn } from './replace-database.ts'
+import { databaseBytesOf, databaseIn } from './database/replace-database.ts'
 import { sayJson, sayNow } from '../server/process/system.ts'
 import { takesVault } from './vault-options.ts'
 

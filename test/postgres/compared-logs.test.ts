@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { compareStores } from '../../src/cli/compare-stores.ts'
+import { compareStores } from '../../src/cli/database/compare-stores.ts'
 import { noProgress } from '../../src/lib/progress.ts'
 import { logStep } from '../../src/store/core/limits.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeDatabase } from '../../src/cli/database-findings.ts'
+import { judgeDatabase } from '../../src/cli/doctor/database-findings.ts'
 import { parseDatabase } from '../../src/store/postgres/address.ts'
 import type { DatabaseFacts } from '../../src/store/postgres/database-facts.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoggedEntry } from '../../../src/audit/bundle.ts'
 import { entriesFrom } from '../../../src/audit/read-log.ts'
-import { withLog } from '../../../src/cli/opened-log.ts'
+import { withLog } from '../../../src/cli/audit/opened-log.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import type { Reveals, Revealed } from './ask.ts'
 
