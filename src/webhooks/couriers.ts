@@ -14,6 +14,7 @@ import { startCourier, type Courier } from './courier.ts'
 import type { CourierParts } from './courier-round.ts'
 import { noAttempts, sumOf, type DeliveryFigures } from './delivery-figures.ts'
 import { readState } from './delivery-state.ts'
+import { makeLogEnd } from './log-end.ts'
 import { makeEventReader } from './read-events.ts'
 import { makeTurns } from './turns.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
@@ -86,6 +87,15 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     attempts: noAttempts(),
   }
   let disabled = 0
+  const isLogAsRead = makeLogEnd(deps)
+
+  /** Forgets all couriers: others begin where these were last saved. */
+  function leaveAll(): void {
+    for (const { courier } of couriers.values()) courier.leave()
+    couriers = new Map()
+    disabled = 0
+    generation = undefined
+  }
 
   async function courierOf(stored: StoredWebhook, known: Known | undefined): Promise<Courier> {
     if (known === undefined) {
@@ -118,18 +128,13 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
 
   return {
     async tick() {
-      if (!isDeliverer()) {
-        for (const { courier } of couriers.values()) courier.leave()
-        couriers = new Map()
-        disabled = 0
-        generation = undefined
-        return
-      }
+      if (!isDeliverer()) return leaveAll()
       const current = await store.generation()
       if (current !== generation) await reload()
       generation = current
       if (couriers.size === 0) return
       const range = await store.logRange()
+      if (!(await isLogAsRead(range))) return leaveAll()
       await Promise.all(Array.from(couriers.values(), ({ courier }) => courier.work(range)))
     },
     async end() {
