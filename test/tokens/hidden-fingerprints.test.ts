@@ -146,4 +146,30 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([again])).toEqual([false])
     expect(spentLines(vault)).toHaveLength(1)
   })
+
+  // proves E6.7, S67
+  test.each(['mask', 'redact'])(
+    'lets no change under %s compare a hidden token with all guesses at once',
+    async transform => {
+      const { vault, key, create } = await openWorld(transform === 'mask' ? 548 : 549, {
+        rules: ruleOf(transform),
+      })
+      const owner = await vault.application({ type: 'private', rules: ruleOf('reveal') })
+      await create({ id: 'victim', ...card(7) }, owner)
+      const guesses = await times(8, index => create(card(index)))
+      const { id } = guesses[7]?.body ?? {}
+      const ask = async (by: string) => {
+        const body = { deduplicate_token: true }
+        return (await vault.ask('PATCH', '/tokens/victim', { key: by, body })).body['_extras']
+      }
+      expect([await ask(key), await ask(owner)]).toEqual([
+        { deduplicated: false },
+        { deduplicated: true },
+      ])
+      vault.clock.advance(guessWindowMs)
+      expect(await ask(key)).toEqual({ deduplicated: true })
+      expect((await vault.ask('DELETE', `/tokens/${String(id)}`, { key: owner })).status).toBe(204)
+      expect(await ask(key)).toEqual({ deduplicated: false })
+    },
+  )
 })

@@ -120,6 +120,15 @@ export function underEachTransform(
   )
 }
 
+/** Matches tokens by a fingerprint that a caller may compare, since they show it. */
+export const fingerprintCompared = (
+  criteria: Criteria,
+  grants: Grants,
+  text: string,
+  nowMs: number,
+): Bounds =>
+  seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintShown(text, nowMs)
+
 /** Matches tokens by a fingerprint that the caller is shown. */
 export function fingerprintUnder(
   criteria: Criteria,
@@ -128,8 +137,7 @@ export function fingerprintUnder(
   text: string,
   nowMs: number,
 ): Bounds {
-  if (transform === 'redact') return nothing
-  return seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintShown(text, nowMs)
+  return transform === 'redact' ? nothing : fingerprintCompared(criteria, grants, text, nowMs)
 }
 
 /*

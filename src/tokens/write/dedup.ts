@@ -25,7 +25,7 @@ import type { Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
-import type { VisibleTokens } from '../find/visibility.ts'
+import { fingerprintCompared, type VisibleTokens } from '../find/visibility.ts'
 import {
   checkToken,
   type StoredToken,
@@ -55,24 +55,47 @@ export function* dedupSeats(
   yield seat('creator', createdBy)
 }
 
+function findOldest(
+  deps: Deps,
+  caller: Caller & Budgeted,
+  within: Bounds,
+  equal: Bounds,
+): Promise<StoredToken | undefined> {
+  const { every } = tokenCriteria(deps.keys, caller.tenantId)
+  const wanted = within === every ? equal : allOf([equal, within])
+  const read = () => readOldestToken(deps, caller, wanted, deps.now())
+  return caller.inPageTurn === undefined ? read() : caller.inPageTurn(read)
+}
+
 /**
  * The oldest live token of equal content, so that later ones change no answer.
  * @param within where it is looked for
- * @param exceptId a token that is not to be found: the one that looks for its like
  */
-export function findEqual(
+export const findEqual = (
   deps: Deps,
   caller: Caller & Budgeted,
   within: Bounds,
   { fingerprint }: Contents,
-  exceptId?: string,
+): Promise<StoredToken | undefined> => {
+  const { keys } = deps
+  const equal = tokenCriteria(keys, caller.tenantId).fingerprint(fingerprint)
+  return findOldest(deps, caller, within, equal)
+}
+
+/**
+ * The oldest live one that equals a changed token. decision: a caller who does not see all data is
+ * told of none whose fingerprint is hidden. It may have made any number of those, so that a single
+ * change would compare hidden data with all of them.
+ */
+export function findEqualOf(
+  deps: Deps,
+  caller: Caller & Budgeted,
+  within: Bounds,
+  { id, fingerprint }: Pick<TokenRecord, 'id' | 'fingerprint'>,
 ): Promise<StoredToken | undefined> {
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
-  const equal = criteria.fingerprint(fingerprint)
-  const others = exceptId === undefined ? equal : without(equal, criteria.id(exceptId))
-  const wanted = within === criteria.every ? others : allOf([others, within])
-  const read = () => readOldestToken(deps, caller, wanted, deps.now())
-  return caller.inPageTurn === undefined ? read() : caller.inPageTurn(read)
+  const compared = fingerprintCompared(criteria, caller.grants, fingerprint, deps.now())
+  return findOldest(deps, caller, within, without(compared, criteria.id(id)))
 }
 
 /** Condition on another row when a token takes a seat or passes its holder by. */

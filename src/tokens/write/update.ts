@@ -24,7 +24,7 @@ import { untilWritten, writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
-import { decideSeat, findEqual } from './dedup.ts'
+import { decideSeat, findEqualOf } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
@@ -130,7 +130,7 @@ export async function extrasOf(
   record: TokenRecord,
 ): Promise<Extras> {
   if (record.deduplicates !== true) return {}
-  const find = (within: Bounds) => findEqual(deps, caller, within, record, record.id)
+  const find = (within: Bounds) => findEqualOf(deps, caller, within, record)
   if ((await find(readable)) !== undefined) return { deduplicated: true, hidesContents: false }
   const isHidden = readable !== tokens && (await find(tokens)) !== undefined
   return { deduplicated: isHidden, hidesContents: isHidden }

@@ -3,7 +3,12 @@ import { removalOf, unchanged } from '../../../../src/records/read-row.ts'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax, walkedRowsMax } from '../../../../src/limits/limits.ts'
-import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import {
+  decideSeat,
+  dedupSeats,
+  findEqual,
+  findEqualOf,
+} from '../../../../src/tokens/write/dedup.ts'
 import { readTokenPage } from '../../../../src/tokens/find/pages.ts'
 import { visibleTokensOf } from '../../../../src/tokens/find/visibility.ts'
 import { unsealToken, type StoredToken } from '../../../../src/tokens/token-record.ts'
@@ -126,13 +131,14 @@ describe('a slot of equal tokens', () => {
 test('an equal token is looked for among the others, the oldest first', async () => {
   const first = await create('first', { data: 'equal' })
   const within = visibleTokensOf(vault.deps, reader()).tokens
-  const find = (except?: string) => findEqual(vault.deps, reader(), within, first.record, except)
+  const find = () => findEqual(vault.deps, reader(), within, first.record)
+  const findOther = () => findEqualOf(vault.deps, reader(), within, first.record)
   expect((await find())?.record.id).toBe('first')
-  expect(await find('first')).toBeUndefined()
+  expect(await findOther()).toBeUndefined()
   await create('second', { data: 'equal' })
   await create('third', { data: 'equal' })
   expect((await find())?.record.id).toBe('first')
-  expect((await find('first'))?.record.id).toBe('second')
+  expect((await findOther())?.record.id).toBe('second')
   const beyond = visibleTokensOf(vault.deps, stranger()).tokens
   expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
 })
