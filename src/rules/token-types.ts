@@ -249,6 +249,9 @@ export type TokenTypeDefinition = {
   readonly protectedCode?: Exclude<DigitsPlace, 'whole'>
 }
 
+/** Never empty, and fails only on data that is too long for it. */
+export const wholeDataExpression = '{{ data | stringify }}'
+
 const lastFourMask = '{{ data | reveal_last: 4 }}'
 
 const nationalIdDefaults = {
@@ -276,7 +279,7 @@ const tokenTypes: readonly TokenTypeDefinition[] = [
     name: 'token',
     normalise: data => data,
     defaultContainer: '/general/high/',
-    defaultFingerprintExpression: '{{ data | stringify }}',
+    defaultFingerprintExpression: wholeDataExpression,
     defaultMask: undefined,
     defaultSearchIndexes: [],
   },
@@ -361,14 +364,14 @@ const tokenTypes: readonly TokenTypeDefinition[] = [
     ...personalDefaults,
     name: 'name',
     normalise: checkName,
-    defaultFingerprintExpression: '{{ data | stringify }}',
+    defaultFingerprintExpression: wholeDataExpression,
     defaultMask: '{{ data | initials }}',
   },
   {
     ...personalDefaults,
     name: 'address',
     normalise: checkAddress,
-    defaultFingerprintExpression: '{{ data | stringify }}',
+    defaultFingerprintExpression: wholeDataExpression,
     defaultMask: new Map([['country', '{{ data.country }}']]),
     defaultMaskMayBeBlank: true,
   },

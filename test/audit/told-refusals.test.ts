@@ -74,6 +74,23 @@ describe('a refusal', () => {
     expect(wrong.entry).not.toHaveProperty('transform')
   })
 
+  // proves S91
+  test('of a part that a mask would show beside hidden digits says so as well', async () => {
+    const [number, other] = ['4000056655665556', '5555555555554444']
+    const mask = { number: '{{ data.number | last4 }}', holder: '{{ data.holder }}' }
+    const body = { id: 'card', type: 'card', data: { number, holder: 'a' }, mask }
+    expect((await vault.ask('POST', '/tokens', { key: revealing, body })).status).toBe(201)
+    const guess = (holder: string, more: object = {}) =>
+      entryBy('PATCH', '/tokens/card', revealing, { data: { holder, ...more } })
+    const told = { operation: 'updateToken', transform: 'reveal', entity_id: 'card' }
+    const right = await guess(`${other}, ${number}`)
+    expect(right).toMatchObject({ status: 400, entry: { ...told, result: 400 } })
+    const wrong = await guess('b', { expiration_month: 13 })
+    expect(wrong.status).toBe(400)
+    expect(wrong.entry).not.toHaveProperty('transform')
+    expect((await guess(other)).status).toBe(200)
+  })
+
   // proves C18.12, S91
   test('is an event of a reveal where it tells of plaintext, and else none', async () => {
     const { next } = await vault.deps.store.logRange()

@@ -178,24 +178,47 @@ describe('E11: a token whose mask shows nothing', () => {
 
 describe('E11: a change by one who sees nothing', () => {
   /** Returns true if data with this many hidden bytes takes a patch that adds so many. */
-  const takes = async (hiddenBytes: number, addedBytes: number): Promise<boolean> => {
-    const id = `size-${hiddenBytes}-${addedBytes}`
+  const takes = async (key: string, hiddenBytes: number, addedBytes: number) => {
+    const id = `size-${hiddenBytes}-${addedBytes}-${key}`
     await create({ id, data: { a: 'x'.repeat(hiddenBytes - '{"a":""}'.length) } })
-    const answer = await patch(id, { data: { b: 'y'.repeat(addedBytes - '{"b":""}'.length) } })
+    const data = { b: 'y'.repeat(addedBytes - '{"b":""}'.length) }
+    const answer = await patch(id, { data }, key)
     expect([200, 400]).toContain(answer.status)
     return answer.status === 200
   }
 
   // proves C9.13, E11.3, S46
-  test('tells the length of hidden data in steps of 16 KiB only', async () => {
-    const step = hiddenDataStepBytes
-    const room = tokenDataBytesMax - 4 * step
-    for (const hidden of [3 * step + 1, 3 * step + 777, 4 * step]) {
-      expect([await takes(hidden, room), await takes(hidden, room + 1)]).toEqual([true, false])
+  test.each(['redact', 'mask'])(
+    'under %s tells the length of hidden data in steps of 16 KiB only',
+    async as => {
+      const key = as === 'mask' ? masking : blind
+      const step = hiddenDataStepBytes
+      const room = tokenDataBytesMax - 4 * step
+      for (const hidden of [3 * step + 1, 3 * step + 777, 4 * step]) {
+        expect(await takes(key, hidden, room)).toBe(true)
+        expect(await takes(key, hidden, room + 1)).toBe(false)
+      }
+      expect(await takes(key, 4 * step + 1, room)).toBe(false)
+      expect(await takes(key, 4 * step + 1, room - step)).toBe(true)
+    },
+    300_000,
+  )
+
+  // proves E11.3, S46
+  test('tells no length by a fingerprint of numbers that are printed longer than sent', async () => {
+    const raw = `{"data":{"b":[${Array(23_600).fill('1e20').join()}]}}`
+    const sent = (id: string, key: string) => vault.ask('PATCH', `/tokens/${id}`, { key, raw })
+    for (const hidden of [100, 9_000]) {
+      const id = `printed-${hidden}`
+      await create({ id, data: { a: 'x'.repeat(hidden) } })
+      expect((await sent(id, blind)).status).toBe(200)
+      const { status, body } = await sent(id, masking)
+      expect(status).toBe(200)
+      const seen = await sent(id, revealing)
+      if (hidden === 100) expect(seen.body['fingerprint']).toBe(body['fingerprint'])
+      else expectProblem(seen, 400, ['fingerprint_expression'])
     }
-    expect(await takes(4 * step + 1, room)).toBe(false)
-    expect(await takes(4 * step + 1, room - step)).toBe(true)
-  }, 300_000)
+  })
 
   // proves C9.13, E11.5
   test.each([

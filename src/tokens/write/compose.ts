@@ -13,7 +13,7 @@ import type { Instant } from '../../rules/instants.ts'
 import { type Json, printCanonicalJson, printJson } from '../../lib/json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
-import type { TokenTypeDefinition } from '../../rules/token-types.ts'
+import { wholeDataExpression, type TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
 import type { MaybeLater } from '../../lib/waiting.ts'
 import type { PacedWork, StepMeter } from '../../lib/work.ts'
@@ -53,7 +53,7 @@ export interface Draft {
 
 /** Rules for data that stays hidden from its writer; see `mask-rights.ts`. */
 export interface HiddenData {
-  /** For which its size counts; absent: for those that it has. */
+  /** For which its size counts; absent: for those that it has, since its writer sent all. */
   readonly bytes: number | undefined
   /** The number that masks must hide is still the hidden one. */
   readonly keepsNumber: boolean
@@ -133,6 +133,10 @@ async function evaluateSearchIndexes(
 export const nothingToEqual = () =>
   invalid('fingerprint_expression', 'expected a value of the token to deduplicate by')
 
+/** Hidden data is printed at any length: a refusal beyond some would tell how long it is. */
+const isPrintedWhole = ({ hidden, fingerprintExpression }: Draft): boolean =>
+  hidden !== undefined && fingerprintExpression === wholeDataExpression
+
 /**
  * Input of the fingerprint. Tokens are equal by it, so a constant would equal them all. It
  * outlives a code that ends, which a thousand guesses would find in it.
@@ -140,7 +144,8 @@ export const nothingToEqual = () =>
 function evaluateFingerprint(draft: Draft, scope: Omit<Scope, 'at'>): string {
   const at = 'fingerprint_expression'
   const template = compileTemplate(draft.fingerprintExpression, at, 'fingerprint')
-  const text = asText(evaluateTemplate(template, { ...scope, at })) ?? ''
+  const evaluate = () => evaluateTemplate(template, { ...scope, at })
+  const text = asText(isPrintedWhole(draft) ? scope.data : evaluate()) ?? ''
   if (draft.deduplicates && (text === '' || template.isConstant)) throw nothingToEqual()
   return text
 }

@@ -27,9 +27,8 @@ import { hasDefaultMask } from '../stored-form.ts'
  * tell of it.
  *
  * Merging needs the data all the same, so its size would be told by what still fits, and its
- * content by what expressions make of it. decision: its size is hidden under redact alone, since a
- * caller who masks may see any part that the mask shows. Left as it is: a fingerprint expression
- * that fails on hidden data refuses the change, for there is no token without a fingerprint.
+ * content by what expressions make of it. Left as it is: a fingerprint expression of the token's
+ * own that fails on hidden data refuses the change, for there is no token without a fingerprint.
  * Source: contract section 9.
  */
 
@@ -65,8 +64,7 @@ export function hiddenDataOf(
   }
   const { protectedNumber } = type
   const replacesNumber = typeof protectedNumber === 'object' && patch.has(protectedNumber.member)
-  const bytes = isMasked ? undefined : judgedBytes(dataText, patch)
-  return { bytes, keepsNumber: !replacesNumber, isMasked }
+  return { bytes: judgedBytes(dataText, patch), keepsNumber: !replacesNumber, isMasked }
 }
 
 /*

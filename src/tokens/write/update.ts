@@ -136,20 +136,25 @@ export async function extrasOf(
   return { deduplicated: isHidden, hidesContents: isHidden }
 }
 
+/** Faults of what a patch brings to the data: they come before anything is made of all of it. */
+const isOfPatch = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && Object.keys(thrown.fields ?? { '': [] }).every(isDataPlace)
+
+const isDataPlace = (at: string): boolean => at === 'data' || at.startsWith('data.')
+
 /**
- * A refusal of other expressions tells of the data by those that fail, so it is entered as a read.
- * Only a caller who sees all of it gets so far, unless masks are not strict.
+ * A refusal of what expressions, old or new, make of the data tells of it by those that fail, so it
+ * is entered as a read. Only a caller who sees all of it gets so far, unless masks are not strict.
  */
 async function refusedAsRead<T>(
   caller: Budgeted,
   { record, transform }: LoadedToken,
-  { mask, search_indexes: indexes, fingerprint_expression: expression }: TokenPatch,
   run: () => Promise<T>,
 ): Promise<T> {
   try {
     return await run()
   } catch (thrown) {
-    if ((mask ?? indexes ?? expression ?? null) !== null) {
+    if (!isOfPatch(thrown)) {
       noteShown(caller, record.id, transform)
       noteTold(caller)
     }
@@ -175,7 +180,7 @@ async function tryUpdate(
   const merged = await mergeData(standing, body.data, pause, token.transform !== 'reveal')
   const draft = draftOf(deps, token, standing, merged, body)
   assertMayRemask(deps.settings, token, standing.data, draft)
-  const composed = await refusedAsRead(caller, token, body, () =>
+  const composed = await refusedAsRead(caller, token, () =>
     refusedInTurn(work, () => composeToken(scope, deps.settings, draft, work)),
   )
   const { contents, written } = composed
