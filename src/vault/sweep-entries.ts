@@ -7,6 +7,7 @@ import { attempt } from '../lib/errors.ts'
 import { tenantsMax } from '../limits/operation-limits.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { listTenants } from '../tenants/tenant-record.ts'
+import { expiryEntryOf } from '../tokens/expired-token.ts'
 import { unsealToken } from '../tokens/token-record.ts'
 
 /** Head, record and data: no other kind of row has as many parts. */
@@ -38,15 +39,6 @@ export function makeExpiryEntries(
     if (found === undefined) return []
     const { tenantId, id } = found
     tenants = [tenantId, ...tenants.filter(other => other !== tenantId)]
-    const entry = {
-      atMs: now(),
-      tenantId,
-      actorType: 'vault',
-      operation: 'tokenExpired',
-      entityType: 'token',
-      entityIds: [id],
-      result: 200,
-    } as const
-    return [audit.changeOf(entry)]
+    return [audit.changeOf(expiryEntryOf(now(), tenantId, id))]
   }
 }

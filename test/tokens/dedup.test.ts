@@ -114,7 +114,7 @@ describe('a create that deduplicates', () => {
     const next = await ask({ data: 'brief' })
     expect(next.body['_extras']).toEqual({ deduplicated: false })
     expect(next.body['id']).not.toBe(id)
-    // The expired holder left in the same write.
+    // The expired holder left before the write.
     expect(await sweep(own.deps)).toBe(0)
     expect(idOf(await ask({ data: 'brief' }))).toBe(String(next.body['id']))
   })

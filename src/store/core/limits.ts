@@ -34,10 +34,10 @@ export const groupCommitChangesMax = 1_000
 /** decision: row bytes of one transaction; pages of rows and indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
- * The credential and two applications, as requirements; per token its row, the former holder of its
- * id, and its seats; per idempotency key its row and an expired holder; the keyring; the log.
+ * The credential and two applications, as requirements; per token its row and its seats; per
+ * idempotency key its row and an expired holder; the keyring; the log.
  */
-export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1 + 1
+export const writeChangesMax = 3 + (1 + dedupSeatsMax) * bulkLeavesMax + 2 + 1 + 1
 /** An entry with the longest ids, and as many as a bulk operation has. */
 export const bundleBytesMax = 4 * 1024 * 1024
 /** decision: bytes of bundles that are read at once; the first one is read whatever its length. */

@@ -5,8 +5,8 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { TextMap } from '../../lib/maps.ts'
+import type { Requirement } from '../../records/read-row.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
-import type { SeatChange } from './dedup.ts'
 import type { PendingToken, SealedToken } from './pending-token.ts'
 
 export interface Batch {
@@ -21,8 +21,8 @@ export interface Batch {
    * if it tests which of many equal tokens are in reach, so each content is looked for once.
    */
   readonly stored: Map<string, number | null>
-  /** Conditions on other rows, and removals of some, which are part of the same write. */
-  readonly changes: SeatChange[]
+  /** Conditions on other rows, which are part of the same write. */
+  readonly changes: Requirement[]
   /** True if an equal token came up after it was looked for: then all is decided anew. */
   isLate: boolean
   /** Tokens that the caller may see; computed on first use. */
@@ -47,7 +47,7 @@ export function addToBatch(
   batch: Batch,
   token: PendingToken,
   sealed: SealedToken,
-  changes: readonly SeatChange[],
+  changes: readonly Requirement[],
 ): void {
   const { id, idIsRandom, fingerprint } = sealed.record
   batch.tokens.push(token)

@@ -12,12 +12,12 @@ import { assertAffordable } from '../../language/expression/run.ts'
 import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/expiry.ts'
-import type { Change } from '../../store/contract.ts'
-import { removalOf } from '../../records/read-row.ts'
+import type { Requirement } from '../../records/read-row.ts'
 import { noteRule, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
-import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
+import { decideSeat, findEqual } from './dedup.ts'
+import { removeExpired } from '../expired-token.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { standsFor, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
@@ -37,8 +37,8 @@ export type Decision =
   | {
       readonly kind: 'new'
       readonly sealed: SealedToken
-      /** Conditions on other rows, and removals of some. */
-      readonly changes: readonly SeatChange[]
+      /** Conditions on other rows. */
+      readonly changes: readonly Requirement[]
       /** True if an equal token came up after it was looked for: then all is decided anew. */
       readonly isLate: boolean
     }
@@ -239,43 +239,34 @@ export function decide(
   return orElse(() => decideNew(deps, caller, token, batch), refused)
 }
 
-/** Joins conditions on other rows and removals of some to one change for each row. */
-export function changesOfOthers(
-  seats: readonly SeatChange[],
-  leaving: ReadonlyMap<number, Change>,
-): readonly Change[] {
-  if (seats.length < 2 && leaving.size === 0) return seats
-  const byOrdinal = new Map<number, Change>()
-  for (const change of seats) {
-    byOrdinal.set('remove' in change ? change.remove : change.require, change)
-  }
-  return [...new Map([...byOrdinal, ...leaving]).values()]
+/** Joins conditions on other rows to one for each. */
+export function changesOfOthers(seats: readonly Requirement[]): readonly Requirement[] {
+  if (seats.length < 2) return seats
+  return [...new Map(seats.map(each => [each.require, each])).values()]
 }
 
 /**
  * Clears the way after a write that did not land. If an expired token holds the id of one of
- * these, the next attempt removes it; if a live one does, another id is drawn. Holders of seats are
- * looked for anew with each attempt.
- * @returns the removals, by ordinal
+ * these, it is removed; if a live one does, another id is drawn. Holders of seats are looked for
+ * anew with each attempt.
+ * @throws ApiError as `removeExpired`
  */
 export async function clearWay(
   deps: Deps,
   { tenantId }: Caller,
   tokens: readonly PendingToken[],
-): Promise<ReadonlyMap<number, Change>> {
-  const leaving = new Map<number, Change>()
+): Promise<void> {
   forgetCodeKeys(deps, tenantId)
   for (const token of tokens) {
     const [id] = token.sealed?.row.uniques ?? []
     const holder = id && (await deps.store.glance(id, verdictParts))
-    if (holder === undefined) continue
+    if (id === undefined || holder === undefined) continue
     if (isExpired(holder, deps.settled())) {
-      leaving.set(holder.ordinal, removalOf(holder))
+      await removeExpired(deps, tenantId, id, holder)
     } else {
       token.collisions += 1
       token.identified = undefined
       token.sealed = undefined
     }
   }
-  return leaving
 }

@@ -19,7 +19,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits/limits.ts'
 import { isExpired } from '../../records/expiry.ts'
-import { removalOf, unchanged, type Removal, type Requirement } from '../../records/read-row.ts'
+import { unchanged, type Requirement } from '../../records/read-row.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
 import type { Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
@@ -34,6 +34,7 @@ import {
   unsealToken,
   verdictParts,
 } from '../token-record.ts'
+import { removeExpired } from '../expired-token.ts'
 import { tokenUnique } from '../token-id.ts'
 import { hexOf } from '../../lib/bytes.ts'
 import { isJsonObject } from '../../lib/json/json.ts'
@@ -98,13 +99,10 @@ export function findEqualOf(
   return findOldest(deps, caller, within, without(compared, criteria.id(id)))
 }
 
-/** Condition on another row when a token takes a seat or passes its holder by. */
-export type SeatChange = Removal | Requirement
-
-/** A seat that a token holds: the uniques it is sealed with, and the changes written with it. */
+/** A seat that a token holds: the uniques it is sealed with, and conditions on other holders. */
 interface DedupSeat {
   readonly uniques: readonly Uint8Array[]
-  readonly changes: readonly SeatChange[]
+  readonly changes: readonly Requirement[]
   /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
   readonly hasEqual: boolean
 }
@@ -137,14 +135,14 @@ export async function decideSeat(
   ordinal?: number,
 ): Promise<DedupSeat> {
   if (record.deduplicates !== true) return noSeat
-  const changes: SeatChange[] = []
+  const changes: Requirement[] = []
   for (const seat of dedupSeats(deps.keys, tenantId, record)) {
     const holder = await deps.store.glance(seat, verdictParts)
     if (holder === undefined || holder.ordinal === ordinal) {
       return { uniques: [seat], changes, hasEqual: false }
     }
     if (isExpired(holder, deps.settled())) {
-      changes.push(removalOf(holder))
+      await removeExpired(deps, tenantId, seat, holder)
       return { uniques: [seat], changes, hasEqual: false }
     }
     changes.push(unchanged(holder))

@@ -2,8 +2,8 @@
  * Inserting new tokens, one or many in one write: each is decided by what is stored and by those
  * before it.
  *
- * Each attempt decides all of them anew. If a unique was taken meanwhile, the next attempt removes
- * expired holders, and draws other ids where live tokens hold them.
+ * Each attempt decides all of them anew. If a unique was taken meanwhile, expired holders are
+ * removed, and the next attempt draws other ids where live tokens hold them.
  * Source: contract sections 7, 8 and 15.
  * @module
  */
@@ -13,7 +13,6 @@ import { ApiError, invalid } from '../../lib/errors.ts'
 import { bulkAnswerCharsMax } from '../../limits/limits.ts'
 import { untilWritten, writeAs, type Effect } from '../../records/write-rows.ts'
 import { makeTextCount, type Budgeted } from '../../records/budgeted.ts'
-import type { Change } from '../../store/contract.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { addToBatch, makeBatch, type Batch } from './batch.ts'
 import { changesOfOthers, clearWay, decide, type Decision } from './decide-token.ts'
@@ -90,7 +89,6 @@ export async function insertTokens(
   const hidden = placeFingerprints(deps, caller, tokens.length)
   for (const [at, token] of tokens.entries()) token.fingerprintHiddenUntilMs = hidden[at]
   const chargeTaken = spendCreates(deps, caller, tokens)
-  let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
     const { batch, outcomes } = await decideAll(deps, caller, tokens, { isWhole }, chargeTaken)
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
@@ -99,10 +97,10 @@ export async function insertTokens(
     const inserts = batch.tokens.flatMap(({ sealed }) => (sealed ? [{ insert: sealed.row }] : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
-    const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []
+    const changes = isNew ? [...changesOfOthers(batch.changes), ...inserts] : []
     const about = { effect: () => effectOf(outcomes), ids: () => idsOf(outcomes) }
     if (await writeAs(deps.store, caller, changes, about)) return { result: outcomes }
-    leaving = await clearWay(deps, caller, batch.tokens)
+    await clearWay(deps, caller, batch.tokens)
     return undefined
   })
 }
