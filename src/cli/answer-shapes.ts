@@ -20,6 +20,12 @@ export const isSimulation = (answer: unknown): boolean =>
 export const isPermissionList = (answer: unknown): boolean =>
   areAll(answer, isMembers) && answer.every(({ application_types: types }) => areAll(types, isText))
 
+/** A page that says how many there are. */
+export const isCounted = (answer: unknown): boolean =>
+  isMembers(answer) &&
+  isMembers(answer['pagination']) &&
+  Number.isSafeInteger(answer['pagination']['total_items'])
+
 export const isKeyList = (answer: unknown): boolean => areAll(answer, isMembers)
 
 export const isApplication = (answer: unknown): boolean =>

@@ -30,7 +30,7 @@ function boundsOf({ size = pageSizeMax, limit = Infinity }: WalkChoice) {
 }
 
 /**
- * Walks by stretches; items added or removed meanwhile move nothing.
+ * Walks by stretches; items added or removed meanwhile move nothing. Only the last may be empty.
  * @param ask for the stretch that begins there; the first one at `''`
  */
 export async function* stretches<T>(
@@ -43,7 +43,8 @@ export async function* stretches<T>(
     const { pagination, data }: Stretch<T> = listOf(await ask(start))
     yield data
     const next: unknown = pagination?.next
-    if (next === kept || (next !== undefined && typeof next !== 'string')) throw noList()
+    if (next !== undefined && (typeof next !== 'string' || data.length === 0)) throw noList()
+    if (next === kept) throw noList()
     count += 1
     if (next !== undefined && (count & (count - 1)) === 0) kept = next
     start = next

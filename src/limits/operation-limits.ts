@@ -202,6 +202,16 @@ export const inputBytesMax = 4 * 1024 ** 2
 /** decision: rows of a list, and their characters, that are held for the widths of its columns. */
 export const tableRowsHeld = 1_000
 export const tableCharsHeld = 4 * 1024 ** 2
+/** decision: applications of one review, as entries of a bucket; a few requests for each. */
+export const reviewedApplicationsMax = 100_000
+/** decision: characters of the rows that one review holds: some 200 for each. */
+export const reviewCharsMax = 64 * 1024 ** 2
+/** decision: tokens of one walk, whatever number the vault tells; it takes hours. */
+export const walkedTokensMax = 1_000_000_000
+/** decision: tokens that may be made between counting them and the begin of a walk. */
+export const walkedTokensSpare = 100_000
+/** decision: characters of types and containers that one count holds: millions of containers. */
+export const countedCharsMax = 256 * 1024 ** 2
 
 // Imports, exports, bulk deletions and reindexing
 /** decision: one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */

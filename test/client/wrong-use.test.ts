@@ -167,6 +167,13 @@ describe('a call says', () => {
     ['null', () => Response.json(null)],
     ['a place that is none', () => Response.json({ data: [], pagination: { next: null } })],
     ['a place with names', () => Response.json({ data: [], pagination: { next: { a: 'b' } } })],
+    [
+      'a stretch of nothing before another one',
+      request => {
+        const at = new URL(request.url).searchParams.get('start') ?? ''
+        return Response.json({ data: [], pagination: { next: `${at}a` } })
+      },
+    ],
     ['no list', () => Response.json({ data: {} })],
     [
       'the same place again and again',

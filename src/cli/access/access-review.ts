@@ -8,7 +8,9 @@
  */
 import { CofferError, type Application, type Client } from '../../client/index.ts'
 import { sayJson, sayNow } from '../../server/process/system.ts'
+import { reviewCharsMax, reviewedApplicationsMax } from '../../limits/operation-limits.ts'
 import { answerOf, isApplication, isKeyList, isSimulation } from '../answer-shapes.ts'
+import { atMost, makeTextRoom } from '../bounded-walk.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { makeLongTable, shown } from '../table.ts'
 
@@ -142,9 +144,14 @@ function sayRows(rows: readonly ReviewRow[], { format = 'table' }: ReviewOptions
 export const reviewAccess = (options: ReviewOptions): Promise<void> =>
   withClient(options, async client => {
     const rows: ReviewRow[] = []
-    for await (const application of client.applications.list({ type: ['private'] })) {
+    const noteTexts = makeTextRoom(reviewCharsMax, 'rows')
+    const listed = client.applications.list({ type: ['private'] })
+    for await (const application of atMost(reviewedApplicationsMax, 'applications', listed)) {
       const known = await answerOf(isApplication, application)
-      rows.push(...(await rowsOf(client, known)))
+      for (const row of await rowsOf(client, known)) {
+        noteTexts(JSON.stringify(row))
+        rows.push(row)
+      }
     }
     return options.json === true ? sayJson({ rows }) : sayRows(rows, options)
   })

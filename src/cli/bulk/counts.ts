@@ -3,22 +3,37 @@
  * @module
  */
 import type { Command } from 'commander'
+import type { Client } from '../../client/index.ts'
+import { countedCharsMax } from '../../limits/operation-limits.ts'
 import { sayJson } from '../../server/process/system.ts'
+import { answerOf, isCounted } from '../answer-shapes.ts'
+import { asMany, makeTextRoom } from '../bounded-walk.ts'
 import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { printTable, tableOf } from '../table.ts'
 
 type Count = { readonly type: string; readonly container: string; count: number }
 
 /** Counts the tokens that the key may read, in one walk. */
-const countTokens = (options: ReachOptions): Promise<void> =>
-  withClient(options, async ({ tokens }) => {
-    const counts = new Map<string, Count>()
-    for await (const { type, containers } of tokens.list()) {
-      const container = containers?.[0] ?? '-'
-      const count = counts.get(`${type} ${container}`) ?? { type, container, count: 0 }
-      count.count += 1
-      counts.set(`${type} ${container}`, count)
+async function countAll({ tokens }: Client): Promise<ReadonlyMap<string, Count>> {
+  const { pagination } = await answerOf(isCounted, tokens.listPage({ size: 1 }))
+  const noteTexts = makeTextRoom(countedCharsMax, 'containers')
+  const counts = new Map<string, Count>()
+  for await (const { type, containers } of asMany(pagination.total_items, tokens.list())) {
+    const container = containers?.[0] ?? '-'
+    const kind = `${type} ${container}`
+    const standing = counts.get(kind)
+    if (standing !== undefined) standing.count += 1
+    else {
+      noteTexts(kind)
+      counts.set(kind, { type, container, count: 1 })
     }
+  }
+  return counts
+}
+
+const tellCounts = (options: ReachOptions): Promise<void> =>
+  withClient(options, async client => {
+    const counts = await countAll(client)
     const rows = [...counts.entries()]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([, count]) => count)
@@ -35,5 +50,5 @@ const countTokens = (options: ReachOptions): Promise<void> =>
 export function addCounts(token: Command): void {
   takesCaller(token.command('counts'))
     .description('how many tokens there are, by type and container')
-    .action(countTokens)
+    .action(tellCounts)
 }

@@ -22,6 +22,8 @@ import {
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../server/process/system.ts'
+import { answerOf, isCounted } from '../answer-shapes.ts'
+import { asMany } from '../bounded-walk.ts'
 import { takesCaller, withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
 import { readQuery, type WhereOptions } from './where-query.ts'
@@ -154,7 +156,8 @@ async function reindexAll(
 ): Promise<void> {
   let toldMs = elapsedMs()
   // As many of the largest tokens as fit into one answer.
-  await eachOf(client.tokens.search({ query, size: pageSizeDefault }), async token => {
+  const found = client.tokens.search({ query, size: pageSizeDefault })
+  await eachOf(asMany(progress.found, found), async token => {
     await reindexOne(client, token, indexesOf, progress, dryRun === true)
     if (json === true || elapsedMs() - toldMs < bulkToldMs) return
     toldMs = elapsedMs()
@@ -203,7 +206,7 @@ async function reindexTokens(options: ReindexOptions): Promise<void> {
   const query = readQuery(options)
   await withClient(options, async client => {
     await assertMayUpdate(client)
-    const { pagination } = await client.tokens.searchPage({ query, size: 1 })
+    const { pagination } = await answerOf(isCounted, client.tokens.searchPage({ query, size: 1 }))
     const found = pagination.total_items
     const progress: Progress = { found, changed: 0, unchanged: 0, gone: 0, refused: new Map() }
     try {
