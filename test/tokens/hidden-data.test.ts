@@ -205,7 +205,7 @@ describe('E11: a change by one who sees nothing', () => {
   )
 
   // proves E11.3, S46
-  test('tells no length by a fingerprint of numbers that are printed longer than sent', async () => {
+  test('tells no length by a fingerprint of numbers printed longer than sent', async () => {
     const raw = `{"data":{"b":[${Array(23_600).fill('1e20').join()}]}}`
     const sent = (id: string, key: string) => vault.ask('PATCH', `/tokens/${id}`, { key, raw })
     for (const hidden of [100, 9_000]) {
