@@ -115,8 +115,8 @@ async function copyServed(options: FolderOptions): Promise<LockedFolder> {
   const data = resolve(options.data)
   const masterKey = checkFolder(options)
   const store = join(data, 'store')
-  const bytes = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
-  assertRoom({ folder: data, bytes, what: 'a copy' })
+  const fileBytes = statSync(join(store, 'data.mdb')).size
+  assertRoom({ folder: data, bytes: fileBytes + freeSpaceBytesMin, fileBytes, what: 'a copy' })
   const copy = makeStagedFolder(pathsOf(data).verifying, masterKey)
   try {
     await copySnapshot(store, copy.store)

@@ -300,6 +300,11 @@ export const clockFileBytesMax = 64
 /** decision: disk space that writes leave free, so that removing still works (hardening L11). */
 export const freeSpaceBytesMin = 64 * 1024 * 1024
 export const mapBytes = 64 * 1024 ** 3
+/**
+ * decision: length that a process may give a file, and growth of one that is known: the engine maps
+ * a file of locks of 64 KiB, and a commit copies some pages.
+ */
+export const fileSpareBytes = 1024 ** 2
 /** decision: memory of a started process in addition to that map. */
 export const addressSpaceSpareBytes = 1024 ** 3
 /** decision: time for the processes of a killed instance to disappear. */

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
 
 /** In blocks of 512 bytes: more than the folder that `init` makes, but soon full. */
-const fileBlocksMax = 2_048
+const fileBlocksMax = 4_096
 
 interface Vault {
   readonly data: string

@@ -54,11 +54,11 @@ interface BackupOptions extends FolderOptions {
 const databaseOf = (store: string): string => join(store, 'data.mdb')
 
 /** The copy and the file exist at the same time, each at most as large as the database. */
-const roomFor = (staging: string, data: string): DiskNeed => ({
-  folder: dirname(staging),
-  bytes: 2 * statSync(databaseOf(join(data, 'store'))).size + freeSpaceBytesMin,
-  what: 'a backup',
-})
+function roomFor(staging: string, data: string): DiskNeed {
+  const fileBytes = statSync(databaseOf(join(data, 'store'))).size
+  const bytes = 2 * fileBytes + freeSpaceBytesMin
+  return { folder: dirname(staging), bytes, fileBytes, what: 'a backup' }
+}
 
 /** @throws CommandFailure for any damage */
 async function inspectCopy(

@@ -23,6 +23,7 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../../server/folder/data-folder.ts'
+import { assertFileRoom } from '../../server/folder/disk-space.ts'
 import {
   explained,
   formatVersion,
@@ -108,6 +109,7 @@ async function fill(
   file: string,
   { told, accept, progress }: Filling,
 ): Promise<Manifest> {
+  assertFileRoom(statSync(file).size)
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
   // The check of the restored copy wipes the other one.
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))

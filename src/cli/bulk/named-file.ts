@@ -8,6 +8,7 @@ import { systemCodeOf, usage } from '../../server/process/failure.ts'
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EDQUOT: 'this user has no room left on the disk',
+  EFBIG: 'it would be longer than ulimit -f (LimitFSIZE) allows',
   EEXIST: 'there is one already: name a new one',
   EISDIR: 'it is a folder',
   ELOOP: 'expected a file that is no link',

@@ -49,6 +49,7 @@ import { databaseFormat, readFormat } from '../../store/postgres/schema.ts'
 import { compareStores, withOpposite, type Opposite } from './compare-stores.ts'
 import { moveBack } from './move-back.ts'
 import { withProgress } from '../show-progress.ts'
+import { assertStoreRoom } from '../../server/folder/disk-space.ts'
 import { databaseBytesOf, databaseIn, setAside } from './replace-database.ts'
 import { addAddress, takesVault } from '../vault-options.ts'
 
@@ -130,6 +131,7 @@ async function moveRows(
 }
 
 async function openOwn({ data, store: path }: FoundFolder): Promise<LmdbStore> {
+  assertStoreRoom(path)
   try {
     return await openLmdbStore({ path })
   } catch (error) {

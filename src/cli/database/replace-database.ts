@@ -82,10 +82,12 @@ async function replace(folder: LockedFolder, made: NewDatabase): Promise<void> {
 }
 
 /** @throws CommandFailure with the old file in its place */
-export const replaceDatabase = (folder: LockedFolder, made: NewDatabase): Promise<void> =>
-  withRoom({ folder: folder.data, bytes: made.bytes + freeSpaceBytesMin, what: 'a new file' }, () =>
-    replace(folder, made),
-  )
+export function replaceDatabase(folder: LockedFolder, made: NewDatabase): Promise<void> {
+  const { bytes: fileBytes } = made
+  const bytes = fileBytes + freeSpaceBytesMin
+  const room = { folder: folder.data, bytes, fileBytes, what: 'a new file' }
+  return withRoom(room, () => replace(folder, made))
+}
 
 /** Renames the folder's own file. @returns its new path */
 export function setAside({ data, store }: LockedFolder): string {

@@ -33,6 +33,7 @@ import {
   type DatabaseOptions,
 } from './folder-database.ts'
 import { clearLeftCopies, type FoundCopy } from './copies.ts'
+import { assertStoreRoom } from './disk-space.ts'
 import { assertOwnWay } from './path-owners.ts'
 import { CommandFailure } from '../process/failure.ts'
 import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
@@ -199,7 +200,10 @@ export async function openStoreOf(
   { foldRows = foldRowsDefault, passwordFile, wasKilled = existsSync(control), ...use }: StoreUse,
 ): Promise<OpenedStore> {
   const place = storePlaceOf(data, path, passwordFile)
-  if ('folder' in place) assertOwnLock(place.folder)
+  if ('folder' in place) {
+    assertOwnLock(place.folder)
+    if (use.readOnly !== true) assertStoreRoom(path)
+  }
   try {
     return await openStore(place, { ...machine, ...use, wasKilled, fold: { rows: foldRows } })
   } catch (error) {

@@ -2,18 +2,21 @@
  * Disk space: checked before a large write, and reported if it runs out.
  * @module
  */
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, statfsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
-import { dirname } from 'node:path'
-import { freeSpaceBytesMin } from '../../limits/operation-limits.ts'
+import { dirname, join } from 'node:path'
+import { fileSpareBytes, freeSpaceBytesMin } from '../../limits/operation-limits.ts'
 import { freeBytesAt } from '../../store/lmdb/write/disk-reserve.ts'
 import { CommandFailure } from '../process/failure.ts'
+import { fileBytesMax } from '../process/machine.ts'
 
 /** A planned write. */
 export interface DiskNeed {
   /** A folder on the disk; if it does not exist yet, its nearest existing parent is checked. */
   readonly folder: string
   readonly bytes: number
+  /** Length of its longest file, if it is known. */
+  readonly fileBytes?: number
   /** Name of the write, such as `a backup`. */
   readonly what: string
 }
@@ -50,8 +53,27 @@ function missing({ folder, bytes, what }: DiskNeed, freeBytes: number, cause?: u
     : new CommandFailure(`the disk, or a quota, was full ${where}`, 1, cause)
 }
 
+/**
+ * In a commit or a copy, the engine and the runtime would tell of it in their own words.
+ * @param bytes of the longest file that is to be written
+ * @throws CommandFailure if this process may not write one as long, with room to grow
+ */
+export function assertFileRoom(bytes: number): void {
+  const needed = bytes + fileSpareBytes
+  const most = fileBytesMax()
+  if (most >= needed) return
+  const expected = `files of ${Math.ceil(needed / mebibyte)} MiB, `
+  const limited = `the length of files is limited to ${Math.floor(most / mebibyte)} MiB`
+  throw new CommandFailure(`expected ${expected}and ${limited}: lift ulimit -f (LimitFSIZE)`)
+}
+
+/** @throws CommandFailure as `assertFileRoom`, if a store could not grow; nothing, if it is new */
+export const assertStoreRoom = (store: string): void =>
+  assertFileRoom(statSync(join(store, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0)
+
 /** @throws CommandFailure that names the disk, and how much space is needed and free */
 export function assertRoom(room: DiskNeed): void {
+  assertFileRoom(room.fileBytes ?? 0)
   const freeBytes = freeBytesOf(room)
   if (freeBytes < room.bytes) throw missing(room, freeBytes)
 }
@@ -61,8 +83,10 @@ export function assertRoom(room: DiskNeed): void {
  * @param bytes of the file
  * @throws CommandFailure as `assertRoom`
  */
-export const assertRoomToRestore = (folder: string, bytes: number): void =>
-  assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, what: 'the restored backup' })
+export function assertRoomToRestore(folder: string, bytes: number): void {
+  const what = 'the restored backup'
+  assertRoom({ folder, bytes: 2 * bytes + freeSpaceBytesMin, fileBytes: bytes, what })
+}
 
 /**
  * Runs a task that needs space, and that leaves nothing behind if it fails.

@@ -1,15 +1,16 @@
 /**
  * Checks of the machine before a vault is opened: cryptographic primitives that compute correctly,
- * and enough address space to map the database.
+ * and enough address space and length of files for the database.
  *
  * @module
  */
 import { readFileSync } from 'node:fs'
 import { findBrokenPart } from '../../crypto/self-test.ts'
-import { addressSpaceSpareBytes, mapBytes } from '../../limits/operation-limits.ts'
+import { addressSpaceSpareBytes, fileSpareBytes, mapBytes } from '../../limits/operation-limits.ts'
 import { CommandFailure } from './failure.ts'
 
 const limitPattern = /^Max address space\s+([0-9]+)\s/m
+const filePattern = /^Max file size\s+([0-9]+)\s/m
 const sizePattern = /^VmSize:\s+([0-9]+) kB$/m
 
 /** Returns `undefined` if the system has no such file, or no number in it. */
@@ -31,6 +32,15 @@ function assertAddressSpace(): void {
   throw new CommandFailure('the address space of the process is limited: lift ulimit -v (LimitAS)')
 }
 
+/** Length that this process may give a file, in bytes. */
+export const fileBytesMax = (): number => numberIn('/proc/self/limits', filePattern) ?? Infinity
+
+/** If the file of its locks cannot grow, the engine crashes instead of failing (hardening H168). */
+function assertFileLength(): void {
+  if (fileBytesMax() >= fileSpareBytes) return
+  throw new CommandFailure('the length of files is limited: lift ulimit -f (LimitFSIZE)')
+}
+
 /** @throws CommandFailure before anything is opened, sealed or written */
 export function assertMachine(): void {
   const broken = findBrokenPart()
@@ -38,4 +48,5 @@ export function assertMachine(): void {
     throw new CommandFailure(`the self-test of ${broken} failed: use another build or machine`)
   }
   assertAddressSpace()
+  assertFileLength()
 }
