@@ -13,10 +13,10 @@ import type { Exchange } from './exchange.ts'
  * refused otherwise, a reader of the log who has a key could compare any number of ids.
  */
 function moreOf({ keys }: Pick<Deps, 'keys'>, exchange: Exchange, isError: boolean): SeenMore {
-  const { operation, aboutId, params, refusal, clientAddress } = exchange
+  const { operation, aboutId, params, refusal, clientAddress, shown } = exchange
   const about = operation?.about
   const id = aboutId ?? params['keyId'] ?? params['id']
-  const isLookedUp = !isError || refusal === 'not_found'
+  const isLookedUp = !isError || refusal === 'not_found' || shown.isTold
   const isDigested = about === 'token' && id !== undefined && isLookedUp
   return {
     clientAddress,
@@ -25,7 +25,7 @@ function moreOf({ keys }: Pick<Deps, 'keys'>, exchange: Exchange, isError: boole
   }
 }
 
-/** HEAD is answered without the body. */
+/** HEAD is answered without the body. A refusal that tells of tokens has shown them. */
 export function seenOf(deps: Pick<Deps, 'keys'>, exchange: Exchange, status: number): AnswerEvent {
   const { traceId, isTraceMade, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } =
     exchange
@@ -43,7 +43,7 @@ export function seenOf(deps: Pick<Deps, 'keys'>, exchange: Exchange, status: num
     caller,
     bytesIn,
     bytesOut: method === 'HEAD' ? 0 : bytesOut,
-    shown: isError ? undefined : exchange.shown.counts,
+    shown: isError && !exchange.shown.isTold ? undefined : exchange.shown.counts,
     more: () => moreOf(deps, exchange, isError),
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { AnswerEvent } from '../../src/deps.ts'
 import { ApiError } from '../../src/lib/errors.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { entriesOf } from '../support/audit-log.ts'
@@ -104,6 +105,29 @@ describe('a refusal', () => {
     expect(events.map(line => JSON.parse(line))).toMatchObject([
       { type: 'token.revealed', data: { token: { id: 'ssn' } } },
     ])
+  })
+
+  // proves S91
+  test('is told of by the log of requests as by that of the audit', async () => {
+    const seen: AnswerEvent[] = []
+    const app = buildApp({ ...vault.deps, observe: one => void seen.push(one) })
+    const ask = (method: string, at: string, key: string, body: unknown) =>
+      app.handle(requestOf(method, at, { key, body }))
+    const other = { search_indexes: [`{{ data | ${first(1)} }}`] }
+    await ask('POST', '/detokenize', revealing, references)
+    await ask('POST', '/detokenize', masking, references)
+    await ask('PATCH', path, revealing, other)
+    await ask('PATCH', path, masking, other)
+    await ask('POST', '/detokenize', revealing, ['{{ ssn }}', '{{ no-such-token }}'])
+    expect(seen.map(({ status, shown }) => [status, shown])).toEqual([
+      [400, { reveal: 1, mask: 0, redact: 0 }],
+      [400, { reveal: 0, mask: 1, redact: 0 }],
+      [400, { reveal: 1, mask: 0, redact: 0 }],
+      [403, undefined],
+      [400, undefined],
+    ])
+    const digested = seen.map(({ more }) => more().tokenDigest !== undefined)
+    expect(digested).toEqual([false, false, true, false, false])
   })
 
   // proves S91
