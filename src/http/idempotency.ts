@@ -43,6 +43,8 @@ export interface Slot {
   keptDocument: string | undefined
   /** Effect of an earlier request: then that is told, and nothing runs. */
   done: EarlierEffect | undefined
+  /** Charges what the slot tells of its body, as `Operation.chargeRepeat`. */
+  charge: (count: 0 | 1) => void
   /** Removes the expired row in whose place the new one is kept. */
   leaving: readonly Change[]
 }
@@ -104,6 +106,7 @@ export function slotOf(
       )),
     keptDocument: undefined,
     done: undefined,
+    charge: () => {},
     leaving: [],
   }
 }
@@ -138,12 +141,19 @@ const isSameBody = async (slot: Slot, { body, document }: IdempotencyRecord): Pr
 async function doneBy(slot: Slot, row: Row): Promise<EarlierEffect> {
   const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as IdempotencyRecord
   const { effect } = kept
-  if (!(await isSameBody(slot, kept))) throw conflict('idempotency key used with another body')
+  slot.charge(0)
+  if (!(await isSameBody(slot, kept))) {
+    slot.charge(1)
+    throw conflict('idempotency key used with another body')
+  }
   if (effect === undefined) throw notKept()
   return { effect, ordinal: row.ordinal }
 }
 
-/** @throws ApiError `conflict` where it was done with another body, or cannot be told again */
+/**
+ * @throws ApiError `conflict` where it was done with another body, or cannot be told again,
+ *   `too_many_requests` where too many other bodies were sent
+ */
 export async function lookUp({ store, settled }: Deps, slot: Slot): Promise<void> {
   const row = await store.find(slot.unique)
   slot.leaving = []
@@ -194,6 +204,7 @@ export async function openSlot(
   body: Uint8Array = new Uint8Array(),
 ): Promise<Slot> {
   const slot = slotOf(deps, caller, operation, x, key, body)
+  slot.charge = count => operation.chargeRepeat?.(caller, count)
   await lookUp(deps, slot)
   if (slot.done !== undefined) return slot
   const name = hexOf(slot.unique)

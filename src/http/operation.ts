@@ -149,6 +149,12 @@ export interface Operation<
     done: EarlierEffect,
     body: () => MaybeLater<B['static']>,
   ): Promise<Reply>
+  /**
+   * Charges a repetition for what it tells of the body that came first: 1 if it has another one, 0
+   * if that is not known yet. Absent where bodies hold nothing that a caller may not see.
+   * @throws ApiError `too_many_requests`
+   */
+  chargeRepeat?(caller: Caller, count: 0 | 1): void
 }
 
 const flagTexts: ReadonlyMap<string, boolean> = new Map([

@@ -135,7 +135,8 @@ export const settingsSchema = Type.Object({
   ),
   createGuessesPerMinuteMax: guesses(
     createGuessesPerMinuteMax,
-    'creates that deduplicate, or find their id taken, of the same; 0 is any number',
+    'creates that deduplicate, or find their id taken, of the same, and other bodies under one ' +
+      'idempotency key; 0 is any number',
   ),
   lookupGuessesPerMinuteMax: guesses(
     lookupGuessesPerMinuteMax,

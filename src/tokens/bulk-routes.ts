@@ -15,6 +15,7 @@ import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/request.ts'
 import { routeOf } from '../http/routes.ts'
 import { bulkLeavesMax } from '../limits/limits.ts'
+import { spendRepeat } from './find/guesses.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
   detokenizedExamples,
@@ -146,6 +147,7 @@ const tokenizeAll = (deps: Deps) =>
     run: (call, body) => tokenize(deps, call, body),
     replay: async (call, done, body) =>
       tokenizeAgain(deps, call, done as unknown as Past<KeptLeaves>, await body()),
+    chargeRepeat: (caller, count) => spendRepeat(deps, caller, count),
   })
 
 const detokenizeAll = (deps: Deps) =>

@@ -27,6 +27,7 @@ import {
 } from './token-examples.ts'
 import { shownTransform } from '../rules/access.ts'
 import { lesserTransformOf } from './find/filters.ts'
+import { spendRepeat } from './find/guesses.ts'
 import { loadToken } from './read/load.ts'
 import { explainAccess } from './access/print-explanation.ts'
 import {
@@ -100,6 +101,7 @@ const create = (deps: Deps) =>
     failures: [400, 401, 403, 404, 409, 413, 415],
     run: async ({ caller }, body) => created(caller, await createToken(deps, caller, body)),
     replay: (call, done) => recreate(deps, call, done),
+    chargeRepeat: (caller, count) => spendRepeat(deps, caller, count),
   })
 
 const get = (deps: Deps) =>
@@ -131,6 +133,7 @@ const update = (deps: Deps) =>
       changed(await updateToken(deps, caller, params.id, body)),
     replay: async ({ caller }, done) =>
       changed(await reupdateAnswer(deps, caller, done as Past<string>)),
+    chargeRepeat: (caller, count) => spendRepeat(deps, caller, count),
   })
 
 const remove = (deps: Deps) =>

@@ -3,7 +3,7 @@
  *
  * Each of these tells whether such a token exists: a search by data or fingerprint, a create or
  * update that deduplicates, a look-up of an id, a create with a chosen id. A fingerprint that is
- * shown tells it by comparison.
+ * shown tells it by comparison, and an idempotency key whether a body is the one that it came with.
  * The budget adds friction and leaves a trace; it proves nothing. It is counted per process and
  * store. A session is charged by itself and together with all sessions of its application, since
  * the holder of a public key gets as many sessions as are authorized for it.
@@ -23,12 +23,19 @@ import { makeGuessWindows, type GuessWindows, type GuessShare } from './guess-wi
 
 /* Budgets of each kind of guess. */
 
-type Kind = 'search' | 'create' | 'fingerprint' | 'lookup' | 'chosen'
+type Kind = 'search' | 'create' | 'fingerprint' | 'lookup' | 'chosen' | 'repeat'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
 
 const budgetsFor = keptFor((_: Store, elapsedMs: () => number): Budgets => {
   const open = () => makeGuessWindows(elapsedMs)
-  return { search: open(), create: open(), fingerprint: open(), lookup: open(), chosen: open() }
+  return {
+    search: open(),
+    create: open(),
+    fingerprint: open(),
+    lookup: open(),
+    chosen: open(),
+    repeat: open(),
+  }
 })
 
 const budgetsOf = ({ store, elapsedMs }: Deps): Budgets => budgetsFor(store, elapsedMs)
@@ -40,6 +47,7 @@ const budgetOf = ({ settings }: Deps, kind: Kind): number =>
     fingerprint: settings.createGuessesPerMinuteMax,
     lookup: settings.lookupGuessesPerMinuteMax,
     chosen: settings.chosenIdsPerMinuteMax,
+    repeat: settings.createGuessesPerMinuteMax,
   })[kind]
 
 function sharesOf(
@@ -121,6 +129,16 @@ export function assertLookupsLeft(deps: Deps, caller: Caller, permission: TokenP
 /** Charges a look-up that found nothing. @throws ApiError as `spend` */
 export function spendLookup(deps: Deps, caller: Caller, permission: TokenPermission): void {
   if (!seesWhatItLooksUp(caller, permission)) spend(deps, caller, 'lookup', 1)
+}
+
+/**
+ * Charges 1 for a request whose idempotency key came with another body before. The same body is
+ * charged 0, and refused as well once the budget is spent: otherwise the refusal would tell.
+ * @throws ApiError as `spend`
+ */
+export function spendRepeat(deps: Deps, caller: Caller, count: 0 | 1): void {
+  if (count === 0 && !budgetsOf(deps).repeat.maySomebodyBeSpent()) return
+  if (!seesAllData(caller.grants)) spend(deps, caller, 'repeat', count)
 }
 
 /**
