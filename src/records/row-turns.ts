@@ -24,11 +24,12 @@ function beginNext(key: string, waiting: FairQueue<() => void>): void {
  * Runs the task once no other task with the same digest is running, even if that one failed.
  * @param digest a unique of the row; keyed, so no other store has the same
  * @param owner  the ordinal of the credential on whose behalf it runs
+ * @param task   is told whether it had to wait for another one
  */
 export async function inRowTurn<T>(
   digest: Uint8Array,
   owner: number,
-  task: () => Promise<T>,
+  task: (hasWaited: boolean) => Promise<T>,
 ): Promise<T> {
   const key = hexOf(digest)
   const known = waitingFor.get(key)
@@ -36,7 +37,7 @@ export async function inRowTurn<T>(
   if (known === undefined) waitingFor.set(key, waiting)
   else await new Promise<void>(resolve => waiting.add(owner, resolve))
   try {
-    return await task()
+    return await task(known !== undefined)
   } finally {
     beginNext(key, waiting)
   }

@@ -4,13 +4,14 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/server/listen/app.ts'
 import {
   openAccessKit,
   type AccessKit,
   type LiveCredential,
 } from '../support/access/credentials.ts'
 import { plaintext } from '../support/access/operations.ts'
-import type { Ask } from '../support/vault.ts'
+import { requestOf, type Ask } from '../support/vault.ts'
 
 let kit: AccessKit
 beforeAll(async () => {
@@ -108,5 +109,33 @@ describe('a token that is out of reach', () => {
       expect(absent.join()).not.toContain('"id":"out-hidden"')
       expect(absent.join()).toContain('"total_items":1')
     }
+  })
+
+  // proves S44
+  test('is refused without a wait while others write it', async () => {
+    await asAll({ body: { ...hidden, id: 'out-busy' } })
+    const { vault, sessions, keys } = kit
+    const { store } = vault.deps
+    const begun = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const write: typeof store.write = async (...changes) => {
+      begun.resolve()
+      await held.promise
+      return store.write(...changes)
+    }
+    const app = buildApp({ ...vault.deps, store: { ...store, write } })
+    const path = '/tokens/out-busy'
+    const change = { key: sessions.authorizer.key, body: { metadata: { colour: 'red' } } }
+    const changed = app.handle(requestOf('PATCH', path, change))
+    await begun.promise
+    for (const by of limited) {
+      const key = keys[by] ?? ''
+      expect((await vault.ask('PATCH', path, { ...change, key })).status).toBe(404)
+      expect((await vault.ask('DELETE', path, { key })).status).toBe(404)
+    }
+    const next = vault.ask('PATCH', path, { ...change, body: { metadata: { shape: 'round' } } })
+    held.resolve()
+    expect((await changed).status).toBe(200)
+    expect((await next).body['metadata']).toEqual({ colour: 'red', shape: 'round' })
   })
 })

@@ -18,22 +18,21 @@ import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
 import { noteShown, noteTold, reserveText, type Budgeted } from '../../records/budgeted.ts'
-import { inRowTurn } from '../../records/row-turns.ts'
 import { removalOf } from '../../records/read-row.ts'
-import { untilWritten, writeAs } from '../../records/write-rows.ts'
+import { writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
 import { decideSeat, findEqualOf } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, assertMayRemask } from './mask-rights.ts'
-import { loadToken, type LoadedToken } from '../read/load.ts'
+import type { LoadedToken } from '../read/load.ts'
 import type { TokenPatch } from '../schema.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
 import { codeEndOf, sealCode, standsFor } from '../code.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { sealToken, type TokenRecord } from '../token-record.ts'
-import { tokenUnique } from '../token-id.ts'
+import { inTokenTurn } from './token-turn.ts'
 import { isFingerprintHidden, viewWritten, type Extras } from '../read/view.ts'
 import { makeWork, refusedInTurn } from '../../lib/work.ts'
 
@@ -246,13 +245,10 @@ export async function updateToken(
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
   const count = makeCounts(deps, caller)
-  return inRowTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
-    untilWritten(async () => {
-      const token = await loadToken(deps, caller, 'token:update', id)
-      const result = await tryUpdate(deps, caller, token, body, count)
-      return result === undefined ? undefined : { result }
-    }),
-  )
+  return inTokenTurn(deps, caller, 'token:update', id, async token => {
+    const result = await tryUpdate(deps, caller, token, body, count)
+    return result === undefined ? undefined : { result }
+  })
 }
 
 /**
@@ -262,16 +258,13 @@ export async function updateToken(
  *   `unavailable`, also where it was deleted and could not be listed
  */
 export async function removeToken(deps: Deps, caller: Caller, id: string): Promise<void> {
-  const { tenantId, credential } = caller
+  const { tenantId } = caller
   await deps.erasures?.ready()
-  const erasure = await inRowTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
-    untilWritten(async () => {
-      const { row, record } = await loadToken(deps, caller, 'token:delete', id)
-      const landed = await writeAs(deps.store, caller, [removalOf(row)])
-      if (!landed) return undefined
-      const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
-      return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }
-    }),
-  )
+  const erasure = await inTokenTurn(deps, caller, 'token:delete', id, async ({ row, record }) => {
+    const landed = await writeAs(deps.store, caller, [removalOf(row)])
+    if (!landed) return undefined
+    const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
+    return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }
+  })
   await deps.erasures?.note(erasure)
 }

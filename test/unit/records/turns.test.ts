@@ -23,6 +23,16 @@ describe('inRowTurn', () => {
     expect(events).toEqual(expected)
   })
 
+  test('tells a task whether it had to wait', async () => {
+    const waited = () =>
+      inRowTurn(digest(6), 1, async hasWaited => {
+        await setImmediate()
+        return hasWaited
+      })
+    expect(await Promise.all([waited(), waited()])).toEqual([false, true])
+    expect(await waited()).toBe(false)
+  })
+
   // proves E10.16
   test('gives other credentials a turn before the next of one that has brought many', async () => {
     const events: string[] = []
