@@ -19,6 +19,7 @@ import { makeAnswerBudget, makeBodyBudget } from './http/budgets.ts'
 import { makeAnswers } from './http/answers.ts'
 import { cacheByGeneration } from './http/credential-cache.ts'
 import { makeFloodGuard } from './http/flood-guard.ts'
+import { admittedPerTurnMax, strangersPerTurnMax } from './limits/limits.ts'
 import { makeRateLimit } from './http/rate-limit.ts'
 import { makeStoreTurns } from './http/store-turns.ts'
 import { makeKeepAlive } from './http/keep-alive.ts'
@@ -102,7 +103,8 @@ export function makePipeline(deps: Deps): Pipeline {
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
     storeTurns: deps.isStoreFar === true ? makeStoreTurns() : undefined,
-    countUnadmitted: makeFloodGuard(),
+    countAdmitted: makeFloodGuard(admittedPerTurnMax),
+    countUnadmitted: makeFloodGuard(strangersPerTurnMax),
     clientAddress,
     enterAddress: makeEnterAddress(deps, clientAddress),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),

@@ -39,6 +39,7 @@ export interface Pipeline extends Admission {
   readonly answerBudget: AnswerBudget
   /** Absent where no store is waited for. */
   readonly storeTurns: StoreTurns | undefined
+  readonly countAdmitted: FloodGuard
   readonly countUnadmitted: FloodGuard
   readonly clientAddress: ClientAddress
   readonly enterAddress: EnterAddress
@@ -105,16 +106,17 @@ export function beginExchange(
 }
 
 /**
- * Ends an exchange, exactly once. Its connection ends as well if the caller is not admitted and
- * does not wait for answers (hardening H126), still sends much that nobody will read, has sent
- * chunks, or gets a refusal that says so; and if the server ends it.
+ * Ends an exchange, exactly once. Its connection ends as well if the caller does not wait for
+ * answers (hardening H126), still sends much that nobody will read, has sent chunks, or gets a
+ * refusal that says so; and if the server ends it.
  */
 function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   if (x.endStream === undefined) pipeline.inFlight.leave(x)
   const { request, isAdmitted, isBodyRead } = x
   pipeline.deps.observe?.(seenOf(pipeline.deps, x, response.status))
   pipeline.deps.explain?.(answeredBy(x, response))
-  const endsFlood = !isAdmitted && pipeline.countUnadmitted(request, pipeline.server.origins)
+  const count = isAdmitted ? pipeline.countAdmitted : pipeline.countUnadmitted
+  const endsFlood = count(request, pipeline.server.origins)
   const isRefused = x.refusal !== undefined && response.headers.get('connection') === 'close'
   const leavesMore = !isBodyRead && leavesMuch(request)
   if (endsFlood || isRefused || leavesMore || isLast(request)) endConnection(response)

@@ -78,6 +78,8 @@ export const rateBucketsMax = 10_000
  * them without waiting is closed. They take about 2 ms.
  */
 export const strangersPerTurnMax = 100
+/** decision: the same of admitted requests. They take 0.1 to 0.2 s. */
+export const admittedPerTurnMax = 1_000
 /** decision: time for which a browser may cache the answer to a preflight. */
 export const preflightSecondsMax = 600
 /** decision: headers of a client, or under a prefix, that one preflight may allow. */

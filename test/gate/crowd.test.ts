@@ -1,10 +1,10 @@
 /**
- * Requests that are not admitted, and are sent without waiting: their connection ends with an
+ * Requests that are sent without waiting for answers: from a bound on their connection ends with an
  * answer, and requests behind it are never run. Hardening H126.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { strangersPerTurnMax } from '../../src/limits/limits.ts'
+import { admittedPerTurnMax, strangersPerTurnMax } from '../../src/limits/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
 
@@ -63,11 +63,17 @@ describe('many requests in one write', () => {
     await limited.close()
   })
 
-  test('of a live key that may ask are all answered', async () => {
-    const headers = { 'SVC-API-KEY': wire.key }
-    const { answers, isClosed } = await sendMany('GET', '/tokens/absent', () => headers)
-    expect(answers.map(({ status }) => status)).toEqual(Array<number>(many).fill(404))
-    expect(isClosed).toBe(false)
+  // proves H126
+  test('H126: of a live key that may ask end theirs above a bound', async () => {
+    const one = requestText('GET', '/tokens/absent', { 'SVC-API-KEY': wire.key })
+    const within = await wire.send(one.repeat(admittedPerTurnMax), admittedPerTurnMax)
+    expect(new Set(within.answers.map(({ status }) => status))).toEqual(new Set([404]))
+    expect([within.answers.length, within.isClosed]).toEqual([admittedPerTurnMax, false])
+    const count = 3 * admittedPerTurnMax
+    const above = await wire.send(one.repeat(count), count)
+    expect(above.isClosed).toBe(true)
+    expect(above.answers.length).toBeLessThan(count)
+    await expectUnharmed(wire, above)
   })
 
   // proves H126

@@ -1,5 +1,5 @@
 /**
- * Share of one turn of the loop that requests without admission may take. Hardening H126.
+ * Share of one turn of the loop that requests may take whose senders do not wait. Hardening H126.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -22,24 +22,24 @@ function listEnded(
 }
 
 test('from the bound on, a request right behind one of its connection ends it', () => {
-  expect(listEnded(makeFloodGuard(), strangersPerTurnMax + 2, 1)).toEqual([
+  expect(listEnded(makeFloodGuard(strangersPerTurnMax), strangersPerTurnMax + 2, 1)).toEqual([
     strangersPerTurnMax + 1,
     strangersPerTurnMax + 2,
   ])
 })
 
 test('a request of each of many connections ends none', () => {
-  expect(listEnded(makeFloodGuard(), 10 * strangersPerTurnMax)).toEqual([])
+  expect(listEnded(makeFloodGuard(strangersPerTurnMax), 10 * strangersPerTurnMax)).toEqual([])
 })
 
 test('a crowded turn goes on for the next connection, which may bring one', () => {
-  const countUnadmitted = makeFloodGuard()
+  const countUnadmitted = makeFloodGuard(strangersPerTurnMax)
   listEnded(countUnadmitted, strangersPerTurnMax + 1, 1)
   expect(listEnded(countUnadmitted, 2, 2)).toEqual([2])
 })
 
 test('every turn begins anew', async () => {
-  const countUnadmitted = makeFloodGuard()
+  const countUnadmitted = makeFloodGuard(strangersPerTurnMax)
   expect(listEnded(countUnadmitted, strangersPerTurnMax, 1)).toEqual([])
   await setImmediate()
   expect(listEnded(countUnadmitted, strangersPerTurnMax, 1)).toEqual([])
@@ -47,7 +47,7 @@ test('every turn begins anew', async () => {
 })
 
 test('one port of two machines is two connections', () => {
-  const countUnadmitted = makeFloodGuard()
+  const countUnadmitted = makeFloodGuard(strangersPerTurnMax)
   listEnded(countUnadmitted, strangersPerTurnMax + 1, 1)
   expect(countUnadmitted(request, from(1, '127.0.0.2'))).toBe(false)
   expect(countUnadmitted(request, from(1, '127.0.0.2'))).toBe(true)
@@ -55,8 +55,8 @@ test('one port of two machines is two connections', () => {
 
 test('connections without a port end with none, and so do requests within this process', () => {
   const all = Array.from({ length: 2 * strangersPerTurnMax })
-  const countUnadmitted = makeFloodGuard()
+  const countUnadmitted = makeFloodGuard(strangersPerTurnMax)
   expect(all.map(() => countUnadmitted(request, nameless))).not.toContain(true)
-  const countWithin = makeFloodGuard()
+  const countWithin = makeFloodGuard(strangersPerTurnMax)
   expect(all.map(() => countWithin(request, undefined))).not.toContain(true)
 })
