@@ -155,7 +155,7 @@ export const jsonMembersMax = 10_000
 
 // Tokens
 export const tokenDataBytesMax = 512 * 1024
-/** Steps in which the size of data that its changer cannot see is judged. */
+/** Steps in which the size of data that a caller cannot see is judged and counted. */
 export const hiddenDataStepBytes = 16 * 1024
 /** Steps in which the members of objects in such data are counted. */
 export const hiddenMembersStep = 1_000

@@ -136,6 +136,8 @@ export const sealScratchBytes = 16 * 1_024
 export const keptViewBytesMax = 1_024
 /** decision: what the share of a row is made of has some 100 bytes. */
 export const shareInputBytes = 256
+/** decision: the memory that any row counts for at least; short rows are the most. */
+export const rowStepBytesMin = 1_024
 /** decision: values, keys and rows that share an allocation. */
 export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024

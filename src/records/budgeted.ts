@@ -5,6 +5,8 @@
  * A request that reads much reserves memory first. Source: contract section 16 (`decision:`).
  * @module
  */
+import { hiddenDataStepBytes } from '../limits/limits.ts'
+import { rowStepBytesMin } from '../limits/work-limits.ts'
 import type { Row } from '../store/contract.ts'
 
 export interface Budget {
@@ -110,9 +112,19 @@ export function makeTextCount({ budget }: Budgeted) {
   }
 }
 
-const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
+/**
+ * decision: a row counts by whole steps of its length, up to a KiB, then to powers of two. Callers
+ * who fill their budget by answers that they know would learn from what still fits exactly how long
+ * data is that they do not see. Steps of 16 KiB for short rows would take the room of honest lists.
+ */
+function countedBytes({ parts }: Row): number {
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  let step = rowStepBytesMin
+  while (step < bytes && step < hiddenDataStepBytes) step *= 2
+  return Math.ceil(bytes / step) * step
+}
 
 /** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */
 export function reserveRows({ budget }: Budgeted, rows: readonly Row[]): void {
-  budget?.reserve(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
+  budget?.reserve(rows.reduce((bytes, row) => bytes + countedBytes(row), 0))
 }
