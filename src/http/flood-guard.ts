@@ -11,7 +11,8 @@
  * Source: hardening H126.
  * @module
  */
-import type { Origin, Origins } from './keep-alive.ts'
+import { strangersPerTurnMax } from '../limits/limits.ts'
+import { endBehindLast, endConnection, type Origin, type Origins } from './keep-alive.ts'
 
 /** Counts a request. @returns whether its connection must end with the answer */
 export type FloodGuard = (request: Request, origins: Origins | undefined) => boolean
@@ -33,5 +34,17 @@ export function makeFloodGuard(perTurnMax: number): FloodGuard {
     const isSame = origin?.port === last?.port && origin?.address === last?.address
     last = origin
     return origin !== null && isSame && count > perTurnMax
+  }
+}
+
+/** Has an answer that is sent without an exchange end its connection where that is to end. */
+export type EndAnswer = (request: Request, response: Response, origins: Origins) => Response
+
+/** Makes the function for the answers of a listener, or of an address, that asks for no key. */
+export function makeEndAnswer(): EndAnswer {
+  const countUnadmitted = makeFloodGuard(strangersPerTurnMax)
+  return (request, response, origins) => {
+    if (countUnadmitted(request, origins)) endConnection(response)
+    return endBehindLast(request, response)
   }
 }

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { strangersPerTurnMax } from '../../src/limits/limits.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { scraperOf, sumOf, valueOf, type Scraper } from '../support/scrape.ts'
@@ -157,6 +158,25 @@ describe('the address of --check-path', () => {
     const told = await exchange(Number(new URL(opsAddress).port), health)
     expect(told.answers.map(({ status }) => status)).toEqual([200])
     expect(told.answers[0]?.headers.get('connection')).toBe('close')
+  })
+
+  // proves H126
+  test('H126: ends a connection that waits for no answer, as the other listener does', async () => {
+    // Few enough above the bound that the end overtakes no answer.
+    const count = strangersPerTurnMax + 10
+    for (const [address, path, status] of [
+      [vault, '/up', 200],
+      [opsAddress, '/none', 404],
+    ] as const) {
+      const asked = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(count)
+      const { answers, isClosed } = await exchange(Number(new URL(address).port), asked, count)
+      expect(isClosed).toBe(true)
+      expect(answers.length).toBeLessThan(count)
+      expect([answers[0]?.status, answers.at(-1)?.headers.get('connection')]).toEqual([
+        status,
+        'close',
+      ])
+    }
   })
 
   // proves S74

@@ -8,7 +8,8 @@ import { makeKeys } from '../../crypto/keyring.ts'
 import { createKeyring } from '../../crypto/keyring-format.ts'
 import type { Deps } from '../../deps.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { endBehindLast, endConnection } from '../../http/keep-alive.ts'
+import { makeEndAnswer } from '../../http/flood-guard.ts'
+import { endConnection } from '../../http/keep-alive.ts'
 import type { Store } from '../../store/contract.ts'
 import { andThen, type MaybeLater } from '../../lib/waiting.ts'
 import { buildApp, type App } from './app.ts'
@@ -73,7 +74,9 @@ function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
   if (Object.hasOwn(taken, path)) {
     throw new CommandFailure(`--check-path: the vault answers at ${path} already: choose another`)
   }
-  const answer: Routes[string] = request => endBehindLast(request, answerCheck(request, isReady))
+  const end = makeEndAnswer()
+  const answer: Routes[string] = (request, server) =>
+    end(request, answerCheck(request, isReady), server)
   return { [path]: answer, [`${path}/`]: answer }
 }
 

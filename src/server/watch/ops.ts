@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 import type { TcpAddress } from '../../settings/config.ts'
 import { ApiError } from '../../lib/errors.ts'
-import { endBehindLast } from '../../http/keep-alive.ts'
+import { makeEndAnswer } from '../../http/flood-guard.ts'
 import { describeError } from '../../http/problem.ts'
 import { portMax } from '../../limits/limits.ts'
 import { coverBytes, shareTextBytesMax } from '../../limits/operation-limits.ts'
@@ -136,13 +136,15 @@ export function startOps(
     if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
     return answer()
   }
+  const end = makeEndAnswer()
   const server = Bun.serve({
     hostname,
     port,
     reusePort: false,
     development: false,
     maxRequestBodySize: shareTextBytesMax,
-    fetch: request => andThen(answerTo(request), response => endBehindLast(request, response)),
+    fetch: (request, origins) =>
+      andThen(answerTo(request), response => end(request, response, origins)),
     // The server's own answer would print the error.
     error: () => say(500, 'this cannot be told'),
   })

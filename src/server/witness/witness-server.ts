@@ -6,7 +6,7 @@
 import type { NoteKey } from '../../audit/note-keys.ts'
 import { decideWitness } from '../../audit/witness.ts'
 import { readWitnessRequest, type WitnessRequest } from '../../audit/witness-request.ts'
-import { endBehindLast } from '../../http/keep-alive.ts'
+import { makeEndAnswer } from '../../http/flood-guard.ts'
 import { witnessIdleSeconds, witnessRequestBytesMax } from '../../limits/operation-limits.ts'
 import type { TcpAddress } from '../../settings/config.ts'
 import { explainListening } from '../listen/listen-failure.ts'
@@ -73,6 +73,7 @@ export async function startWitness(
   { host: hostname, port }: TcpAddress,
   tls?: Tls,
 ): Promise<WitnessServer> {
+  const end = makeEndAnswer()
   try {
     const server = Bun.serve({
       hostname,
@@ -82,7 +83,7 @@ export async function startWitness(
       idleTimeout: witnessIdleSeconds,
       maxRequestBodySize: witnessRequestBytesMax,
       ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-      fetch: async request => endBehindLast(request, await answer(parts, request)),
+      fetch: async (request, origins) => end(request, await answer(parts, request), origins),
       // The server's own answer would print the error.
       error: () => say(500, 'the witness could not keep that\n'),
     })
