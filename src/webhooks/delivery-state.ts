@@ -47,13 +47,40 @@ export interface DeliveryState {
 
 export const encodeState = (state: DeliveryState): Uint8Array => utf8(JSON.stringify(state))
 
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0
+
+const isInstant = (value: unknown): value is number => Number.isFinite(value) && Number(value) >= 0
+
+/** A status, or a name of `SendFailure`. */
+const isFailure = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9_]{1,40}$/.test(value)
+
+type Members = Readonly<Record<string, unknown>>
+
+const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null
+
+const isPlaced = (value: unknown): value is Members =>
+  isMembers(value) && [value['sequence'], value['place'], value['attempts']].every(isCount)
+
+const isWaiting = (value: unknown): value is WaitingDelivery =>
+  isPlaced(value) &&
+  isInstant(value['nextMs']) &&
+  (value['failure'] === undefined || isFailure(value['failure']))
+
+const isDead = (value: unknown): value is DeadDelivery =>
+  isPlaced(value) && isInstant(value['atMs']) && isFailure(value['failure'])
+
 /** Returns `undefined` for bytes that are no state: somebody else has changed them. */
 function decodeState(bytes: Uint8Array): DeliveryState | undefined {
   try {
-    const read: Partial<DeliveryState> = JSON.parse(utf8Text(bytes))
-    const { cursor = -1, ordersDone = -1, waiting, dead, failingSinceMs } = read
-    const isWhole = Number.isSafeInteger(cursor) && Number.isSafeInteger(ordersDone)
-    if (!isWhole || cursor < 0 || !Array.isArray(waiting) || !Array.isArray(dead)) return undefined
+    const read: unknown = JSON.parse(utf8Text(bytes))
+    if (!isMembers(read)) return undefined
+    const { cursor, ordersDone, failingSinceMs, waiting, dead } = read
+    if (!isCount(cursor) || !isCount(ordersDone)) return undefined
+    if (failingSinceMs !== undefined && !isInstant(failingSinceMs)) return undefined
+    if (!Array.isArray(waiting) || !waiting.every(isWaiting)) return undefined
+    if (!Array.isArray(dead) || !dead.every(isDead)) return undefined
     return { cursor, ordersDone, failingSinceMs, waiting, dead }
   } catch {
     return undefined

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { deliveriesKey } from '../../src/audit/derived-keys.ts'
+import { utf8 } from '../../src/lib/bytes.ts'
 import { makeDeliverer } from '../../src/webhooks/couriers.ts'
 import { encodeState } from '../../src/webhooks/delivery-state.ts'
 import { webhookUnique } from '../../src/webhooks/webhook-record.ts'
@@ -64,6 +65,44 @@ test('a state that names entries of others has nothing of them sent or shown', a
   await vault.restart()
   await vault.tick()
   expect(receiver.messages.map(({ body: { data } }) => data['token']?.id)).toEqual(['own', 'own'])
+})
+
+const waiting = { sequence: 0, place: 0, attempts: 1, nextMs: 0 }
+const dead = { sequence: 0, place: 0, attempts: 1, atMs: 0, failure: '500' }
+const sound = { cursor: 1_000, ordersDone: 0, waiting: [], dead: [] }
+
+// proves S43
+test.each<[string, unknown]>([
+  ['no members', null],
+  ['a list', []],
+  ['a negative cursor', { ...sound, cursor: -1 }],
+  ['half an order', { ...sound, ordersDone: 0.5 }],
+  ['a begin of failures that is a text', { ...sound, failingSinceMs: 'a' }],
+  ['one that waits and is a number', { ...sound, waiting: [1] }],
+  ['one that waits and is nothing', { ...sound, waiting: [null] }],
+  ['one that waits without a place', { ...sound, waiting: [{ ...waiting, place: undefined }] }],
+  ['one that waits for no instant', { ...sound, waiting: [{ ...waiting, nextMs: 'a' }] }],
+  [
+    'one that waits after a failure in words',
+    { ...sound, waiting: [{ ...waiting, failure: 'A b' }] },
+  ],
+  ['one that was given up and is a text', { ...sound, dead: ['a'] }],
+  ['one that was given up before its log', { ...sound, dead: [{ ...dead, sequence: -1 }] }],
+  ['one that was given up at no instant', { ...sound, dead: [{ ...dead, atMs: null }] }],
+  ['one that was given up for a list', { ...sound, dead: [{ ...dead, failure: ['500'] }] }],
+])('a state with %s counts as none: all is delivered', async (_, state) => {
+  using receiver = await startWebhookReceiver()
+  const vault = await openHookVault(442)
+  const { id } = await vault.hook(receiver.url, ['token.created'])
+  await vault.makeTokens('t-1')
+  const value = utf8(JSON.stringify(state))
+  const put = { derived: deliveriesKey(id), value }
+  expect(await vault.deps.store.write([put])).toMatchObject({ ok: true })
+  const as = { key: vault.managementKey }
+  const listed = await vault.ask('GET', `/webhooks/${id}/deliveries`, as)
+  expect([listed.status, listed.body['data']]).toEqual([200, []])
+  await vault.deliverUntil(() => receiver.messages.length > 0)
+  expect(receiver.messages.map(({ body: { data } }) => data['token']?.id)).toEqual(['t-1'])
 })
 
 // proves S10
