@@ -43,16 +43,32 @@ async function findOld(
   return kept < 0 ? bundles : bundles.slice(0, kept)
 }
 
+/**
+ * @param from sequence of the oldest entry, as it was read before
+ * @returns false if another process has pruned since, which explains what does not fit
+ * @throws ApiError `storage_corrupt` otherwise
+ */
+async function assertMoved(
+  store: Pick<Store, 'logRange'>,
+  from: number,
+  expected: string,
+): Promise<false> {
+  const range = await store.logRange()
+  assertStored(range.from > from, expected)
+  return false
+}
+
 /** @returns false if another process has changed the log meanwhile */
 async function removeOld(
   { store, audit, now }: RetentionParts,
   old: readonly StoredBundle[],
-  below: number,
+  { from, below }: { readonly from: number; readonly below: number },
 ): Promise<boolean> {
   const stored = await readDerived(store, prunedFrontierKey)
   const before = stored === undefined ? emptyFrontier : decodeFrontier(stored)
-  // If not, another process has pruned since the bundles were read, or the frontier is damaged.
-  assertStored(old[0]?.first === before.size, 'the tree up to the oldest entry of the log')
+  if (old[0]?.first !== before.size) {
+    return assertMoved(store, from, 'the tree up to the oldest entry of the log')
+  }
   const tree = growTree(before)
   for (const { leaves } of old) for (const leaf of leaves) tree.append(leaf)
   const { ok } = await store.write([
@@ -76,8 +92,8 @@ async function removeOld(
  * @param signed number of entries that a checkpoint covers: no other is removed
  * @param isTooLarge true if entries that are not that old go as well
  * @returns number of entries removed; 0 if none is due, or another process removes them
- * @throws ApiError `storage_corrupt` if the tree does not end where the log begins: damage, or
- *   another process has pruned since this one read the bundles
+ * @throws ApiError `storage_corrupt` if the tree does not end where the log begins, or no entry
+ *   explains where that is
  */
 type Prune = (signed: number, isTooLarge: boolean) => Promise<number>
 
@@ -90,10 +106,12 @@ export function makePruner(parts: RetentionParts): Prune {
     const last = old.at(-1)
     if (last === undefined) return 0
     // Otherwise the entry of this pruning would account for what somebody else has cut off.
-    const isLogged = from === left || (await isPruneLogged(parts))
-    assertStored(isLogged, 'an oldest entry up to where the vault has pruned')
+    const isLogged =
+      from === left ||
+      (await isPruneLogged(parts)) ||
+      (await assertMoved(parts.store, from, 'an oldest entry up to where the vault has pruned'))
     const below = last.first + last.leaves.length
-    if (!(await removeOld(parts, old, below))) return 0
+    if (!isLogged || !(await removeOld(parts, old, { from, below }))) return 0
     left = below
     return below - from
   }

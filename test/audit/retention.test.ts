@@ -153,6 +153,53 @@ describe('retention', () => {
   })
 
   // proves S93
+  test.each([
+    ['the range', 'logRange', 1],
+    ['the bundles', 'bundles', 1],
+    ['the range that is compared', 'logRange', 2],
+    ['the tree that is compared', 'derived', 1],
+    ['the entry', 'bundles', 2],
+    ['the tree that grows', 'derived', 2],
+  ] as const)(
+    'leaves it to another process that prunes before it reads %s',
+    async (_, read, at) => {
+      const vault = await openTestVault(85)
+      const { deps } = vault
+      const checkpoints = makeCheckpoints({ ...deps, place: placeOf() })
+      const log = async () => {
+        for (let i = 0; i < 5; i += 1) await fill(vault, 1)
+        await checkpoints.next()
+      }
+      const other = makePruner({ ...deps, keptDays: 400 })
+      const pruneThere = () => other(checkpoints.signed(), true)
+      await log()
+      expect(await pruneThere()).toBeGreaterThan(0)
+      await log()
+      let reads = 0
+      const meanwhile = async (name: typeof read) => {
+        if (name !== read) return
+        reads += 1
+        if (reads === at) expect(await pruneThere()).toBeGreaterThan(0)
+      }
+      const store: typeof deps.store = {
+        ...deps.store,
+        logRange: async () => meanwhile('logRange').then(() => deps.store.logRange()),
+        bundles: async (range, count) =>
+          meanwhile('bundles').then(() => deps.store.bundles(range, count)),
+        derived: async (...asked) => meanwhile('derived').then(() => deps.store.derived(...asked)),
+      }
+      const prune = makePruner({ ...deps, store, keptDays: 400 })
+      expect(await prune(checkpoints.signed(), true)).toBe(0)
+      expect(reads).toBeGreaterThanOrEqual(at)
+      expect(await isPruneLogged(deps)).toBe(true)
+      expect((await verdictOf(vault)).fault).toBeUndefined()
+      await log()
+      expect(await prune(checkpoints.signed(), true)).toBeGreaterThan(0)
+      await deps.store.close()
+    },
+  )
+
+  // proves S93
   test('tells what the vault has pruned from what others have cut off', async () => {
     const vault = await openTestVault(84)
     const { deps } = vault
