@@ -3,10 +3,10 @@
  * lists that are refused.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { printErasure, type Erasure } from '../../src/rules/erasures.ts'
-import { runCoffer, type Ended } from '../support/coffer-process.ts'
+import { cofferCommand, runCoffer, type Ended } from '../support/coffer-process.ts'
 import {
   beside,
   makeListedVault,
@@ -15,6 +15,7 @@ import {
   type ListedVault,
 } from '../support/erasing.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { until } from '../support/until.ts'
 
 describe('restore --erase', () => {
   let vault: ListedVault
@@ -79,6 +80,43 @@ describe('restore --erase', () => {
     expect(await statuses(folder)).toEqual([200, 404, 200, 404])
     const verified = await runCoffer(['verify', ...placeOf(vault, folder)])
     expect(verified).toMatchObject({ exitCode: 0, stderr: '' })
+  }, 300_000)
+
+  /** Waits until the lists were checked, changes one, and only then gives the backup. */
+  async function restoreAround(change: (path: string) => void) {
+    const folder = temporaryFolder()
+    const own = join(folder, 'list')
+    writeFileSync(own, readFileSync(list))
+    const to = join(folder, 'restored')
+    const words = ['restore', '-', ...placeOf(vault, to), '--keep-keys', '--erase', own]
+    const restoring = Bun.spawn([...cofferCommand, ...words], {
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    await until(() => readdirSync(folder).length > 1)
+    change(own)
+    await restoring.stdin.write(readFileSync(backup))
+    await restoring.stdin.end()
+    const stderr = await restoring.stderr.text()
+    return { to, exitCode: await restoring.exited, stderr, left: readdirSync(folder) }
+  }
+
+  // proves E8.4
+  test('is of the lines that were checked: those appended meanwhile are left out', async () => {
+    const ended = await restoreAround(path => appendFileSync(path, 'no erasure\n'))
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await statuses(ended.to)).toEqual([200, 404, 200, 404])
+  }, 300_000)
+
+  // proves E8.4
+  test('restores nothing where a list is changed otherwise', async () => {
+    const line = printErasure({ tenantId: vault.tenantId, id: stays, erasedAtMs: Date.now() })
+    for (const text of [`${line}\n`, '']) {
+      const { exitCode, stderr, left } = await restoreAround(path => writeFileSync(path, text))
+      expect([exitCode, left]).toEqual([1, ['list']])
+      expect(stderr).toMatch(/^coffer: [^\n]+ changed meanwhile, so nothing was restored[^\n]+\n$/)
+    }
   }, 300_000)
 
   test('takes several lists, the same twice, with new keys and in JSON', async () => {

@@ -2,9 +2,11 @@
  * Lists of erasures for a restore: tokens that must not come back.
  *
  * They may be larger than memory, so they are read twice: once before anything is restored, to find
- * invalid lines, and once to erase.
+ * invalid lines, and once to erase. What is erased is what was checked: lines that are appended
+ * meanwhile are left out, and a list that is changed otherwise ends the restore.
  * @module
  */
+import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { eraseListed, type Erased } from '../../vault/operator/erasure.ts'
 import { erasureLineBytesMax } from '../../limits/operation-limits.ts'
@@ -28,11 +30,29 @@ const noLine = (file: string, number: number) =>
       'it was cut off',
   )
 
+/** A list as it was when its lines were checked. */
+interface CheckedList {
+  readonly file: string
+  readonly bytes: number
+  /** SHA-256 of these bytes. */
+  readonly digest: string
+}
+
+/** Reads as many bytes at most; `hear` gets all that are read. */
+interface Reading {
+  readonly bytes: number
+  readonly hear: (chunk: Buffer) => void
+}
+
+const chunksOf = (file: string, bytes: number): AsyncIterable<Buffer> =>
+  createReadStream(file, { end: bytes - 1 }) as AsyncIterable<Buffer>
+
 /** Lines without their ends; the last one may have none. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* linesOf(file: string, { bytes, hear }: Reading): AsyncGenerator<string> {
   let number = 1
   let rest = nothing
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+  for await (const chunk of bytes === 0 ? [] : chunksOf(file, bytes)) {
+    hear(chunk)
     let from = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
       const line =
@@ -54,10 +74,10 @@ const unreadable = (file: string, error: unknown) =>
   usage(`--erase: ${file} cannot be read (${systemCodeOf(error) ?? 'unknown'})`)
 
 /** @throws CommandFailure for an invalid line; empty lines are skipped */
-async function* erasuresOf(file: string): AsyncGenerator<Erasure> {
+async function* erasuresOf(file: string, reading: Reading): AsyncGenerator<Erasure> {
   let number = 0
   try {
-    for await (const line of linesOf(file)) {
+    for await (const line of linesOf(file, reading)) {
       number += 1
       if (line.trim() === '') continue
       const erasure = parseErasure(line)
@@ -69,8 +89,16 @@ async function* erasuresOf(file: string): AsyncGenerator<Erasure> {
   }
 }
 
-async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
-  for (const file of files) yield* erasuresOf(file)
+/** @throws CommandFailure for a list that is no more what was checked */
+async function* erasuresIn(lists: readonly CheckedList[]): AsyncGenerator<Erasure> {
+  for (const { file, bytes, digest } of lists) {
+    const hash = createHash('sha256')
+    yield* erasuresOf(file, { bytes, hear: chunk => void hash.update(chunk) })
+    if (hash.digest('hex') === digest) continue
+    throw new CommandFailure(
+      `${file}: it was changed meanwhile, so nothing was restored: try again`,
+    )
+  }
 }
 
 /** A pipe could be read only once. */
@@ -83,23 +111,36 @@ function assertFile(file: string): void {
   throw usage(`--erase: ${file} is no regular file: put the list in one`)
 }
 
+/** Lists of which every line is an erasure. */
+export interface CheckedLists {
+  readonly lists: readonly CheckedList[]
+  /** Number of lines in all of them. */
+  readonly count: number
+}
+
 /**
  * Checks every line, before anything is restored.
- * @returns the number of erasures
  * @throws CommandFailure that names the file and the line
  */
-export async function countErasures(files: readonly string[]): Promise<number> {
+export async function checkLists(files: readonly string[]): Promise<CheckedLists> {
   for (const file of files) assertFile(file)
+  const lists: CheckedList[] = []
   let count = 0
-  for await (const _ of erasuresIn(files)) count += 1
-  return count
+  for (const file of files) {
+    const hash = createHash('sha256')
+    let bytes = 0
+    const hear = (chunk: Buffer): void => {
+      hash.update(chunk)
+      bytes += chunk.length
+    }
+    for await (const _ of erasuresOf(file, { bytes: Infinity, hear })) count += 1
+    lists.push({ file, bytes, digest: hash.digest('hex') })
+  }
+  return { lists, count }
 }
 
 /** Erasures to repeat in a vault that is restored. */
-export interface ErasureLists {
-  readonly files: readonly string[]
-  /** Number of lines in all files. */
-  readonly count: number
+export interface ErasureLists extends CheckedLists {
   readonly log: LogOfErasures | undefined
 }
 
@@ -110,10 +151,10 @@ export interface ErasedByLists extends Erased {
 }
 
 async function* allErasures(
-  files: readonly string[],
+  lists: readonly CheckedList[],
   behind: Continuation | undefined,
 ): AsyncGenerator<Erasure> {
-  yield* erasuresIn(files)
+  yield* erasuresIn(lists)
   if (behind !== undefined) yield* erasuresBehind(behind)
 }
 
@@ -123,7 +164,7 @@ async function* allErasures(
  */
 export async function eraseIn(
   folder: FoundFolder,
-  { files, count, log }: ErasureLists,
+  { lists, count, log }: ErasureLists,
   progress: BeginProgress,
 ): Promise<ErasedByLists> {
   const { store } = await openStoreOf(folder, { onFailure: () => {} })
@@ -131,7 +172,7 @@ export async function eraseIn(
   const keys = await unsealKeysOf(store, folder)
   try {
     const behind = log && (await assertContinues(store, log))
-    const list = allErasures(files, behind)
+    const list = allErasures(lists, behind)
     const erased = await eraseListed({ store, keys }, list, progress(count, 'erasing'))
     const unsignedFrom = behind?.unsignedFrom
     return { ...erased, ...(unsignedFrom === undefined ? {} : { unsignedFrom }) }

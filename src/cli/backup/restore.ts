@@ -47,7 +47,7 @@ import { obtainMasterKey } from '../../server/keys/key-source.ts'
 import { sayJson, sayNow } from '../../server/process/system.ts'
 import { fileOf, sourceOf, type BackupSource, type SourceOptions } from './backup-source.ts'
 import { withProgress } from '../show-progress.ts'
-import { countErasures, eraseIn, type ErasedByLists, type ErasureLists } from './erasure-lists.ts'
+import { checkLists, eraseIn, type ErasedByLists, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from '../inspect.ts'
 import { assertNamedByInstant } from './kept-backups.ts'
 import { openLogOfErasures } from './logged-erasures.ts'
@@ -245,7 +245,7 @@ async function make(
     const path = await bring(copy.data, masterKey, progress)
     const manifest = await fill(copy, path, { told, accept, progress })
     if (dirname(path) === copy.data) rmSync(path)
-    const isErasing = lists.files.length > 0 || lists.log !== undefined
+    const isErasing = lists.lists.length > 0 || lists.log !== undefined
     const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
     if (!isRevoking) return { newest, manifest, ...erased }
     return { newest, manifest, ...erased, revoked: await revokeIn(openable(), progress) }
@@ -304,7 +304,7 @@ async function restore(named: string | undefined, options: RestoreOptions): Prom
   }
   const log =
     eraseFromLog === undefined ? undefined : openLogOfErasures(eraseFromLog, acceptUnsigned)
-  const lists = { files, count: await countErasures(files), log }
+  const lists = { ...(await checkLists(files)), log }
   const wanted = { lists, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
 }
