@@ -37,6 +37,8 @@ export const suggestionsMax = 11
 export const followMs = 5_000
 /** Time between two looks at the state of the vault, which makes samples as often. */
 export const statusMs = 10_000
+/** Kinds of refusals that the overview tells, the most frequent first. */
+export const refusalsMax = 4
 /** Units of a plot, which is drawn as wide as its place. */
 export const plotWidth = 300
 export const plotHeight = 90

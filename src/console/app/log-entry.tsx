@@ -4,6 +4,7 @@
  */
 import type { LogEntry } from '../../client/interface.ts'
 import { Instant } from './instant.tsx'
+import { Reason } from './reason.tsx'
 import { StatedReason, Text } from './value.tsx'
 
 export const entryColumns = ['When', 'Operation', 'Result'] as const
@@ -20,8 +21,13 @@ export const EntryCells = ({ entry }: { readonly entry: LogEntry }) => (
     </th>
     <td data-label="Result">
       <span class={`badge ${entry.result < 400 ? 'good' : 'bad'}`}>
-        {entry.result} {entry.reason}
+        {entry.result}
       </span>
+      {entry.reason !== undefined && (
+        <div class="reason">
+          <Reason of={entry.reason} />
+        </div>
+      )}
       {entry.transform !== undefined && (
         <span class={`badge ${entry.transform}`}>{entry.transform}</span>
       )}

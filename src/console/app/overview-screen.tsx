@@ -9,10 +9,11 @@ import { known, useAnswer } from './asked.ts'
 import { Facts } from './facts.tsx'
 import { printBytes, printCount, printMs, printRate, printSpan } from './figures.ts'
 import { Instant } from './instant.tsx'
-import { statusMs } from './limits.ts'
+import { refusalsMax, statusMs } from './limits.ts'
 import { Answer } from './notices.tsx'
 import { every } from './platform.ts'
 import { Plot, type Series } from './plot.tsx'
+import { Reason } from './reason.tsx'
 
 type Samples = StatusHistory['samples']
 type Sample = Samples[number]
@@ -31,7 +32,7 @@ const perSecond =
 
 /** Plots of levels: title, member, name of its line, and how it is printed. */
 const levels = [
-  ['Rows that wait for the index', 'unfolded_rows', 'waiting, found already', printCount],
+  ['Rows not in the index yet', 'unfolded_rows', 'rows, which searches find all the same', printCount],
   ['Expired rows still there', 'sweep_lag_seconds', 'oldest', printSpan],
   ['Audit log not signed yet', 'unsigned_entries', 'entries', printCount],
   ['Audit log', 'log_bytes', 'takes', printBytes],
@@ -148,8 +149,15 @@ const KeysAndBackups = ({ of }: { readonly of: Status }) => (
   </section>
 )
 
-const refusalText = ({ kind, count }: NonNullable<Status['refusals']>[number]): string =>
-  `${kind} ${printCount(count)}`
+const Refusals = ({ of }: { readonly of: NonNullable<Status['refusals']> }) => (
+  <>
+    {of.slice(0, refusalsMax).map(({ kind, count }) => (
+      <div key={kind}>
+        {printCount(count)} × <Reason of={kind} />
+      </div>
+    ))}
+  </>
+)
 
 function diskText({ disk_bytes: size, levels }: Status): string | undefined {
   const free = levels?.disk_free_bytes
@@ -172,7 +180,7 @@ const Server = ({ of }: { readonly of: Status }) => (
         ['Workers', of.workers],
         ['Disk', diskText(of)],
         ['Rows stored so far', of.rows_given !== undefined && printCount(of.rows_given)],
-        ['Refused since its start', of.refusals?.slice(0, 4).map(refusalText).join(', ')],
+        ['Refused since its start', of.refusals && of.refusals.length > 0 && <Refusals of={of.refusals} />],
       ]}
     />
   </section>

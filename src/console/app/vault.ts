@@ -31,6 +31,8 @@ export interface Question {
   readonly text?: string
   /** Why it is asked, for the audit log. */
   readonly reason?: string
+  /** True to ask by the second key, where one is held. */
+  readonly isByLogKey?: boolean
 }
 
 interface ProblemText {
@@ -98,8 +100,8 @@ const unreachable: Refusal = {
 }
 
 /** A key of its own reads the log, where one was given. */
-const keyFor = ({ path }: Question): string | undefined =>
-  (path.startsWith('/logs') ? logKeyInUse() : undefined) ?? keyInUse()
+const keyFor = ({ path, isByLogKey = path.startsWith('/logs') }: Question): string | undefined =>
+  (isByLogKey ? logKeyInUse() : undefined) ?? keyInUse()
 
 /** Forgets the key that the vault does not take, and a second one that may not read the log. */
 function dropRefused(key: string, refusal: Refusal): Refusal {

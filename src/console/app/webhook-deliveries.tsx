@@ -9,16 +9,14 @@ import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { Instant } from './instant.tsx'
 import { Answer } from './notices.tsx'
+import { Reason } from './reason.tsx'
 import { may } from './sitting.ts'
 import { actionIf, Table } from './table.tsx'
-import { Text } from './value.tsx'
 import { withQueryOf } from './vault.ts'
 
 /** A failure is a word of the vault's, or the status that the receiver answered. */
-function failureText(failure: string): string {
-  if (/^\d{3}$/.test(failure)) return `answered ${failure}`
-  return failure === 'connection' ? 'no connection' : failure
-}
+const Failure = ({ of }: { readonly of: string }) =>
+  /^\d{3}$/.test(of) ? <>answered {of}</> : <Reason of={of} />
 
 const columns = ['Event', 'Entry', 'State', 'Attempts', 'Failure', 'Next attempt']
 
@@ -41,7 +39,7 @@ const Row = ({ path, delivery, onSent }: RowProps) => (
     <td data-label="State">{delivery.status === 'dead' ? 'given up' : 'waiting'}</td>
     <td data-label="Attempts">{delivery.attempts}</td>
     <td data-label="Failure">
-      <Text of={failureText(delivery.failure ?? '')} />
+      {delivery.failure !== undefined && <Failure of={delivery.failure} />}
     </td>
     <td data-label="Next attempt">
       {delivery.next_attempt_at && <Next of={String(delivery.next_attempt_at)} />}
