@@ -43,6 +43,8 @@ beforeAll(async () => {
   })
 })
 
+const lastOf = (url: string) => url.split('/').at(-1)
+
 async function give(page: Page, key: string): Promise<void> {
   await page.waitForSelector('#log-key')
   await page.focus('#log-key')
@@ -103,6 +105,44 @@ test('a second key that may not read the log is sent once, and forgotten', async
   await openCard(page)
   expect(await pageText(page)).not.toContain('That key')
   expect(keys).toEqual([blind, reading])
+})
+
+const madeBy = `[...document.querySelectorAll('dl div')]
+  .find(each => each.innerText.startsWith('Created by'))?.innerText`
+
+test('a token names its application as soon as one of the keys may know the name', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, reading)
+  await openCard(page)
+  expect(await page.evaluate(madeBy)).toMatch(/^Created by\s+an application [\da-f-]{36}$/)
+  await give(page, vault.managementKey)
+  await page.waitForFunction(`/Demo backend/.test(${madeBy})`)
+  await waitForText(page, 'private Demo backend')
+})
+
+test('a second key that may not read applications is not refused their names', async () => {
+  const make = createClient({ address: vault.address, key: vault.managementKey }).applications
+  const { key } = await make.create({ name: 'Log', type: 'management', permissions: ['log:read'] })
+  const opened = await openConsole(vault)
+  const { page } = opened
+  await unlock(page, reading)
+  await openCard(page)
+  await give(page, key)
+  await waitForText(page, seen)
+  // It asks what it holds itself, and nothing further.
+  await page.waitForNetworkIdle()
+  expect(opened.asked.filter(url => url.includes('/applications')).map(lastOf)).toEqual([
+    'key',
+    'key',
+  ])
+  expect(await page.evaluate(madeBy)).toContain('an application')
+})
+
+test('a key knows the name of its own application', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.privateKey)
+  await openCard(page)
+  expect(await page.evaluate(madeBy)).toMatch(/^Created by\s+Demo backend$/)
 })
 
 test('the second key is forgotten with the first', async () => {

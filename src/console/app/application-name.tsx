@@ -4,12 +4,12 @@
  * @module
  */
 import { useEffect } from 'preact/hooks'
-import { applicationNames, learnNames } from './application-names.ts'
+import { learnNames, nameOf } from './application-names.ts'
 import { Text } from './value.tsx'
 
 export function ApplicationName({ id }: { readonly id: string }) {
   useEffect(() => void learnNames(), [])
-  const name = applicationNames.value?.get(id)
+  const name = nameOf(id)
   if (name === undefined) return <Text of={id} />
   return (
     <span title={id}>
@@ -17,3 +17,11 @@ export function ApplicationName({ id }: { readonly id: string }) {
     </span>
   )
 }
+
+/** The same as an answer of its own, which no word beside it explains. */
+export const Maker = ({ id }: { readonly id: string }) => (
+  <>
+    {nameOf(id) === undefined && 'an application '}
+    <ApplicationName id={id} />
+  </>
+)

@@ -1,15 +1,16 @@
 /**
- * Names of applications by their ids, asked once in a sitting by a key that may read them.
+ * Names of applications by their ids, asked once in a sitting by a key that may read them: the
+ * first, else the second.
  * @module
  */
 import { signal } from '@preact/signals'
-import type { ApplicationList } from '../../client/interface.ts'
+import type { Application, ApplicationList } from '../../client/interface.ts'
 import { namedApplicationsMax } from './limits.ts'
-import { may, onLock } from './sitting.ts'
+import { logKeyInUse, may, onLock, owner, permissionsOf } from './sitting.ts'
 import { ask, withQueryOf } from './vault.ts'
 
 export const applicationNames = signal<ReadonlyMap<string, string> | undefined>(undefined)
-let learning: Promise<void> | undefined
+let learning: { readonly logKey: string | undefined; readonly done: Promise<void> } | undefined
 onLock(() => {
   applicationNames.value = undefined
   learning = undefined
@@ -17,18 +18,35 @@ onLock(() => {
 
 const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 
+/** Any key may ask what it holds itself: so none is refused, which the audit log would tell. */
+async function logKeyMay(permission: string): Promise<boolean> {
+  if (logKeyInUse() === undefined) return false
+  const told = await ask<Application>({ path: '/applications/key', isByLogKey: true })
+  return told.refusal === undefined && permissionsOf(told.value).has(permission)
+}
+
 async function learn(): Promise<void> {
+  const isByLogKey = !may('application:read')
+  if (isByLogKey && !(await logKeyMay('application:read'))) return
   const path = withQueryOf('/applications', { page: 1, size: namedApplicationsMax })
-  const told = await ask<ApplicationList>({ path })
+  const told = await ask<ApplicationList>({ path, isByLogKey })
   if (told.refusal !== undefined) return
   // A name that looks like an id would be taken for the application of that id.
   const named = told.value.data.filter(({ name }) => !isId(name))
   applicationNames.value = new Map(named.map(({ id, name }) => [id, name]))
 }
 
-/** Learns the newest; the others stay ids. */
+/** Learns the newest; the others stay ids. A second key that is typed later may know more. */
 export async function learnNames(): Promise<void> {
-  if (may('application:read')) await (learning ??= learn())
+  const logKey = logKeyInUse()
+  if (learning === undefined || learning.logKey !== logKey) learning = { logKey, done: learn() }
+  await learning.done
+}
+
+/** Each key knows the name of its own application. */
+export function nameOf(id: string): string | undefined {
+  const { id: ownId, name = '' } = owner.value ?? {}
+  return applicationNames.value?.get(id) ?? (id === ownId && !isId(name) ? name : undefined)
 }
 
 export type FoundId =

@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Application } from '../../client/interface.ts'
 import { goFirst } from './screens.ts'
-import { holdKey, lock, lockReason, open } from './sitting.ts'
+import { holdKey, lock, lockReason, open, permissionsOf } from './sitting.ts'
 import { ask } from './vault.ts'
 
 /** A header carries visible ASCII alone. */
@@ -16,18 +16,14 @@ export const expectedKey = 'Expected an API key, such as key_…, without blanks
 
 const sessionStart = 'key_sess_'
 
-/** By the application itself, or by a rule. */
-const permissionsOf = ({ permissions, rules }: Application): ReadonlySet<string> =>
-  new Set([...permissions, ...rules.flatMap(rule => rule.permissions)])
-
 /** @returns what went wrong, if the console stays locked */
 async function enter(key: string): Promise<string | undefined> {
   if (!looksLikeKey(key)) return expectedKey
   holdKey(key)
   const outcome = await ask<Application>({ path: '/applications/key' })
   if (outcome.refusal === undefined) {
-    const { name, type } = outcome.value
-    open({ name, type, permissions: permissionsOf(outcome.value) })
+    const { id, name, type } = outcome.value
+    open({ id, name, type, permissions: permissionsOf(outcome.value) })
     goFirst()
     return undefined
   }

@@ -7,11 +7,17 @@ import type { Application } from '../../client/interface.ts'
 
 /** Holder of the key. */
 export interface Owner {
+  /** Absent for a session, which is told none. */
+  readonly id?: string
   readonly name: string
   readonly type: Application['type'] | 'session'
-  /** Absent for a session, which is told none. */
+  /** Absent for a session as well. */
   readonly permissions?: ReadonlySet<string>
 }
+
+/** By the application itself, or by a rule. */
+export const permissionsOf = ({ permissions, rules }: Application): ReadonlySet<string> =>
+  new Set([...permissions, ...rules.flatMap(rule => rule.permissions)])
 
 let key: string | undefined
 let logKey: string | undefined

@@ -3,13 +3,13 @@
  * @module
  */
 import type { LogEntry, LogList } from '../../client/interface.ts'
+import { ApplicationName } from './application-name.tsx'
 import { useAnswer } from './asked.ts'
 import { rowsMax } from './limits.ts'
 import { EntryCells, entryColumns } from './log-entry.tsx'
 import { LogKey } from './log-key.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { Table } from './table.tsx'
-import { Id } from './value.tsx'
 import { withQueryOf, type Refusal } from './vault.ts'
 
 const question = (id: string) => ({
@@ -27,7 +27,7 @@ const Row = ({ entry }: { readonly entry: LogEntry }) => (
   <tr>
     <EntryCells entry={entry} />
     <td data-label="By">
-      {entry.actor_type} {entry.actor_id !== undefined && <Id of={entry.actor_id} />}
+      {entry.actor_type} {entry.actor_id !== undefined && <ApplicationName id={entry.actor_id} />}
     </td>
   </tr>
 )

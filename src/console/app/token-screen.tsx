@@ -4,6 +4,7 @@
  */
 import { useSignal } from '@preact/signals'
 import type { Token } from '../../client/interface.ts'
+import { Maker } from './application-name.tsx'
 import { useAnswer } from './asked.ts'
 import { Decided } from './decided.tsx'
 import { Facts } from './facts.tsx'
@@ -25,9 +26,9 @@ const factsOf = (token: Token) =>
     ],
     ['Fingerprint', token.fingerprint && <Id of={token.fingerprint} />],
     ['Created', token.created_at && <Instant of={String(token.created_at)} />],
-    ['Created by', token.created_by && <Id of={token.created_by} />],
+    ['Created by', token.created_by && <Maker id={token.created_by} />],
     ['Modified', token.modified_at && <Instant of={String(token.modified_at)} />],
-    ['Modified by', token.modified_by && <Id of={token.modified_by} />],
+    ['Modified by', token.modified_by && <Maker id={token.modified_by} />],
   ] as const
 
 const Metadata = ({ of }: { readonly of: Readonly<Record<string, string>> }) => (
