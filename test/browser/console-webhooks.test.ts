@@ -84,6 +84,23 @@ test('in a narrow window rows follow their head, stay, and the outcome is in vie
   expect(await sideways(page)).toBe(0)
 })
 
+test('outcomes of several webhooks do not lie over one another', async () => {
+  const manager = createClient({ address: hooked.address(), key: hooked.manager })
+  await manager.webhooks.create({
+    name: 'Second',
+    url: 'https://hooks.invalid/coffer',
+    events: ['token.created'],
+  })
+  const page = await openWebhooks(hooked.manager, { width: 375 })
+  for (const name of ['a', 'Second']) {
+    const button = `[aria-label="Send a test event to ${name}"]`
+    await page.waitForSelector(button)
+    await page.$eval(button, each => void (each as unknown as { click: () => void }).click())
+    await page.waitForSelector(`[aria-label="Webhook ${name}"] .deliveries p:not(:empty)`)
+  }
+  expect(await page.$$('.deliveries p:not(:empty)')).toHaveLength(1)
+})
+
 test('a test event and a replay arrive', async () => {
   const { receiver } = hooked
   await hooked.receive(await workOnce('t'))

@@ -2,7 +2,7 @@
  * Webhooks, what waits to be delivered to each, and what can be sent again.
  * @module
  */
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import type { Webhook, WebhookList } from '../../client/interface.ts'
 import { Action } from './actions.tsx'
 import { Allowed } from './allowed.tsx'
@@ -50,12 +50,23 @@ function Replay({ path, onDone }: ReplayProps) {
   )
 }
 
-function Hook({ webhook }: { readonly webhook: Webhook }) {
-  const path = pathTo('/webhooks', webhook.id)
-  const done = useSignal<string | undefined>(undefined)
+interface Done {
+  readonly id: string
+  readonly text: string
+}
+
+interface HookProps {
+  readonly webhook: Webhook
+  /** The last action of all webhooks: in a narrow window its outcome lies over the screen. */
+  readonly done: Signal<Done | undefined>
+}
+
+function Hook({ webhook, done }: HookProps) {
+  const { id } = webhook
+  const path = pathTo('/webhooks', id)
   const changes = useSignal(0)
   const tell = (text: string) => () => {
-    done.value = text
+    done.value = { id, text }
     changes.value += 1
   }
   return (
@@ -89,9 +100,9 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
       <Deliveries
         path={path}
         changes={changes.value}
-        done={done.value}
+        done={done.value?.id === id ? done.value.text : undefined}
         onLook={() => {
-          done.value = undefined
+          if (done.value?.id === id) done.value = undefined
         }}
         onSent={sequence => {
           tell(`Entry ${sequence} is on its way. Look again to see whether it arrived.`)()
@@ -102,6 +113,7 @@ function Hook({ webhook }: { readonly webhook: Webhook }) {
 }
 
 export function WebhooksScreen() {
+  const done = useSignal<Done | undefined>(undefined)
   const { asked, again } = useAnswer<WebhookList>({ path: '/webhooks' })
   return (
     <>
@@ -117,7 +129,7 @@ export function WebhooksScreen() {
           ) : (
             <>
               {data.map(webhook => (
-                <Hook key={webhook.id} webhook={webhook} />
+                <Hook key={webhook.id} webhook={webhook} done={done} />
               ))}
             </>
           )
