@@ -32,7 +32,7 @@ const perSecond =
 
 /** Plots of levels: title, member, name of its line, and how it is printed. */
 const levels = [
-  ['Rows not in the index yet', 'unfolded_rows', 'rows, which searches find all the same', printCount],
+  ['Rows not in the index yet', 'unfolded_rows', 'rows; searches find them', printCount],
   ['Expired rows still there', 'sweep_lag_seconds', 'oldest', printSpan],
   ['Audit log not signed yet', 'unsigned_entries', 'entries', printCount],
   ['Audit log', 'log_bytes', 'takes', printBytes],
