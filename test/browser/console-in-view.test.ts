@@ -45,6 +45,12 @@ async function clickAtEnd(page: Page, text: string): Promise<void> {
   await page.evaluate(`${found}.click()`)
 }
 
+const widthOf = async (page: Page, text: string) =>
+  Number(
+    await page.evaluate(`[...document.querySelectorAll('button')]
+    .find(each => each.innerText.trim() === '${text}').offsetWidth`),
+  )
+
 const seen = (page: Page, selector: string) =>
   page.waitForFunction(`(box => box !== undefined && box.top >= 0 && box.bottom <= innerHeight)
     (document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect())`)
@@ -69,12 +75,50 @@ test('the counts of a simulation come into view, and the question stays within',
   await seen(page, '.change')
   const height = `document.querySelector('.buttons button').offsetHeight`
   expect(await page.evaluate(height)).toBeLessThan(50)
+  // As wide as its own word until it asks.
+  expect(await widthOf(page, 'Save')).toBeLessThan(await widthOf(page, 'Simulate'))
   await press(page, 'Save')
   await waitForText(page, 'Keys of this application see these values from then on.')
   const covers = `document.querySelector('.effect').getBoundingClientRect().bottom >
     document.querySelector('[role=status] h3').getBoundingClientRect().top`
   expect(await page.evaluate(covers)).toBe(false)
   expect(await sideways(page)).toBe(0)
+})
+
+test('the question of the last row covers nothing below the list', async () => {
+  const started = await fetch(`${vault.address}/sessions`, {
+    method: 'POST',
+    headers: { 'SVC-API-KEY': vault.publicKey },
+  })
+  expect(started.status).toBe(201)
+  const { page } = await openConsole(vault, narrow)
+  await unlock(page, vault.managementKey)
+  await press(page, 'Sessions')
+  await waitForText(page, 'Demo browser')
+  await press(page, 'End')
+  await page.waitForSelector('.effect')
+  const [end, foot] = (await page.evaluate(`[
+    document.querySelector('.effect').getBoundingClientRect().bottom,
+    document.querySelector('footer').getBoundingClientRect().top,
+  ]`)) as [number, number]
+  expect(end).toBeLessThanOrEqual(foot)
+})
+
+test('words of the buttons of a row stand in the line of its other words', async () => {
+  await openDesk('Lines')
+  const { page } = await openConsole(vault)
+  await unlock(page, vault.managementKey)
+  await press(page, 'Applications')
+  await press(page, 'Lines')
+  await waitForText(page, 'Revoke')
+  const tops = (await page.evaluate(`[...document.querySelectorAll('tr:has(.action) :is(th, td)')]
+    .map(cell => {
+      const range = document.createRange()
+      range.selectNodeContents(cell.querySelector('button, time, bdi') ?? cell)
+      return range.getBoundingClientRect().bottom
+    })`)) as number[]
+  expect(tops).toHaveLength(6)
+  expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(3)
 })
 
 test('the note of a rule can be changed, and taken away', async () => {

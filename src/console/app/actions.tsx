@@ -66,13 +66,13 @@ export function Action<T>(props: ActionProps<T>) {
             if (key === 'Escape') takeBack()
           }}
         >
-          <span>{text}</span>
-          {confirm !== undefined && (
-            <span class="room" aria-hidden="true">
-              {confirm}
-            </span>
-          )}
+          {text}
         </button>
+        {confirm !== undefined && (
+          <span class={`room ${isLarge === true ? '' : 'small'}`} aria-hidden="true">
+            {confirm}
+          </span>
+        )}
         {isAsked && effect !== undefined && (
           <p id={id} class="effect">
             {effect}
