@@ -9,6 +9,7 @@ import {
   expectClean,
   looks,
   openConsole,
+  pageText,
   press,
   sideways,
   unlock,
@@ -65,6 +66,40 @@ describe.each(looks)('the containers, $scheme and $width wide', look => {
     )
     await waitForText(page, 'order: 1')
     await expectClean(opened, vault, [narrowKey, 'north'])
+  })
+
+  test('lead back to the tokens before, and to all of them', async () => {
+    const { page } = await openConsole(vault, look)
+    await unlock(page, narrowKey)
+    await waitForText(page, 'in-3')
+    await press(page, 'Containers')
+    const rows = (count: number) =>
+      page.waitForFunction(
+        `document.querySelectorAll('.given:not(.stale) tbody tr').length === ${count}`,
+      )
+    const query = () => page.$eval('#query', each => (each as unknown as { value: string }).value)
+    await rows(4)
+    await page.waitForSelector('.branches button.link')
+    await page.$eval('.branches button.toggle', each => {
+      ;(each as unknown as { click: () => void }).click()
+    })
+    await waitForText(page, '2 tokens')
+    await page.$eval('.branches .branches button.link', each => {
+      ;(each as unknown as { click: () => void }).click()
+    })
+    await rows(2)
+    expect(await query()).toBe('container:/shop/north/*')
+    await page.goBack()
+    await rows(4)
+    expect(await query()).toBe('')
+    expect(await pageText(page)).not.toContain('All tokens')
+    await page.goForward()
+    await page.type('#query', 'id:in-3')
+    await press(page, 'Find')
+    await rows(1)
+    await press(page, 'All tokens')
+    await rows(4)
+    expect(await query()).toBe('')
   })
 
   test('are not offered to a key that may not read, and neither is a search', async () => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { signal } from '@preact/signals'
+import { stepped } from './place.ts'
 import { may, onLock } from './sitting.ts'
 
 /** Text of the field. */
@@ -33,10 +34,16 @@ export function list(change: Partial<ListFilters>): void {
   starts.value = ['']
 }
 
-/** Shows the tokens of a container and of all below it. */
+/** Shows the tokens of a container and of all below it; the way back leads to those before. */
 export function showContainer(container: string): void {
+  const before = [searched.value, listed.value, starts.value] as const
   if (may('token:search')) find(`container:${container}*`)
   else list({ container })
+  stepped(() => {
+    find(before[0])
+    list(before[1])
+    starts.value = before[2]
+  })
 }
 
 onLock(() => {

@@ -176,6 +176,13 @@ export function TokensScreen() {
         may('token:read') && <ListFilterForm />
       )}
       {may('token:read') && <ContainerTree />}
+      {searched.value !== '' && (
+        <p>
+          <button type="button" class="link" onClick={() => find('')}>
+            All tokens
+          </button>
+        </p>
+      )}
       {mistake !== undefined && <QueryMistake mistake={mistake} />}
       <Answer asked={mistake === undefined ? value : nothingAsked} what="tokens" again={again}>
         {({ data, pagination }) => (
