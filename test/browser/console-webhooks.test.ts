@@ -25,6 +25,15 @@ const workOnce = async (name: string) => {
   return hooked.work(name, () => (count += 1) > 1)
 }
 
+interface Deliveries {
+  readonly data: readonly unknown[]
+}
+
+async function firstWebhook(): Promise<string> {
+  const { webhooks } = createClient({ address: hooked.address(), key: hooked.manager })
+  return (await webhooks.list()).data[0]?.id ?? ''
+}
+
 async function openWebhooks(key = hooked.manager, look = {}): Promise<Page> {
   const { page } = await openConsole({ address: hooked.address() }, look)
   await unlock(page, key)
@@ -62,6 +71,32 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
   await until(() => receiver.messages.length > tried)
   await lookUntil(page, 'Nothing waits for delivery')
   expect(await pageText(page)).not.toContain('is on its way')
+})
+
+test('a delivery that has arrived meanwhile is told so, and leaves the list', async () => {
+  const { receiver } = hooked
+  receiver.answer = answerWith(500)
+  await workOnce('t')
+  const page = await openWebhooks()
+  await waitForText(page, 'Look again')
+  await lookUntil(page, '500')
+  // The second waits for the first.
+  await waitForText(page, 'in its turn')
+  receiver.answer = accept
+  const row = String(await page.evaluate(`document.querySelector('tbody tr').innerText`))
+  const sequence = /token\.created\s+(\d+)/.exec(row)?.[1]
+  const path = `${hooked.address()}/webhooks/${await firstWebhook()}/deliveries`
+  const headers = { 'svc-api-key': hooked.manager }
+  const retried = await fetch(`${path}/${sequence}/retry`, { method: 'POST', headers })
+  expect(retried.ok).toBe(true)
+  await until(async () => {
+    const listed = (await (await fetch(path, { headers })).json()) as Deliveries
+    return listed.data.length === 0
+  })
+  await press(page, 'Send now')
+  await waitForText(page, `Entry ${sequence} waits no more: it has arrived meanwhile.`)
+  await waitForText(page, 'Nothing waits for delivery')
+  expect(await pageText(page)).not.toContain('Refused')
 })
 
 test('in a narrow window rows follow their head, stay, and the outcome is in view', async () => {

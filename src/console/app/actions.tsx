@@ -13,6 +13,8 @@ interface ActionProps<T> {
   readonly name?: string
   readonly question: Question
   readonly onDone: (value: T) => void
+  /** Called in place of a refusal if what it is about is no longer there. */
+  readonly onGone?: () => void
   /** Asked for once more before it happens: the text of the button, and what it will do. */
   readonly confirm?: string
   readonly effect?: string
@@ -26,7 +28,7 @@ type ActionState = 'ready' | 'asked' | 'busy'
 
 export function Action<T>(props: ActionProps<T>) {
   const { label, name, question, onDone, confirm, effect, disabled = false, isLarge } = props
-  const { isSubmit = false } = props
+  const { isSubmit = false, onGone } = props
   const state = useSignal<ActionState>('ready')
   const refusal = useSignal<Refusal | undefined>(undefined)
   const id = useId()
@@ -43,6 +45,7 @@ export function Action<T>(props: ActionProps<T>) {
     const told = await ask<T>(question)
     state.value = 'ready'
     if (told.refusal === undefined) onDone(told.value)
+    else if (told.refusal.status === 404 && onGone !== undefined) onGone()
     else refusal.value = told.refusal
   }
   const takeBack = (): void => {

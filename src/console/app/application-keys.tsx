@@ -50,6 +50,7 @@ const Rows = ({ path, keys, again }: KeysProps) => (
               effect="Whatever uses this key is refused at once, and it never works again."
               question={{ method: 'DELETE', path: pathTo(path, key.id) }}
               onDone={again}
+              onGone={again}
             />
           </td>
         )}

@@ -61,6 +61,7 @@ const Rows = ({ of, again }: RowsProps) => (
               effect="The page that uses it is refused at once, and has to start another."
               question={{ method: 'DELETE', path: pathTo('/sessions', session.id) }}
               onDone={again}
+              onGone={again}
             />
           </td>
         )}

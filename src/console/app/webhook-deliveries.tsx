@@ -28,9 +28,11 @@ interface RowProps {
   readonly path: string
   readonly delivery: WebhookDelivery
   readonly onSent: (sequence: number) => void
+  /** Called with an entry that waits no more: it has arrived meanwhile. */
+  readonly onGone: (sequence: number) => void
 }
 
-const Row = ({ path, delivery, onSent }: RowProps) => (
+const Row = ({ path, delivery, onSent, onGone }: RowProps) => (
   <tr>
     <th scope="row" data-label="Event">
       {delivery.type ?? 'webhook.test'}
@@ -43,6 +45,7 @@ const Row = ({ path, delivery, onSent }: RowProps) => (
     </td>
     <td data-label="Next attempt">
       {delivery.next_attempt_at && <Next of={String(delivery.next_attempt_at)} />}
+      {delivery.attempts === 0 && 'in its turn'}
     </td>
     {may('webhook:update') && (
       <td data-label="">
@@ -51,13 +54,14 @@ const Row = ({ path, delivery, onSent }: RowProps) => (
           name={`entry ${delivery.sequence}`}
           question={{ method: 'POST', path: `${path}/deliveries/${delivery.sequence}/retry` }}
           onDone={() => onSent(delivery.sequence)}
+          onGone={() => onGone(delivery.sequence)}
         />
       </td>
     )}
   </tr>
 )
 
-interface DeliveriesProps {
+interface DeliveriesProps extends Pick<RowProps, 'onSent' | 'onGone'> {
   /** Path of the webhook. */
   readonly path: string
   /** Number of changes that were made here: each has the list read anew. */
@@ -65,10 +69,9 @@ interface DeliveriesProps {
   /** Tells of the last action, beside the head of the list: a line of its own would move rows. */
   readonly done: string | undefined
   readonly onLook: () => void
-  readonly onSent: (sequence: number) => void
 }
 
-export function Deliveries({ path, changes, done, onLook, onSent }: DeliveriesProps) {
+export function Deliveries({ path, changes, done, onLook, ...rest }: DeliveriesProps) {
   const question = { path: withQueryOf(`${path}/deliveries`, { page: 1, size: rowsMax }) }
   const { asked, again } = useAnswer<WebhookDeliveryList>(question)
   useEffect(() => {
@@ -103,7 +106,7 @@ export function Deliveries({ path, changes, done, onLook, onSent }: DeliveriesPr
               {...actionIf('webhook:update', 'Send now')}
             >
               {data.map(delivery => (
-                <Row key={delivery.event_id} path={path} delivery={delivery} onSent={onSent} />
+                <Row key={delivery.event_id} path={path} delivery={delivery} {...rest} />
               ))}
             </Table>
           )}

@@ -107,6 +107,9 @@ function Hook({ webhook, done }: HookProps) {
         onSent={sequence => {
           tell(`Entry ${sequence} is on its way. Look again to see whether it arrived.`)()
         }}
+        onGone={sequence => {
+          tell(`Entry ${sequence} waits no more: it has arrived meanwhile.`)()
+        }}
       />
     </section>
   )
