@@ -140,7 +140,7 @@ const Preview = ({ of }: { readonly of: TokenPreview }) => (
     <Facts
       of={[
         ['Id', of.id === undefined ? 'a random UUID' : <Id of={of.id} />],
-        ['Fingerprint of', <Id of={of.fingerprint_text} />],
+        ['Fingerprint of', of.fingerprint_text ? <Id of={of.fingerprint_text} /> : 'an empty text'],
         ['Container', <Text of={of.containers[0] ?? ''} />],
       ]}
     />
