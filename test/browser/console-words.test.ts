@@ -5,10 +5,15 @@
  */
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { createClient } from '../../src/client/index.ts'
 import { openConsole, press, unlock, waitForText } from './support/console.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
 let vault: DevVault
+
+interface Boxed {
+  getBoundingClientRect(): { readonly top: number }
+}
 
 beforeAll(async () => {
   vault = await openVault()
@@ -32,5 +37,43 @@ test('refusals in the log and in the overview', async () => {
   const log = await open('Log')
   await log.type('#filter-operation', 'createToken')
   await log.keyboard.press('Enter')
-  await waitForText(log, 'wrong content type unsupported_media_type')
+  await waitForText(log, 'wrong content type')
+  await waitForText(log, 'unsupported_media_type')
+})
+
+test('who asked about the access of which application, and what let them', async () => {
+  const manager = createClient({ address: vault.address, key: vault.managementKey })
+  const { id } = await manager.applications.create({
+    name: 'Desk',
+    type: 'private',
+    permissions: ['token:read'],
+  })
+  await manager.access.simulate({
+    application_id: id,
+    proposed: { permissions: ['token:search'], rules: [] },
+  })
+  await vault.backend.tokens.create({ id: 'mail', type: 'email', data: 'a@b.example' })
+  const log = await open('Log')
+  await log.type('#filter-operation', 'simulateAccess')
+  await log.keyboard.press('Enter')
+  await waitForText(log, 'access Desk')
+  await waitForText(log, 'by access:explain')
+  await press(log, 'Clear')
+  await waitForText(log, 'by rule 0')
+})
+
+test('the fault of one filter of the log leaves its field in line with the others', async () => {
+  const log = await open('Log')
+  await log.type('#filter-actor_id', 'nobody')
+  await log.keyboard.press('Enter')
+  await waitForText(log, 'No name that this key can look up')
+  const tops = (await log.$$eval('.filters input', all =>
+    all.map(each => (each as unknown as Boxed).getBoundingClientRect().top),
+  )) as number[]
+  expect(tops).toHaveLength(5)
+  expect(new Set(tops.slice(0, 3)).size).toBe(1)
+  const [last, button] = await log.$$eval('.filters :is(#filter-start_date, .primary)', all =>
+    all.map(each => (each as unknown as Boxed).getBoundingClientRect().top),
+  )
+  expect(Math.abs(Number(last) - Number(button))).toBeLessThan(1)
 })

@@ -20,16 +20,17 @@ export const EntryCells = ({ entry }: { readonly entry: LogEntry }) => (
       {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
     </th>
     <td data-label="Result">
-      <span class={`badge ${entry.result < 400 ? 'good' : 'bad'}`}>
-        {entry.result}
-      </span>
+      <span class={`badge ${entry.result < 400 ? 'good' : 'bad'}`}>{entry.result}</span>
       {entry.reason !== undefined && (
         <div class="reason">
           <Reason of={entry.reason} />
         </div>
       )}
       {entry.transform !== undefined && (
-        <span class={`badge ${entry.transform}`}>{entry.transform}</span>
+        <>
+          {' '}
+          <span class={`badge ${entry.transform}`}>{entry.transform}</span>
+        </>
       )}
     </td>
   </>

@@ -27,7 +27,8 @@ const Filtering = ({ by, id, isApplication }: FilteringProps) => (
 const About = ({ entry }: { readonly entry: LogEntry }) => {
   const ids = entry.entity_ids ?? (entry.entity_id === undefined ? [] : [entry.entity_id])
   const [first] = ids
-  const isApplication = entry.entity_type === 'application'
+  // The first of those that a question about access names is the application.
+  const isApplication = ['application', 'access'].includes(entry.entity_type ?? '')
   return (
     <>
       {entry.entity_type}{' '}
@@ -35,6 +36,11 @@ const About = ({ entry }: { readonly entry: LogEntry }) => {
       {ids.length > 1 && ` and ${(ids.length - 1).toLocaleString('en')} more`}
     </>
   )
+}
+
+function ruleText(rule: string): string {
+  if (rule === 'none') return 'no rule allows it'
+  return rule === 'several' ? 'by several rules' : `by ${rule}`
 }
 
 const columns = [...entryColumns, 'About', 'By', 'Proof']
@@ -53,9 +59,7 @@ function Row({ entry }: { readonly entry: LogEntry }) {
           {entry.actor_id !== undefined && (
             <Filtering by="actor_id" id={entry.actor_id} isApplication={true} />
           )}
-          {entry.rule !== undefined && (
-            <div class="hint">{entry.rule === 'several' ? 'several rules' : entry.rule}</div>
-          )}
+          {entry.rule !== undefined && <div class="hint">{ruleText(entry.rule)}</div>}
         </td>
         <td data-label="Proof">
           <VerifyButton sequence={entry.sequence} state={proof} />

@@ -180,7 +180,10 @@ const Server = ({ of }: { readonly of: Status }) => (
         ['Workers', of.workers],
         ['Disk', diskText(of)],
         ['Rows stored so far', of.rows_given !== undefined && printCount(of.rows_given)],
-        ['Refused since its start', of.refusals && of.refusals.length > 0 && <Refusals of={of.refusals} />],
+        [
+          'Refused since its start',
+          of.refusals && of.refusals.length > 0 && <Refusals of={of.refusals} />,
+        ],
       ]}
     />
   </section>
