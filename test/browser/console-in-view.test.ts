@@ -128,6 +128,10 @@ test('the note of a rule can be changed, and taken away', async () => {
     await press(page, 'Save')
     await waitForText(page, 'Change rules')
   }
+  const noteHeights = `[...document.querySelectorAll('td[data-label=Note]')].map(each =>
+    each.offsetHeight)`
+  // In a card a label without a value says nothing.
+  expect(await page.evaluate(noteHeights)).toEqual([0, 0])
   await press(page, 'Change rules')
   await page.type('#rule-1-description', 'people as masks')
   await save()

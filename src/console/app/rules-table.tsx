@@ -20,9 +20,7 @@ const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) =
       <span class={`badge ${rule.transform}`}>{rule.transform}</span>
     </td>
     <td data-label="Permissions">{rule.permissions.join(', ')}</td>
-    <td data-label="Note">
-      <Text of={rule.description ?? ''} />
-    </td>
+    <td data-label="Note">{rule.description && <Text of={rule.description} />}</td>
   </tr>
 )
 
