@@ -9,7 +9,7 @@ import { namedApplicationsMax } from './limits.ts'
 import { logKeyInUse, may, onLock, owner, permissionsOf } from './sitting.ts'
 import { ask, withQueryOf } from './vault.ts'
 
-export const applicationNames = signal<ReadonlyMap<string, string> | undefined>(undefined)
+const applicationNames = signal<ReadonlyMap<string, string> | undefined>(undefined)
 let learning: { readonly logKey: string | undefined; readonly done: Promise<void> } | undefined
 onLock(() => {
   applicationNames.value = undefined
