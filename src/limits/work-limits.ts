@@ -158,6 +158,8 @@ export const deadlineMsMax = 2 ** 48 - 1
 export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]
 /** decision: so many that, with 8 workers at one row, hardly any write loses every race. */
 export const writeAttemptsMax = 200
+/** decision: of those, the first ones in which holders of seats out of reach must stand. */
+export const standingHolderAttemptsMax = 2
 
 // Background work
 /** decision: interval of storing which keys were used today. */

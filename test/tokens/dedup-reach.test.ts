@@ -50,6 +50,34 @@ const shapeOf = ({ status, body }: Answer): unknown => {
 
 describe('E4: a public key that knows a card number', () => {
   // proves C8.11, E4.1, S44
+  test('is answered alike while the owner of an equal token changes it all the time', async () => {
+    const theirs = await vault.application({
+      type: 'private',
+      rules: [rule('/theirs/', ['token:create', 'token:update'])],
+    })
+    const equal = { type: 'card', containers: ['/theirs/'], id: 'changing' }
+    idOf(await createOnce(theirs, { number: '4012888888881881' }, equal))
+    const { store } = vault.deps
+    let changes = 0
+    const write: typeof store.write = async (...all) => {
+      const body = { metadata: { changes: String((changes += 1)) } }
+      const changed = await vault.ask('PATCH', '/tokens/changing', { key: theirs, body })
+      expect(changed.status).toBe(200)
+      return store.write(...all)
+    }
+    const app = buildApp({ ...vault.deps, store: { ...store, write } })
+    const shop = { key: await newShop() }
+    const ask = async (method: string, path: string, body: object) => {
+      const response = await app.handle(requestOf(method, path, { ...shop, body }))
+      return [response.status, await response.text()] as const
+    }
+    const body = { type: 'card', data: { number: '4012888888881881' }, deduplicate_token: true }
+    const [status, text] = await ask('POST', '/tokens', body)
+    expect([status, text.includes('"deduplicated":false')]).toEqual([201, true])
+    expect(changes).toBeGreaterThan(1)
+  })
+
+  // proves C8.11, E4.1, S44
   test('is not told of the card of another application', async () => {
     const cardWith = (number: string) => ({ type: 'card', data: { number, cvc: '908' } })
     const [theirs, mine, elsewhere] = [await newShop(), await newShop(), await newShop()]

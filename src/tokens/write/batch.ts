@@ -23,13 +23,15 @@ export interface Batch {
   readonly stored: Map<string, number | null>
   /** Conditions on other rows, which are part of the same write. */
   readonly changes: Requirement[]
+  /** Counts the attempts to write it, from 1. */
+  readonly attempt: number
   /** True if an equal token came up after it was looked for: then all is decided anew. */
   isLate: boolean
   /** Tokens that the caller may see; computed on first use. */
   readonly reach: () => VisibleTokens
 }
 
-export function makeBatch(deps: Deps, caller: Caller): Batch {
+export function makeBatch(deps: Deps, caller: Caller, attempt: number): Batch {
   let reach: VisibleTokens | undefined
   return {
     tokens: [],
@@ -37,6 +39,7 @@ export function makeBatch(deps: Deps, caller: Caller): Batch {
     firstByFingerprint: new Map(),
     stored: new Map(),
     changes: [],
+    attempt,
     isLate: false,
     reach: () => (reach ??= visibleTokensOf(deps, caller)),
   }

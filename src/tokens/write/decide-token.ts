@@ -191,7 +191,7 @@ async function decideByContent(
   const answer = await findAnswer(deps, caller, token, batch)
   if (answer !== undefined) return { kind: 'equal', answer }
   const identified = identifyApart(deps, caller, token, batch)
-  const seat = await decideSeat(deps, caller, batch.reach(), identified.record)
+  const seat = await decideSeat(deps, caller, batch.reach(), identified.record, batch)
   const sealed = seal(deps, caller, token, identified, seat.uniques)
   token.sealed = sealed
   const changes = [...seat.changes, ...standsFor(deps, token.code)]

@@ -18,6 +18,7 @@ import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits/limits.ts'
+import { standingHolderAttemptsMax } from '../../limits/work-limits.ts'
 import { isExpired } from '../../records/expiry.ts'
 import { unchanged, type Requirement } from '../../records/read-row.ts'
 import type { Budgeted } from '../../records/budgeted.ts'
@@ -126,13 +127,25 @@ async function isInReach(
   return whole !== undefined && tokens.matches(unsealToken(keys, tenantId, whole))
 }
 
-/** @param ordinal of the token that is changed; absent for a new one */
+/** One look at the seats of a content. */
+interface SeatLook {
+  /** Of the token that is changed; absent for a new one. */
+  readonly ordinal?: number
+  /** Counts the attempts to write it, from 1. */
+  readonly attempt: number
+}
+
+/**
+ * decision: after some attempts a holder out of reach need not stand any more. Its owner, who
+ * changes it again and again, would have the write refused, and so tell what the holder is equal
+ * to. Of creates that race amid this, two may then land.
+ */
 export async function decideSeat(
   deps: Deps,
   { tenantId }: Caller,
   reach: VisibleTokens,
   record: TokenRecord,
-  ordinal?: number,
+  { ordinal, attempt }: SeatLook,
 ): Promise<DedupSeat> {
   if (record.deduplicates !== true) return noSeat
   const changes: Requirement[] = []
@@ -145,9 +158,9 @@ export async function decideSeat(
       await removeExpired(deps, tenantId, seat, holder)
       return { uniques: [seat], changes, hasEqual: false }
     }
-    changes.push(unchanged(holder))
-    if (await isInReach(deps, tenantId, reach, seat, holder))
-      return { uniques: [], changes, hasEqual: true }
+    const hasEqual = await isInReach(deps, tenantId, reach, seat, holder)
+    if (hasEqual || attempt <= standingHolderAttemptsMax) changes.push(unchanged(holder))
+    if (hasEqual) return { uniques: [], changes, hasEqual }
   }
   return { uniques: [], changes, hasEqual: false }
 }

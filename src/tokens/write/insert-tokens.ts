@@ -45,10 +45,10 @@ async function decideAll(
   deps: Deps,
   caller: Caller & Budgeted,
   tokens: readonly PendingToken[],
-  { isWhole }: Pick<InsertOptions, 'isWhole'>,
+  { isWhole, attempt }: Pick<InsertOptions, 'isWhole'> & Pick<Batch, 'attempt'>,
   chargeTaken: (tried: number) => void,
 ): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
-  const batch = makeBatch(deps, caller)
+  const batch = makeBatch(deps, caller, attempt)
   const outcomes: Outcome[] = []
   const counted = makeTextCount(caller)
   for (const token of tokens) {
@@ -89,8 +89,11 @@ export async function insertTokens(
   const hidden = placeFingerprints(deps, caller, tokens.length)
   for (const [at, token] of tokens.entries()) token.fingerprintHiddenUntilMs = hidden[at]
   const chargeTaken = spendCreates(deps, caller, tokens)
+  let attempt = 0
   return untilWritten(async () => {
-    const { batch, outcomes } = await decideAll(deps, caller, tokens, { isWhole }, chargeTaken)
+    attempt += 1
+    const how = { isWhole, attempt }
+    const { batch, outcomes } = await decideAll(deps, caller, tokens, how, chargeTaken)
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
       return { result: outcomes }
     }

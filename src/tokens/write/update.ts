@@ -167,7 +167,7 @@ async function tryUpdate(
   caller: Caller & Budgeted,
   token: LoadedToken,
   body: TokenPatch,
-  count: GuessCounters,
+  { attempt, ...count }: GuessCounters & { readonly attempt: number },
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
@@ -197,7 +197,10 @@ async function tryUpdate(
     ...(code === undefined ? {} : { code: code.kept }),
   }
   const reach = visibleTokensOf(deps, caller)
-  const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
+  const { uniques, changes } = await decideSeat(deps, caller, reach, record, {
+    ordinal,
+    attempt,
+  })
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const extras = await extrasOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
@@ -245,8 +248,10 @@ export async function updateToken(
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
   const count = makeCounts(deps, caller)
+  let attempt = 0
   return inTokenTurn(deps, caller, 'token:update', id, async token => {
-    const result = await tryUpdate(deps, caller, token, body, count)
+    attempt += 1
+    const result = await tryUpdate(deps, caller, token, body, { ...count, attempt })
     return result === undefined ? undefined : { result }
   })
 }

@@ -3,6 +3,7 @@ import { unchanged } from '../../../../src/records/read-row.ts'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax, walkedRowsMax } from '../../../../src/limits/limits.ts'
+import { standingHolderAttemptsMax } from '../../../../src/limits/work-limits.ts'
 import {
   decideSeat,
   dedupSeats,
@@ -50,15 +51,12 @@ const callerWith = (permissions: readonly Permission[]): Caller => ({
 const reader = () => callerWith(['token:create', 'token:read'])
 const stranger = () => callerWith(['token:create'])
 
-async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
+async function hold({ record }: StoredToken, ordinal: number, caller = reader(), attempt = 1) {
   const reach = visibleTokensOf(vault.deps, caller)
-  const { uniques, changes, hasEqual } = await decideSeat(
-    vault.deps,
-    caller,
-    reach,
-    record,
+  const { uniques, changes, hasEqual } = await decideSeat(vault.deps, caller, reach, record, {
     ordinal,
-  )
+    attempt,
+  })
   expect(hasEqual).toBe(uniques.length === 0 && changes.length > 0)
   return { uniques, changes }
 }
@@ -92,12 +90,20 @@ describe('a slot of equal tokens', () => {
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
   })
 
-  test('is the next one beside a holder out of reach, which has to stand too', async () => {
+  test('is the next one beside a holder out of reach, which has to stand too at first', async () => {
     const held = await create('apart', { data: 'apart', deduplicate_token: true })
     const { ordinal } = held.row
     const changes = [unchanged(held.row)]
     const uniques = seatsOf(held).slice(1, 2)
-    expect(await hold(held, ordinal + 1, stranger())).toEqual({ uniques, changes })
+    const last = standingHolderAttemptsMax
+    for (const attempt of [1, last]) {
+      const seat = await hold(held, ordinal + 1, stranger(), attempt)
+      expect(seat).toEqual({ uniques, changes })
+    }
+    const later = await hold(held, ordinal + 1, stranger(), last + 1)
+    expect(later).toEqual({ uniques, changes: [] })
+    const seen = await hold(held, ordinal + 1, reader(), last + 1)
+    expect(seen).toEqual({ uniques: [], changes })
   })
 
   test('is one of few, each of its own, the last of the creator', async () => {
