@@ -136,9 +136,9 @@ interface SeatLook {
 }
 
 /**
- * decision: after some attempts a holder out of reach need not stand any more. Its owner, who
- * changes it again and again, would have the write refused, and so tell what the holder is equal
- * to. Of creates that race amid this, two may then land.
+ * decision: after some attempts a holder out of reach need not stand any more. If it is changed
+ * again and again, a refused write would tell that there is an equal token. Of creates that race
+ * amid this, two may then land.
  */
 export async function decideSeat(
   deps: Deps,

@@ -90,7 +90,7 @@ describe('a slot of equal tokens', () => {
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
   })
 
-  test('is the next one beside a holder out of reach, which has to stand too at first', async () => {
+  test('is the next one beside a holder out of reach, which has to stand at first', async () => {
     const held = await create('apart', { data: 'apart', deduplicate_token: true })
     const { ordinal } = held.row
     const changes = [unchanged(held.row)]
