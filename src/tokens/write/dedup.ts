@@ -127,9 +127,9 @@ async function isInReach(
   return whole !== undefined && tokens.matches(unsealToken(keys, tenantId, whole))
 }
 
-/** One look at the seats of a content. */
+/** A look at the seats of a content. */
 interface SeatLook {
-  /** Of the token that is changed; absent for a new one. */
+  /** Place of the token that is changed; absent for a new one. */
   readonly ordinal?: number
   /** Counts the attempts to write it, from 1. */
   readonly attempt: number
