@@ -205,7 +205,7 @@ describe('a page of another site in a browser of this machine', () => {
   // proves E26.2, S75
   test('is told nothing by an address either, nor is a script that it loads', async () => {
     for (const path of paths) {
-      for (const site of ['cross-site', 'Cross-Site']) {
+      for (const site of ['cross-site', 'Cross-Site', 'same-site']) {
         expect((await asked(path, { 'sec-fetch-site': site })).status).toBe(403)
       }
     }

@@ -40,13 +40,18 @@ function isOwnHost(host: string | null, configured: string): boolean {
 /** Skips the host without parsing it: a configured name need not be valid in a URL. */
 const pathOf = (url: string): string => /^(?:http:\/\/[^/?]*)?([^?]*)/.exec(url)?.[1] ?? ''
 
-/** Refuses requests that a page of another site may send, even if it cannot read the answer. */
+/**
+ * Refuses requests that a page of another origin may send, even if it cannot read the answer: as a
+ * script that it loads, one tells by its status.
+ */
 function refusalOf({ headers }: Request, configured: string): Response | undefined {
   if (!isOwnHost(headers.get('host'), configured)) {
     return say(421, 'ask by an address, localhost or the host that --ops-host names')
   }
-  const isForeign = headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site'
-  return isForeign ? say(403, 'no page of another site asks here') : undefined
+  const from = headers.get('sec-fetch-site')?.toLowerCase()
+  // Another port of this host is of the same site.
+  const isForeign = from === 'cross-site' || from === 'same-site'
+  return isForeign ? say(403, 'no page of another origin asks here') : undefined
 }
 
 export interface OpsServer {
