@@ -26,7 +26,8 @@ let reading: string
 let blind: string
 
 const masked = 'XXXXXXXXXXXX4242'
-const seen = 'createToken'
+// The newest entries are of these tests themselves.
+const seen = 'getToken'
 
 beforeAll(async () => {
   vault = await openVault()
@@ -129,8 +130,10 @@ test('a second key that may not read applications is not refused their names', a
   await openCard(page)
   await give(page, key)
   await waitForText(page, seen)
-  // It asks what it holds itself, and nothing further.
-  await page.waitForNetworkIdle()
+  // It asks what it holds itself, once, and nothing further.
+  await press(page, 'All tokens')
+  await press(page, 'card-17')
+  await waitForText(page, seen)
   expect(opened.asked.filter(url => url.includes('/applications')).map(lastOf)).toEqual([
     'key',
     'key',
