@@ -66,6 +66,18 @@ describe('a token that expired, and is in the way before the sweep came, has its
     await vault.deps.store.close()
   })
 
+  test('also where its record is too long to be glanced at', async () => {
+    const { vault, create, ends } = await open()
+    const pairs = Array.from({ length: 50 }, (_, at) => [`name ${at}`, 'x'.repeat(500)])
+    await create('long', 'one', { ...ends, metadata: Object.fromEntries(pairs) })
+    vault.clock.advance(60_000)
+    expect(await enteredBy(vault, () => create('long', 'two'))).toEqual([
+      ['tokenExpired', ['long']],
+      ['createToken', ['long']],
+    ])
+    await vault.deps.store.close()
+  })
+
   test('where a create, or an update, takes its seat', async () => {
     const { vault, create, ask, ends } = await open()
     await create('first', 'one', ends)
