@@ -121,6 +121,18 @@ test('words of the buttons of a row stand in the line of its other words', async
   expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(3)
 })
 
+test('an id of two lines leaves the other words of its row at the top', async () => {
+  await vault.backend.tokens.create({ id: 'long-id-'.repeat(9), type: 'token', data: 'a' })
+  const { page } = await openConsole(vault, { width: 1000 })
+  await unlock(page, vault.privateKey)
+  await waitForText(page, 'long-id')
+  const tops = (await page.evaluate(`[...document.querySelectorAll('tbody tr')].find(row =>
+    row.innerText.includes('long-id')).querySelectorAll('bdi, time').values().map(each =>
+    each.getClientRects()[0].top).toArray()`)) as number[]
+  expect(tops.length).toBeGreaterThan(2)
+  expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(3)
+})
+
 test('the note of a rule can be changed, and taken away', async () => {
   const { page, id } = await openDesk('Notes')
   const save = async () => {
