@@ -332,6 +332,9 @@ describe('E11: a change by one who sees nothing', () => {
     }
     const both = { number: '5555555555554444', note: '5555555555554444' }
     expectProblem(await patch('card', { data: both }), 400, ['mask'])
+    // The note is hidden as well: it confirms no number that takes the place of the card's.
+    expect((await patch('card', { data: { number: both.note } })).status).toBe(200)
+    expect((await patch('card', { data: { number: '4242424242424242' } })).status).toBe(200)
     for (const note of ['4242424242424242', '5555555555554444, 4242424242424242']) {
       expect((await patch('card', { data: { note } }, masking)).status).toBe(200)
       expectProblem(await patch('card', { data: { note } }, revealing), 400, ['mask'])

@@ -59,6 +59,8 @@ export interface HiddenData {
   readonly keepsNumber: boolean
   /** Its writer sees what the mask shows of it. */
   readonly isMasked: boolean
+  /** The patch of its writer; null for none. */
+  readonly sent: Json
 }
 
 /** Guards that an operator may turn off (contract sections 6 and 7). */
@@ -197,6 +199,10 @@ export function printMask(mask: Json): string {
   throw invalid('mask', `expected at most ${maskCharsMax} characters`)
 }
 
+/** No number is compared with members that its writer does not see: it would be a guess. */
+const comparable = ({ hidden }: Draft, data: Json): Json =>
+  hidden?.isMasked === false ? hidden.sent : data
+
 function composeMask(
   guards: Guards,
   draft: Draft,
@@ -212,7 +218,7 @@ function composeMask(
   if (text === defaultText) return text
   checkMask(mask, 'mask')
   const isGuarded = guards.maskGuard && draft.hidden?.keepsNumber !== true
-  if (isGuarded) assertMaskHidesNumber(type.name, mask, data, meter)
+  if (isGuarded) assertMaskHidesNumber(type.name, mask, comparable(draft, data), meter)
   return text
 }
 

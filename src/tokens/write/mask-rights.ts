@@ -58,13 +58,14 @@ export function hiddenDataOf(
 ): HiddenData | undefined {
   const isMasked = transform === 'mask'
   if (isMasked ? !strictMasks : transform !== 'redact') return undefined
-  if (patch === undefined) return { bytes: 0, keepsNumber: true, isMasked }
+  if (patch === undefined) return { bytes: 0, keepsNumber: true, isMasked, sent: null }
   if (!isJsonObject(patch)) {
-    return isMasked ? undefined : { bytes: undefined, keepsNumber: false, isMasked }
+    return isMasked ? undefined : { bytes: undefined, keepsNumber: false, isMasked, sent: patch }
   }
   const { protectedNumber } = type
   const replacesNumber = typeof protectedNumber === 'object' && patch.has(protectedNumber.member)
-  return { bytes: judgedBytes(dataText, patch), keepsNumber: !replacesNumber, isMasked }
+  const bytes = judgedBytes(dataText, patch)
+  return { bytes, keepsNumber: !replacesNumber, isMasked, sent: patch }
 }
 
 /*
