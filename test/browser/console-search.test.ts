@@ -100,6 +100,13 @@ describe.each(looks)('the containers, $scheme and $width wide', look => {
     await press(page, 'All tokens')
     await rows(4)
     expect(await query()).toBe('')
+    await page.goBack()
+    await rows(1)
+    expect(await query()).toBe('id:in-3')
+    await press(page, 'Find')
+    await page.goBack()
+    await rows(4)
+    expect(await query()).toBe('')
   })
 
   test('are not offered to a key that may not read, and neither is a search', async () => {

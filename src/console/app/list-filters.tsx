@@ -4,7 +4,7 @@
  */
 import { useSignal } from '@preact/signals'
 import { sampleTypes } from './sample.ts'
-import { list, listed, typedFilters, type ListFilters } from './search.ts'
+import { list, listed, showBy, typedFilters, type ListFilters } from './search.ts'
 import { withQueryOf } from './vault.ts'
 
 /** @returns name and value; `undefined` for a text that has not both */
@@ -78,7 +78,8 @@ export function ListFilterForm() {
     const isWrong = metadata.trim() !== '' && pairIn(metadata) === undefined
     fault.value = isWrong ? 'Expected a name and its value, such as order:17.' : undefined
     if (isWrong) return
-    list({ id: id.trim(), type, container: container.trim(), metadata: metadata.trim() })
+    const filters = { id: id.trim(), type, container: container.trim(), metadata: metadata.trim() }
+    showBy(() => list(filters))
   }
   return (
     <form class="search" role="search" onSubmit={apply} autocomplete="off">
@@ -91,7 +92,7 @@ export function ListFilterForm() {
           <button type="submit" class="primary">
             Filter
           </button>
-          <button type="button" onClick={() => list({})}>
+          <button type="button" onClick={() => showBy(() => list({}))}>
             Clear
           </button>
         </div>

@@ -43,6 +43,8 @@ const undoings: (() => void)[] = []
 addEventListener('popstate', ({ state }) => {
   const depth = typeof state === 'number' ? state : 0
   for (const undo of undoings.splice(depth).toReversed()) undo()
+  // The way forward takes no step again, so that nothing stands to be taken back there.
+  if (depth > undoings.length) history.replaceState(undoings.length, '')
 })
 onLock(() => {
   undoings.length = 0

@@ -21,6 +21,9 @@ export type ListFilters = typeof noFilters
 export const listed = signal<ListFilters>(noFilters)
 export const typedFilters = signal<ListFilters>(noFilters)
 
+const isEqual = (one: ListFilters, other: ListFilters): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
+
 export function find(query: string): void {
   typed.value = query.trim()
   searched.value = typed.value
@@ -34,17 +37,22 @@ export function list(change: Partial<ListFilters>): void {
   starts.value = ['']
 }
 
-/** Shows the tokens of a container and of all below it; the way back leads to those before. */
-export function showContainer(container: string): void {
-  const before = [searched.value, listed.value, starts.value] as const
-  if (may('token:search')) find(`container:${container}*`)
-  else list({ container })
+/** Shows other tokens; the way back leads to those before. */
+export function showBy(change: () => void): void {
+  const [query, filters, cursors] = [searched.value, listed.value, starts.value]
+  change()
+  const isSame = searched.value === query && isEqual(listed.value, filters)
+  if (isSame) return
   stepped(() => {
-    find(before[0])
-    list(before[1])
-    starts.value = before[2]
+    find(query)
+    list(filters)
+    starts.value = cursors
   })
 }
+
+/** Shows the tokens of a container and of all below it. */
+export const showContainer = (container: string): void =>
+  showBy(() => (may('token:search') ? find(`container:${container}*`) : list({ container })))
 
 onLock(() => {
   find('')

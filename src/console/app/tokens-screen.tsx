@@ -14,7 +14,7 @@ import { Answer, Empty } from './notices.tsx'
 import { openToken } from './place.ts'
 import { mistakeId, mistakeIn, QueryMistake } from './query-mistake.tsx'
 import { SearchField } from './search-field.tsx'
-import { find, listed, searched, starts, typed } from './search.ts'
+import { find, listed, searched, showBy, starts, typed } from './search.ts'
 import { may } from './sitting.ts'
 import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
@@ -126,7 +126,7 @@ interface FormProps {
 function SearchForm({ known, mistake }: FormProps) {
   const submit = (event: Event): void => {
     event.preventDefault()
-    find(typed.value)
+    showBy(() => find(typed.value))
   }
   return (
     <form class="search" role="search" onSubmit={submit} autocomplete="off">
@@ -178,7 +178,7 @@ export function TokensScreen() {
       {may('token:read') && <ContainerTree />}
       {searched.value !== '' && (
         <p>
-          <button type="button" class="link" onClick={() => find('')}>
+          <button type="button" class="link" onClick={() => showBy(() => find(''))}>
             All tokens
           </button>
         </p>
