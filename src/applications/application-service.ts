@@ -23,7 +23,7 @@ import { inRowTurn } from '../records/row-turns.ts'
 import { removalOf, unchanged } from '../records/read-row.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Change, NewRow, Query } from '../store/contract.ts'
+import type { Change, NewRow, Query, Row } from '../store/contract.ts'
 import { checkGrants } from './application-grants.ts'
 import { heldKeys, keyIdOf, newKey, type HeldKey, type KeyRecord } from './api-keys.ts'
 import type { CreateApplicationBody } from './schema.ts'
@@ -249,20 +249,31 @@ const staysManager = ({ row, record }: StoredApplication): boolean =>
 
 /**
  * Returns a precondition: another application that can create applications exists when the write
- * lands. Otherwise nobody could get back in (contract section 13).
+ * lands. Otherwise nobody could get back in (contract section 13). A tenant may have many managers
+ * that cannot, and all of them are opened: so they are read, and opened, in turns.
  */
 export async function anotherManagerStands(
   deps: Deps,
-  leaving: StoredApplication,
+  caller: Caller,
+  { row: { ordinal }, record: { tenantId } }: StoredApplication,
 ): Promise<Change[]> {
-  const query = { term: typeTerm(deps.keys, leaving.record.tenantId, 'management') }
-  for (let offset = 0; ; offset += 100) {
-    const { rows } = await deps.store.page(query, { offset, limit: 100, nowMs: deps.now() })
-    if (rows.length === 0) break
-    const other = rows.find(
-      row => row.ordinal !== leaving.row.ordinal && staysManager(unsealApplication(deps.keys, row)),
+  const query = { term: typeTerm(deps.keys, tenantId, 'management') }
+  const window = { offset: 0, limit: 100, nowMs: deps.now(), uncounted: true } as const
+  const pause = turnsByTime(deps, caller.credential.ordinal)
+  const isOther = (row: Row): boolean =>
+    row.ordinal !== ordinal && staysManager(unsealApplication(deps.keys, row))
+  for (let before: number | undefined; ;) {
+    await pause()
+    const { rows } = await deps.store.page(
+      query,
+      before === undefined ? window : { ...window, before },
     )
-    if (other !== undefined) return [unchanged(other)]
+    for (const row of rows) {
+      await pause()
+      if (isOther(row)) return [unchanged(row)]
+    }
+    before = rows.at(-1)?.ordinal
+    if (before === undefined) break
   }
   throw new ApiError(
     'conflict',
@@ -328,7 +339,7 @@ export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<N
     const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...end }
     const held = heldKey(deps, key, made)
     const locksOut = canCreateApplications(stored.record) && !hasLastingKey([held])
-    const guard = locksOut ? await anotherManagerStands(deps, stored) : []
+    const guard = locksOut ? await anotherManagerStands(deps, caller, stored) : []
     const change = replacement(deps, stored, record, [held])
     const madeKeyId = keyIdOf(deps.keys, record, held.key)
     return { changes: [...guard, change], result: { record, key }, madeKeyId }
@@ -337,7 +348,7 @@ export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<N
 export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promise<void> =>
   changeApplication(deps, caller, id, async stored => {
     const guard = canCreateApplications(stored.record)
-      ? await anotherManagerStands(deps, stored)
+      ? await anotherManagerStands(deps, caller, stored)
       : []
     return { changes: [...guard, removalOf(stored.row)], result: undefined }
   })

@@ -125,7 +125,9 @@ export const deleteKey = (
     const rest = live.filter(held => !isMeant(held))
     if (rest.length === live.length) throw absent()
     const locksOut = canCreateApplications(record) && !hasLastingKey(rest)
-    const guard: readonly Change[] = locksOut ? await anotherManagerStands(deps, stored) : []
+    const guard: readonly Change[] = locksOut
+      ? await anotherManagerStands(deps, caller, stored)
+      : []
     const change = replacement(deps, stored, { ...record, ...modified(deps, caller) }, rest)
     return { changes: [...guard, change], result: undefined }
   })

@@ -42,7 +42,7 @@ async function replaceGrants(
   if (!isWithin(grants, record)) assertMayArm(caller, record.type)
   const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
   const disarms = canCreateApplications(record) && !canCreateApplications(result)
-  const guard = disarms ? await anotherManagerStands(deps, stored) : []
+  const guard = disarms ? await anotherManagerStands(deps, caller, stored) : []
   return { changes: [...guard, replacement(deps, stored, result, heldKeys(row, record))], result }
 }
 

@@ -6,6 +6,8 @@
  * their applications.
  * @module
  */
+import { turnsByTime } from '../lib/work.ts'
+import { reserveRows, type Budgeted } from '../records/budgeted.ts'
 import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { unsealCursor, sealCursor } from '../records/cursor.ts'
@@ -51,10 +53,16 @@ const printSession = ({ authorization, ...record }: SessionRecord): string =>
     expires_at: instantOf(record.expiresAtMs),
   })
 
-async function showStanding(deps: SessionDeps, rows: readonly Row[]): Promise<readonly string[]> {
+/** @param pause is awaited before each, since it and both applications behind it may be long */
+async function showStanding(
+  deps: SessionDeps,
+  rows: readonly Row[],
+  pause: () => Promise<void> | undefined,
+): Promise<readonly string[]> {
   const nowMs = deps.now()
   const texts: string[] = []
   for (const row of rows) {
+    await pause()
     const { record } = unsealSession(deps.keys, row)
     const backing = isUsable(record, nowMs) ? await findBacking(deps, record) : undefined
     if (backing !== undefined) texts.push(printSession(record))
@@ -62,20 +70,24 @@ async function showStanding(deps: SessionDeps, rows: readonly Row[]): Promise<re
   return texts
 }
 
-/** @throws ApiError `invalid_request` for a cursor that is not of this list */
+/** @throws ApiError `invalid_request` for a cursor that is not of this list; `overloaded` */
 export async function listSessions(
   deps: SessionDeps,
-  { tenantId }: Caller,
+  caller: Pick<Caller, 'tenantId' | 'credential'> & Budgeted,
   { start, at, size }: SessionWalk,
 ): Promise<ListedSessions> {
   const { store, keys, now, randomBytes } = deps
+  const { tenantId } = caller
+  const pause = turnsByTime(deps, caller.credential.ordinal)
   const scope = keys.tenant(tenantId)
   const before = start === '' ? {} : { before: unsealCursor(scope, question, start, at) }
   // One more than is shown tells whether there is a next stretch.
   const window = { offset: 0, limit: size + 1, nowMs: now(), uncounted: true, ...before } as const
+  await pause()
   const { rows } = await store.page({ term: sessionTenantTerm(keys, tenantId) }, window)
+  reserveRows(caller, rows)
   const shown = rows.slice(0, size)
   const last = rows.length > size ? shown.at(-1) : undefined
   const next = last && sealCursor(scope, randomBytes, question, last.ordinal)
-  return { items: await showStanding(deps, shown), next }
+  return { items: await showStanding(deps, shown, pause), next }
 }
