@@ -39,7 +39,7 @@ const loadOrStop = (path: string): string => `
     return ${requireOf(path)}
   } catch {
     process.stderr.write('coffer: cannot unpack its storage engine: ' +
-      'name a folder in BUN_TMPDIR that can be written to and executed from\\n')
+      'name a folder in BUN_TMPDIR that takes files of 4 MiB and may be executed from\\n')
     process.exit(1)
   }`
 

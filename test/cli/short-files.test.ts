@@ -23,6 +23,11 @@ const filesOf = (bytes: number): RunOptions => ({
   prefix: ['sh', '-c', `ulimit -f ${bytes / 512}; exec "$@"`, 'sh'],
 })
 
+// The binary unpacks its engine once, which takes files of 4 MiB.
+beforeAll(async () => {
+  expect((await runCoffer(['version'])).exitCode).toBe(0)
+})
+
 describe('a process whose files may be no longer than', () => {
   let folder: string
   let full: string
