@@ -33,8 +33,8 @@ const opaque: ReadonlySet<string> = new Set()
 async function list(deps: Deps, { caller, query }: OperationCall, id: string): Promise<Reply> {
   const request = readPageRequest(query)
   const record = await getWebhook(deps, caller, id)
-  const offset = (request.page - 1) * request.size
-  const { total, items } = await readDeliveries(deps, record, offset, request.size)
+  const window = { offset: (request.page - 1) * request.size, limit: request.size }
+  const { total, items } = await readDeliveries(deps, caller, record, window)
   return { status: 200, json: printPage(request, total, items) }
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { readState, type DeadDelivery, type WaitingDelivery } from './delivery-state.ts'
 import { eventId } from './event-types.ts'
@@ -38,13 +39,13 @@ async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string
 
 export async function readDeliveries(
   deps: Deps,
+  { credential: { ordinal } }: Pick<Caller, 'credential'>,
   record: Pick<WebhookRecord, 'id' | 'from' | 'tenantId'>,
-  offset: number,
-  limit: number,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly total: number; readonly items: readonly string[] }> {
   const { waiting, dead } = await readState(deps.store, record)
   const all: readonly Shown[] = [...dead, ...waiting]
-  const eventsAt = makeEventFinder(deps, record)
+  const eventsAt = makeEventFinder(deps, record, ordinal)
   const items: string[] = []
   for (const each of all.slice(offset, offset + limit)) {
     items.push(await printDelivery(eventsAt, each))

@@ -121,12 +121,14 @@ export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 /**
  * Opens a bundle once for entries in it that are asked for one after the other.
  * @param of the webhook, whose state is not sealed and may name entries of others
+ * @param ordinal of the credential that asks; absent for couriers, which would wait behind it
  */
 export function makeEventFinder(
   reads: Reads,
   of: Pick<WebhookRecord, 'tenantId' | 'from'>,
+  ordinal = pagesOrdinal,
 ): FindEvents {
-  const pause = turnsByTime(reads, pagesOrdinal)
+  const pause = turnsByTime(reads, ordinal)
   let opened: { readonly first: number; readonly next: number; events: readonly VaultEvent[] } = {
     first: 0,
     next: 0,

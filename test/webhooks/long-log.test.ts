@@ -14,12 +14,14 @@ import { buildApp } from '../../src/server/listen/app.ts'
 import { makeDeliverer } from '../../src/webhooks/couriers.ts'
 import { readDeliveries } from '../../src/webhooks/list-deliveries.ts'
 import { encodeState } from '../../src/webhooks/delivery-state.ts'
+import { makeWaitingWebhook } from '../support/waiting-webhook.ts'
 import { until } from '../support/until.ts'
 import { requestOf } from '../support/vault.ts'
 import { openHookVault, strictSend, type HookVault } from '../support/webhooks.ts'
 
 const things = 1_000
 const entries = 40
+const reader = { credential: { ordinal: 7, version: 1, uniques: [] } }
 
 let vault: HookVault
 let deps: Deps
@@ -161,7 +163,12 @@ test('what waits is not lost where the store cannot be read as the vault begins'
   // The last one has its answer, and is taken for delivered in the same turn of the loop.
   await setImmediate()
   await deliverer.end()
-  const state = await readDeliveries(deps, { id: hookId, tenantId, from: 0 }, 0, 1)
+  const state = await readDeliveries(
+    deps,
+    reader,
+    { id: hookId, tenantId, from: 0 },
+    { offset: 0, limit: 1 },
+  )
   expect(state.total).toBe(0)
 })
 
@@ -191,9 +198,34 @@ test('deliveries of one entry are listed by opening it once', async () => {
     return deps.store.bundles(range, limit)
   }
   const counted = { ...deps, store: { ...deps.store, bundles } }
-  const { items } = await readDeliveries(counted, { id, tenantId, from: 0 }, 0, 100)
+  const { items } = await readDeliveries(
+    counted,
+    reader,
+    { id, tenantId, from: 0 },
+    { offset: 0, limit: 100 },
+  )
   expect(items.map(text => (JSON.parse(text) as { readonly type: string }).type)).toEqual(
     Array.from({ length: 100 }, () => 'token.read'),
   )
   expect(reads).toBe(1)
+})
+
+// proves E10.27
+test('deliveries are listed in turns of who asks, not in those of couriers', async () => {
+  const id = await makeWaitingWebhook(vault)
+  const ordinals: number[] = []
+  const turns = {
+    ...deps.turns,
+    async next(ordinal: number) {
+      ordinals.push(ordinal)
+    },
+  }
+  const { items } = await readDeliveries(
+    { ...deps, turns },
+    reader,
+    { id, tenantId, from: 0 },
+    { offset: 0, limit: 1 },
+  )
+  expect(items).toHaveLength(1)
+  expect(new Set(ordinals)).toEqual(new Set([reader.credential.ordinal]))
 })
