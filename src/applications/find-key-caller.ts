@@ -8,6 +8,7 @@
  */
 import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
+import { callerBytes } from '../rules/caller-size.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { isExpired } from '../records/expiry.ts'
 import type { Digest } from '../store/contract.ts'
@@ -78,7 +79,8 @@ export function applicationAuthenticator(
     if (found === undefined) return undefined
     noteUse?.(found.record, found.key, nowMs)
     const value = callerOf(deps.keys, found, found.key)
-    return { value, keepUntilMs: earliest(value.expiresAtMs, endOfDayMs(nowMs)) }
+    const keepUntilMs = earliest(value.expiresAtMs, endOfDayMs(nowMs))
+    return { value, keepUntilMs, bytes: callerBytes(value) }
   }
 }
 

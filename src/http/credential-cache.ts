@@ -11,7 +11,11 @@
  * kept: these are random, so no caller decides what they are hashed to.
  * @module
  */
-import { credentialCacheEntriesMax, credentialCacheMsMax } from '../limits/work-limits.ts'
+import {
+  credentialCacheBytesMax,
+  credentialCacheEntriesMax,
+  credentialCacheMsMax,
+} from '../limits/work-limits.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { Loaded } from '../rules/caller.ts'
 import type { Store } from '../store/contract.ts'
@@ -37,6 +41,23 @@ interface Entry<T> extends Loaded<T> {
   readonly key: string
 }
 
+interface Kept<T> {
+  readonly byEnd: Map<string, Entry<T>>
+  /** Memory of all of them. */
+  bytes: number
+}
+
+const nothingKept = <T>(): Kept<T> => ({ byEnd: new Map(), bytes: 0 })
+
+const isFull = ({ byEnd, bytes }: Kept<unknown>): boolean =>
+  byEnd.size >= credentialCacheEntriesMax || bytes >= credentialCacheBytesMax
+
+function keep<T>(kept: Kept<T>, entry: Entry<T>): void {
+  const end = endOf(entry.key)
+  kept.bytes += (entry.bytes ?? 0) - (kept.byEnd.get(end)?.bytes ?? 0)
+  kept.byEnd.set(end, entry)
+}
+
 /**
  * Returns a look-up of a key: `isFresh` reads it anew even if it is kept, `isPatient` waits as long
  * as a write may.
@@ -48,7 +69,7 @@ export function cacheByGeneration<T>(
   load: (key: string, nowMs: number) => Promise<Loaded<T> | undefined>,
 ): (key: string, isFresh?: boolean, isPatient?: boolean) => MaybeLater<T | undefined> {
   let generation = -1
-  let cached = new Map<string, Entry<T>>()
+  let cached = nothingKept<T>()
 
   async function loadAnew(key: string, nowMs: number): Promise<T | undefined> {
     // A key that is read under this generation must not land in the map of a later one.
@@ -56,18 +77,18 @@ export function cacheByGeneration<T>(
     const loaded = await load(key, nowMs)
     if (loaded !== undefined && loaded.keepUntilMs !== 0) {
       const keepUntilMs = Math.min(loaded.keepUntilMs ?? Infinity, nowMs + credentialCacheMsMax)
-      into.set(endOf(key), { ...loaded, key, keepUntilMs })
+      keep(into, { ...loaded, key, keepUntilMs })
     }
     return loaded?.value
   }
 
   function findAt(current: number, key: string, isFresh: boolean): MaybeLater<T | undefined> {
-    if (current !== generation || cached.size >= credentialCacheEntriesMax) {
+    if (current !== generation || isFull(cached)) {
       generation = current
-      cached = new Map()
+      cached = nothingKept()
     }
     const nowMs = now()
-    const known = isFresh ? undefined : cached.get(endOf(key))
+    const known = isFresh ? undefined : cached.byEnd.get(endOf(key))
     if (known !== undefined && isSameKey(known.key, key) && holds(known, nowMs)) return known.value
     return loadAnew(key, nowMs)
   }

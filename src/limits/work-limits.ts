@@ -105,6 +105,8 @@ export const logBytesOpenedMax = 16 * 1024 * 1024
 
 // Caches
 export const credentialCacheEntriesMax = 10_000
+/** decision: bytes of cached credentials, as they are counted; the process takes twice as many. */
+export const credentialCacheBytesMax = 64 * 1024 * 1024
 /** decision: age at which a cached credential is reread even if nothing reported a change. */
 export const credentialCacheMsMax = 60_000
 export const expressionCacheEntriesMax = 4_096

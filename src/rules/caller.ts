@@ -36,6 +36,8 @@ export interface Loaded<T> {
   readonly value: T
   /** Unix milliseconds until which it may be cached; 0: not at all; `undefined`: forever. */
   readonly keepUntilMs: number | undefined
+  /** Memory that it holds, about; absent: little. */
+  readonly bytes?: number
 }
 
 /** Returns the live caller of a key at an instant; `undefined` for any other text. */

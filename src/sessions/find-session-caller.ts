@@ -14,6 +14,7 @@
 import type { KeyScope } from '../crypto/keyring.ts'
 import type { Grants } from '../rules/access.ts'
 import { ApiError } from '../lib/errors.ts'
+import { callerBytes } from '../rules/caller-size.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
 import { isExpired } from '../records/expiry.ts'
@@ -114,7 +115,7 @@ export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
     const isStanding = stands && isUsable(session.record, nowMs)
     if (!isStanding || value === undefined) return undefined
     const isFinal = session.record.authorization !== undefined
-    return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
+    return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0, bytes: callerBytes(value) }
   }
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/limits/work-limits.ts'
+import {
+  credentialCacheBytesMax,
+  credentialCacheEntriesMax,
+  credentialCacheMsMax,
+} from '../../../src/limits/work-limits.ts'
 import { cacheByGeneration } from '../../../src/http/credential-cache.ts'
 import type { Loaded } from '../../../src/rules/caller.ts'
 
@@ -99,5 +103,26 @@ describe('a cache by generation', () => {
     await find(keyOf(credentialCacheEntriesMax))
     await find(keyOf(0))
     expect(state.loads).toBe(credentialCacheEntriesMax + 2)
+  })
+
+  // proves E10.30
+  test('starts anew when what it keeps is large', async () => {
+    const bytes = credentialCacheBytesMax / 4
+    const { state, find } = setUp({ value: 'a', keepUntilMs: undefined, bytes })
+    for (let count = 0; count < 4; count += 1) await find(keyOf(count))
+    expect(state.loads).toBe(4)
+    await find(keyOf(4))
+    await find(keyOf(0))
+    expect(state.loads).toBe(6)
+  })
+
+  test('counts a key once, however often it is read anew', async () => {
+    const bytes = credentialCacheBytesMax / 4
+    const { state, find } = setUp({ value: 'a', keepUntilMs: undefined, bytes })
+    await find(two)
+    for (let count = 0; count < 9; count += 1) await find(one, true)
+    expect(state.loads).toBe(10)
+    await find(two)
+    expect(state.loads).toBe(10)
   })
 })
