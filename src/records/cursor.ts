@@ -5,7 +5,7 @@
  * associated data: it reveals nothing, fits no other tenant or question, and stays valid while rows
  * come and go. Text: base64url of the sealed 6 bytes.
  * decision: it is bound neither to the page size nor to the credential, whose rules are checked
- * again at each step. Source: contract section 4.
+ * again at each step, unless the question says so. Source: contract section 4.
  * @module
  */
 import { utf8 } from '../lib/bytes.ts'

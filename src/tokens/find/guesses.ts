@@ -99,6 +99,14 @@ export function spendClauses(
 }
 
 /**
+ * Returns what binds the cursors of a question to the credential that has paid for it. A walk is
+ * charged once: else one that pays nothing, since it sees all that it covers, would begin for
+ * another one.
+ */
+export const payerOf = ({ credential }: Caller, guesses: number): readonly number[] =>
+  guesses === 0 ? [] : [credential.ordinal]
+
+/**
  * Charges one update that tells whether an equal token exists.
  * @returns true if it was charged
  * @throws ApiError as `spend`

@@ -23,7 +23,7 @@ import { standingExtras, viewStored } from '../read/view.ts'
 import { makeWork } from '../../lib/work.ts'
 import type { ReadonlyTextMap } from '../../lib/maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
-import { spendClauses } from './guesses.ts'
+import { payerOf, spendClauses } from './guesses.ts'
 import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
 /*
@@ -168,10 +168,12 @@ const filterBounds = (criteria: Criteria, filter: ListFilter): Bounds[] => [
   ...[...filter.metadata].map(([name, value]) => criteria.metadata(name, value)),
 ]
 
-const filterText = (filter: ListFilter): string => {
+const filterText = (caller: Caller, filter: ListFilter): string => {
   const { ids, types, containers, fingerprints, metadata, asked } = filter
   const less = asked === undefined ? [] : [asked]
-  return JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata], ...less])
+  const payer = payerOf(caller, fingerprints.length)
+  const asks = [ids, types, containers, fingerprints, [...metadata]]
+  return JSON.stringify(['list', ...asks, ...less, ...payer])
 }
 
 /**
@@ -207,7 +209,7 @@ export async function listTokens(
   return listPart(
     deps,
     caller,
-    { permission, bounds, asked, text: filterText(filter), sizeAt: 'query.size' },
+    { permission, bounds, asked, text: filterText(caller, filter), sizeAt: 'query.size' },
     part,
   )
 }

@@ -17,7 +17,7 @@ import { searchNodesMax } from '../../limits/limits.ts'
 import { noteSearched, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
-import { spendClauses } from './guesses.ts'
+import { payerOf, spendClauses } from './guesses.ts'
 import { listPart, type FoundTokens, type ListPart } from './listing.ts'
 import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
@@ -137,14 +137,14 @@ export async function searchTokens(
   noteSearched(caller, tree === undefined ? ['*'] : [...new Set(fieldsIn(tree))].toSorted())
   // The cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
-  if (tree !== undefined && isFirst) {
-    spendClauses(deps, caller, permission, guessesIn(tree), path)
-  }
+  const guesses = tree === undefined ? 0 : guessesIn(tree)
+  if (isFirst) spendClauses(deps, caller, permission, guesses, path)
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const bounds =
     tree === undefined
       ? visibleTokens(criteria, caller.grants, permission)
       : searchBounds(criteria, caller, tree, asked, deps.now())
-  const text = JSON.stringify(['search', query, ...(asked === undefined ? [] : [asked])])
+  const less = asked === undefined ? [] : [asked]
+  const text = JSON.stringify(['search', query, ...less, ...payerOf(caller, guesses)])
   return listPart(deps, caller, { permission, bounds, asked, text, sizeAt: 'size' }, part)
 }
