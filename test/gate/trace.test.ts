@@ -62,6 +62,19 @@ describe('the trace id', () => {
     }
   })
 
+  // proves C1.32, S43
+  test('that is made counts no requests', async () => {
+    const ask = async () =>
+      (await wire.send(requestText('GET', '/tokens', {}))).answers[0]?.headers.get('svc-trace-id')
+    const drawn = new Set<string>()
+    for (let asked = 0; asked < 70; asked += 1) {
+      const [, letters = ''] = String(await ask()).split('-')
+      expect(letters).toMatch(/^[a-p]{16}$/)
+      drawn.add(letters.slice(0, 8)).add(letters.slice(8))
+    }
+    expect(drawn.size).toBe(140)
+  })
+
   // proves C1.31
   test.each([
     ['too long', 'a'.repeat(traceIdCharsMax + 1)],
