@@ -207,13 +207,15 @@ export async function handle(
     const parse = () => parseByRule(pipeline, rule, caller, bytes)
     if (slot?.done !== undefined) {
       const told = await replayOperation(pipeline, operation, x, caller, slot.done, parse)
+      await callerNow(pipeline, operation, x) // 401, 403
       await auditReply(pipeline, operation, x, told) // 507
       return finish(pipeline, x, answers.reply(x, told))
     }
     x.query = readQuery(operation, request) // 400
     if (key !== undefined) assertBodyType(rule, request) // 415
     const body = await parse() // 400
-    const reply = await runOperation(pipeline, operation, x, caller, slot, body)
+    const rights = { caller, atMs: admittedMs }
+    const reply = await runOperation(pipeline, operation, x, rights, slot, body)
     x.stream = reply.stream
     const entering = auditReply(pipeline, operation, x, reply)
     if (entering !== undefined) await entering // 507

@@ -3,8 +3,9 @@
  * idempotency key the effect of an earlier request is replayed instead.
  * @module
  */
-import { writeAttemptsMax } from '../limits/work-limits.ts'
+import { rightsAgainMs, writeAttemptsMax } from '../limits/work-limits.ts'
 import { ApiError } from '../lib/errors.ts'
+import { forgetShown } from '../records/budgeted.ts'
 import { EffectKept, changedByOthers, CredentialChanged } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { callerNow, countItems, type Admission } from './admission.ts'
@@ -59,6 +60,51 @@ export async function replayOperation(
 const mayBeDone = (thrown: unknown): boolean =>
   thrown instanceof EffectKept || (thrown instanceof ApiError && thrown.kind === 'conflict')
 
+/** A caller, and when its rights were read, by `elapsedMs`. */
+export interface FoundCaller {
+  readonly caller: Caller
+  readonly atMs: number
+}
+
+/**
+ * Checks the rights behind what took long, also a refusal: it may tell of what was read after they
+ * ended. A write that landed has required them, and an answer that goes on checks them itself.
+ * @throws ApiError `unauthenticated`, `forbidden`; CredentialChanged if other rights must decide
+ */
+async function assertSameRights(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  { caller, atMs }: FoundCaller,
+): Promise<void> {
+  if (x.isAudited || admission.deps.elapsedMs() - atMs < rightsAgainMs) return
+  try {
+    const now = await callerNow(admission, operation, x)
+    if (now !== caller && !Bun.deepEquals(now.grants, caller.grants)) throw new CredentialChanged()
+  } catch (thrown) {
+    forgetShown(x.shown)
+    throw thrown
+  }
+}
+
+async function runOnce(
+  admission: Admission,
+  operation: Operation,
+  x: Exchange,
+  found: FoundCaller,
+  call: OperationCall,
+  body: unknown,
+): Promise<Reply> {
+  let goesOn = false
+  try {
+    const reply = await operation.run(call, body)
+    goesOn = reply.stream !== undefined
+    return reply
+  } finally {
+    if (!goesOn) await assertSameRights(admission, operation, x, found)
+  }
+}
+
 /**
  * Runs an operation until its write lands, or another process has done the same under its key.
  * @throws what the operation throws, unless it may be tried again; `conflict` after many tries
@@ -67,18 +113,20 @@ export async function runOperation(
   admission: Admission,
   operation: Operation,
   x: Exchange,
-  first: Caller,
+  first: FoundCaller,
   slot: Slot | undefined,
   body: unknown,
 ): Promise<Reply> {
-  let caller = first
+  let { caller, atMs } = first
   for (let tries = 1; ; tries += 1) {
     try {
       const keepEffect = slot && keeperOf(admission.deps, slot)
-      return await operation.run(callOf(admission, operation, x, caller, keepEffect), body)
+      const call = callOf(admission, operation, x, caller, keepEffect)
+      return await runOnce(admission, operation, x, { caller, atMs }, call, body)
     } catch (thrown) {
       if (thrown instanceof CredentialChanged) {
         // 401 or 403 if the key or its permission is gone; if either changed, all is decided anew.
+        atMs = admission.deps.elapsedMs()
         caller = await callerNow(admission, operation, x, true)
       } else {
         if (slot === undefined || !mayBeDone(thrown)) throw thrown

@@ -12,6 +12,12 @@
  * before the work as for a request without a body.
  */
 export const callerNowMs = 1
+/**
+ * decision: an answer that took this long is told only to a caller who may still have it. Below, it
+ * is as if it had come before the change; a look at the rights of each read would double the
+ * questions to a database.
+ */
+export const rightsAgainMs = 20
 /** decision: interval of checks that the loop turns; longer gaps do not count. */
 export const turningTickMs = 100
 /** decision: interval of checks of requests in progress; less than `idleSecondsMax`. */

@@ -79,6 +79,14 @@ export function noteTold({ shown }: Budgeted): void {
   if (shown !== undefined) shown.isTold = true
 }
 
+/** Forgets what was noted, where nothing of it is answered. */
+export function forgetShown(shown: Shown): void {
+  Object.assign(shown.counts, nothingShown().counts)
+  shown.ids.length = 0
+  shown.rule = undefined
+  shown.isTold = false
+}
+
 /** Notes something that a request asks about, of which nothing is shown. */
 export function noteAbout({ shown }: Budgeted, id: string): void {
   shown?.ids.push(id)
