@@ -1,5 +1,5 @@
 /**
- * A walk is charged for its guesses once, so its cursors serve nobody else. Contract sections 4, 14.
+ * A walk is charged for its guesses once: its cursors serve nobody else. Contract sections 4, 14.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
