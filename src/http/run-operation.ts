@@ -61,47 +61,37 @@ const mayBeDone = (thrown: unknown): boolean =>
   thrown instanceof EffectKept || (thrown instanceof ApiError && thrown.kind === 'conflict')
 
 /** A caller, and when its rights were read, by `elapsedMs`. */
-export interface FoundCaller {
+interface FoundCaller {
   readonly caller: Caller
   readonly atMs: number
 }
 
+/** A write that landed has required them, and an answer that goes on checks them itself. */
+const mustCheckRights = (
+  { deps }: Admission,
+  x: Exchange,
+  atMs: number,
+  reply: Reply | undefined,
+): boolean =>
+  !x.isAudited && reply?.stream === undefined && deps.elapsedMs() - atMs >= rightsAgainMs
+
 /**
  * Checks the rights behind what took long, also a refusal: it may tell of what was read after they
- * ended. A write that landed has required them, and an answer that goes on checks them itself.
+ * ended.
  * @throws ApiError `unauthenticated`, `forbidden`; CredentialChanged if other rights must decide
  */
 async function assertSameRights(
   admission: Admission,
   operation: Operation,
   x: Exchange,
-  { caller, atMs }: FoundCaller,
+  caller: Caller,
 ): Promise<void> {
-  if (x.isAudited || admission.deps.elapsedMs() - atMs < rightsAgainMs) return
   try {
     const now = await callerNow(admission, operation, x)
     if (now !== caller && !Bun.deepEquals(now.grants, caller.grants)) throw new CredentialChanged()
   } catch (thrown) {
     forgetShown(x.shown)
     throw thrown
-  }
-}
-
-async function runOnce(
-  admission: Admission,
-  operation: Operation,
-  x: Exchange,
-  found: FoundCaller,
-  call: OperationCall,
-  body: unknown,
-): Promise<Reply> {
-  let goesOn = false
-  try {
-    const reply = await operation.run(call, body)
-    goesOn = reply.stream !== undefined
-    return reply
-  } finally {
-    if (!goesOn) await assertSameRights(admission, operation, x, found)
   }
 }
 
@@ -119,10 +109,18 @@ export async function runOperation(
 ): Promise<Reply> {
   let { caller, atMs } = first
   for (let tries = 1; ; tries += 1) {
+    let reply: Reply | undefined
     try {
       const keepEffect = slot && keeperOf(admission.deps, slot)
       const call = callOf(admission, operation, x, caller, keepEffect)
-      return await runOnce(admission, operation, x, { caller, atMs }, call, body)
+      // decision: in here, since one more promise for each request would cost it time.
+      try {
+        return (reply = await operation.run(call, body))
+      } finally {
+        if (mustCheckRights(admission, x, atMs, reply)) {
+          await assertSameRights(admission, operation, x, caller)
+        }
+      }
     } catch (thrown) {
       if (thrown instanceof CredentialChanged) {
         // 401 or 403 if the key or its permission is gone; if either changed, all is decided anew.
