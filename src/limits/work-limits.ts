@@ -113,6 +113,8 @@ export const logBytesOpenedMax = 16 * 1024 * 1024
 export const credentialCacheEntriesMax = 10_000
 /** decision: bytes of cached credentials, as they are counted; the process takes twice as many. */
 export const credentialCacheBytesMax = 64 * 1024 * 1024
+/** decision: bytes of a session's row from which on opening it takes a turn: a megabyte takes 10 ms. */
+export const longSessionBytes = 16 * 1024
 /** decision: age at which a cached credential is reread even if nothing reported a change. */
 export const credentialCacheMsMax = 60_000
 export const expressionCacheEntriesMax = 4_096

@@ -19,7 +19,8 @@ import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
 import { isExpired } from '../records/expiry.ts'
 import { inNoStore } from '../records/seal-row.ts'
-import type { Row } from '../store/contract.ts'
+import { longSessionBytes } from '../limits/work-limits.ts'
+import type { Digest, Row } from '../store/contract.ts'
 import type { SessionDeps } from './session-deps.ts'
 import {
   isUsable,
@@ -103,16 +104,30 @@ function makeStandIn(deps: SessionDeps): () => Row {
   }
 }
 
+const isLong = ({ parts }: Row): boolean =>
+  parts.reduce((bytes, { length }) => bytes + length, 0) > longSessionBytes
+
+/**
+ * Finds a session, and one with long rules in a turn: hundreds would be opened, and narrowed, at
+ * once. What has happened to it while it waited counts.
+ */
+async function findSession(deps: SessionDeps, unique: Digest, nowMs: number) {
+  const found = await deps.store.find(unique)
+  if (found === undefined || !isLong(found)) return { found, atMs: nowMs }
+  await deps.turns.next(found.ordinal)
+  return { found: await deps.store.find(unique), atMs: deps.now() }
+}
+
 export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
   const standIn = makeStandIn(deps)
   // Made now: the first request that needs it would take longer than others.
   standIn()
   return async (key, nowMs) => {
-    const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
-    const stands = found !== undefined && !isExpired(found, nowMs)
+    const { found, atMs } = await findSession(deps, sessionKeyDigest(deps.keys, key), nowMs)
+    const stands = found !== undefined && !isExpired(found, atMs)
     const session = unsealSession(deps.keys, stands ? found : standIn())
     const value = await callerOf(deps, session)
-    const isStanding = stands && isUsable(session.record, nowMs)
+    const isStanding = stands && isUsable(session.record, atMs)
     if (!isStanding || value === undefined) return undefined
     const isFinal = session.record.authorization !== undefined
     return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0, bytes: callerBytes(value) }

@@ -1,14 +1,16 @@
 /**
- * Callers are kept by the size of their rules, of which a session may have a megabyte.
+ * Callers are kept by the size of their rules, of which a session may have a megabyte, and found in
+ * turns where these are long.
  */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   applicationAuthenticator,
   findLiveApplication,
 } from '../../src/applications/find-key-caller.ts'
+import { sessionMsDefault } from '../../src/limits/limits.ts'
 import { sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
 import { openSessionKit } from '../support/sessions.ts'
-import { openTestVault } from '../support/vault.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const rules = Array.from({ length: 100 }, (_, at) => ({
   priority: at + 1,
@@ -31,4 +33,45 @@ test('a session and an application tell the size of their rules', async () => {
   const application = await applicationAuthenticator(deps)(kit.authorizer.key, deps.now())
   expect(application?.bytes).toBeGreaterThan(0)
   expect(application?.bytes).toBeLessThan(session?.bytes ?? 0)
+})
+
+describe('a session with long rules is found in a turn', () => {
+  const short = { permissions: ['token:read'] }
+
+  /** Looks for the caller of a key; `meanwhile` runs while it waits for its turn. */
+  async function findIn({ deps }: TestVault, key: string, meanwhile = async () => {}) {
+    let taken = 0
+    const next = async (): Promise<void> => {
+      taken += 1
+      await meanwhile()
+    }
+    const waiting = { ...deps, turns: { ...deps.turns, next } }
+    const findApplication = findLiveApplication.bind(undefined, deps)
+    const found = await sessionAuthenticator({ ...waiting, findApplication })(key, deps.now())
+    return { isFound: found !== undefined, taken }
+  }
+
+  // proves E10.30
+  test('and others at once', async () => {
+    const vault = await openTestVault(735)
+    const kit = await openSessionKit(vault)
+    expect(await findIn(vault, await kit.open({ rules }))).toEqual({ isFound: true, taken: 1 })
+    expect(await findIn(vault, await kit.open(short))).toEqual({ isFound: true, taken: 0 })
+    expect(await findIn(vault, 'key_sess_none')).toEqual({ isFound: false, taken: 0 })
+  })
+
+  test('unless it has ended while it waited', async () => {
+    const vault = await openTestVault(736)
+    const kit = await openSessionKit(vault)
+    const [ended, expired] = [await kit.open({ rules }), await kit.open({ rules })]
+    const { body } = await vault.ask('GET', '/sessions', { key: vault.managementKey })
+    const [, first] = body['data'] as readonly { readonly id: string }[]
+    const end = async (): Promise<void> => {
+      const path = `/sessions/${first?.id}`
+      expect((await vault.ask('DELETE', path, { key: vault.managementKey })).status).toBe(204)
+    }
+    expect(await findIn(vault, ended, end)).toEqual({ isFound: false, taken: 1 })
+    const pass = async (): Promise<void> => vault.clock.advance(sessionMsDefault)
+    expect(await findIn(vault, expired, pass)).toEqual({ isFound: false, taken: 1 })
+  })
 })
