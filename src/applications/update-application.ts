@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { ApiError } from '../lib/errors.ts'
 import type { GrantsPair } from '../rules/access-changes.ts'
 import type { Caller } from '../rules/caller.ts'
-import { isWithin } from '../rules/grants.ts'
+import { isLongToCompare, isWithin } from '../rules/grants.ts'
 import type { Permission } from '../rules/permissions.ts'
 import type { Change } from '../store/contract.ts'
 import { heldKeys } from './api-keys.ts'
@@ -39,6 +39,7 @@ async function replaceGrants(
   const { row, record } = stored
   const grants = checkGrants(record.type, body)
   assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
+  if (isLongToCompare(grants, record)) await deps.turns.next(caller.credential.ordinal)
   if (!isWithin(grants, record)) assertMayArm(caller, record.type)
   const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
   const disarms = canCreateApplications(record) && !canCreateApplications(result)

@@ -13,6 +13,7 @@ import {
   plainTransform,
   rankOf,
 } from './access.ts'
+import { rulePairsPerTurn } from '../limits/work-limits.ts'
 import { normaliseContainer } from './container-paths.ts'
 import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../lib/errors.ts'
 import { mayHold, offeredPermissions, type CallerType, type Permission } from './permissions.ts'
@@ -259,6 +260,10 @@ export function grantsWithin(grants: Grants, limit: Grants): Grants {
   })
   return { permissions: grants.permissions.filter(each => heldOf(each).isPlain), rules }
 }
+
+/** True if it takes so long to compare them that a turn of long work is due. */
+export const isLongToCompare = (grants: Grants, limit: Grants): boolean =>
+  grants.rules.length * limit.rules.length > rulePairsPerTurn
 
 const countOf = ({ permissions, rules }: Grants): number =>
   rules.reduce((count, rule) => count + rule.permissions.length, permissions.length)

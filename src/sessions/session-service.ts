@@ -5,7 +5,7 @@
 import { base58, uuidOf } from '../lib/bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
-import { isWithin } from '../rules/grants.ts'
+import { isLongToCompare, isWithin } from '../rules/grants.ts'
 import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits/limits.ts'
@@ -126,6 +126,7 @@ export function authorizeSession(
   const signature = { authorizedBy: caller.applicationId, keyNumber: caller.keyNumber }
   return untilWritten(async () => {
     const { row, record } = await findByNonce(deps, caller, nonce)
+    if (isLongToCompare(grants, caller.grants)) await deps.turns.next(caller.credential.ordinal)
     if (deps.settings.sessionGrantsWithinAuthorizer && !isWithin(grants, caller.grants)) {
       throw new ApiError('forbidden', 'expected only grants that the caller holds itself')
     }

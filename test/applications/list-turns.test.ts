@@ -1,6 +1,6 @@
 /**
- * Applications of a tenant, each of which may have 100 long rules, are opened in turns: for a list, and
- * to find another manager before the last one may go.
+ * Applications of a tenant, each of which may have 100 long rules, are opened in turns: for a list,
+ * and to find another manager before the last one may go.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
