@@ -145,9 +145,9 @@ export async function grantsOfSession(
   tenantId: string,
   id: string,
 ): Promise<Grants> {
-  const row = await deps.store.find(sessionUnique(deps.keys, tenantId, id))
-  if (row === undefined) throw absentSession()
-  const session = unsealSession(deps.keys, row)
+  const { found } = await findSession(deps, sessionUnique(deps.keys, tenantId, id), deps.now())
+  if (found === undefined) throw absentSession()
+  const session = unsealSession(deps.keys, found)
   const caller = await callerOf(deps, session)
   if (caller === undefined || !isUsable(session.record, deps.now())) throw absentSession()
   return caller.grants

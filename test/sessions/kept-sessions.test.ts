@@ -8,7 +8,7 @@ import {
   findLiveApplication,
 } from '../../src/applications/find-key-caller.ts'
 import { sessionMsDefault } from '../../src/limits/limits.ts'
-import { sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
+import { grantsOfSession, sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
 import { openSessionKit } from '../support/sessions.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
@@ -58,6 +58,27 @@ describe('a session with long rules is found in a turn', () => {
     expect(await findIn(vault, await kit.open({ rules }))).toEqual({ isFound: true, taken: 1 })
     expect(await findIn(vault, await kit.open(short))).toEqual({ isFound: true, taken: 0 })
     expect(await findIn(vault, 'key_sess_none')).toEqual({ isFound: false, taken: 0 })
+  })
+
+  // proves E10.30
+  test('also to explain its access', async () => {
+    const vault = await openTestVault(738)
+    const { deps, tenantId, managementKey: key } = vault
+    const kit = await openSessionKit(vault)
+    await kit.open({ rules })
+    const { body } = await vault.ask('GET', '/sessions', { key })
+    const [session] = body['data'] as readonly { readonly id: string }[]
+    let taken = 0
+    const next = async (): Promise<void> => void (taken += 1)
+    const waiting = { ...deps, turns: { ...deps.turns, next } }
+    const findApplication = findLiveApplication.bind(undefined, deps)
+    const grants = await grantsOfSession(
+      { ...waiting, findApplication },
+      tenantId,
+      session?.id ?? '',
+    )
+    expect(grants.rules).toHaveLength(100)
+    expect(taken).toBe(1)
   })
 
   test('unless it has ended while it waited', async () => {
