@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../lib/errors.ts'
-import type { MaybeLater } from '../lib/waiting.ts'
+import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { Exchange } from './exchange.ts'
 import { isReading, type Operation } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -37,7 +37,14 @@ export function findCaller(
   isFresh = false,
 ): MaybeLater<Caller | undefined> {
   const key = agreedHeader(request, headerNamesOf(deps.settings).key) ?? ''
-  return authenticate(key, isFresh, !isReading(operation))
+  const isPatient = !isReading(operation)
+  return andThen(authenticate(key, isFresh, isPatient), caller => {
+    if (caller?.hasManyConditions !== true) return caller
+    // What has happened to it while it waited counts.
+    return deps.turns
+      .next(caller.credential.ordinal)
+      .then(() => authenticate(key, false, isPatient))
+  })
 }
 
 function assertPermitted(operation: Operation, caller: Caller, params: Params): void {

@@ -115,6 +115,8 @@ export const credentialCacheEntriesMax = 10_000
 export const credentialCacheBytesMax = 64 * 1024 * 1024
 /** decision: bytes of a session's row from which on opening it takes a turn: 1 MB takes 10 ms. */
 export const longSessionBytes = 4 * 1024
+/** decision: conditions of a session from which on each request takes a turn: 1,000 take 10 ms. */
+export const conditionsPerTurn = 100
 /** decision: pairs of rules from which on comparing two grants takes a turn: 10,000 take 3 ms. */
 export const rulePairsPerTurn = 1_000
 /** decision: age at which a cached credential is reread even if nothing reported a change. */

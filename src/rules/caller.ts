@@ -29,6 +29,8 @@ export interface Caller {
   readonly keyNumber: number
   /** Id of that key, for the log; for a session, of the key that began it; absent if none. */
   readonly keyId?: string
+  /** True for a session with so many that each of its requests is long work. */
+  readonly hasManyConditions?: boolean
 }
 
 /** Result of looking up a key, and how long it is valid. */

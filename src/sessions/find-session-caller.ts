@@ -19,7 +19,7 @@ import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
 import { isExpired } from '../records/expiry.ts'
 import { inNoStore } from '../records/seal-row.ts'
-import { longSessionBytes } from '../limits/work-limits.ts'
+import { conditionsPerTurn, longSessionBytes } from '../limits/work-limits.ts'
 import type { Digest, Row } from '../store/contract.ts'
 import type { SessionDeps } from './session-deps.ts'
 import {
@@ -43,6 +43,9 @@ type Expiring = Pick<Caller, 'expiresAtMs'>
 const earliestMs = (...expiring: readonly Expiring[]): number =>
   Math.min(...expiring.map(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs))
 
+const countConditions = ({ rules }: Grants): number =>
+  rules.reduce((count, { conditions = [] }) => count + conditions.length, 0)
+
 /** Grants bound to the authorizer shrink when it loses any (hardening H158). */
 async function callerOf(
   deps: SessionDeps,
@@ -55,12 +58,14 @@ async function callerOf(
   const granted = authorization?.grants ?? noGrants
   const isBound = deps.settings.sessionGrantsWithinAuthorizer && authorizer !== undefined
   const behind = authorizer === undefined ? [creator] : [creator, authorizer]
+  const grants = isBound ? grantsWithin(granted, authorizer.grants) : granted
   return {
     tenantId,
     applicationId,
     sessionId: record.id,
     type: 'session',
-    grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
+    grants,
+    hasManyConditions: countConditions(grants) > conditionsPerTurn,
     expiresAtMs: earliestMs(record, ...behind),
     credential: { ordinal: row.ordinal, version: row.version, uniques: row.uniques },
     dependsOn: behind,

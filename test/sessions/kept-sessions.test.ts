@@ -7,10 +7,11 @@ import {
   applicationAuthenticator,
   findLiveApplication,
 } from '../../src/applications/find-key-caller.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
 import { sessionMsDefault } from '../../src/limits/limits.ts'
 import { grantsOfSession, sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
 import { openSessionKit } from '../support/sessions.ts'
-import { openTestVault, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 const rules = Array.from({ length: 100 }, (_, at) => ({
   priority: at + 1,
@@ -95,4 +96,43 @@ describe('a session with long rules is found in a turn', () => {
     const pass = async (): Promise<void> => vault.clock.advance(sessionMsDefault)
     expect(await findIn(vault, expired, pass)).toEqual({ isFound: false, taken: 1 })
   })
+})
+
+// proves E10.30
+test('each request of a session with many conditions takes a turn, and counts what came', async () => {
+  const vault = await openTestVault(739)
+  const { deps, managementKey } = vault
+  const kit = await openSessionKit(vault)
+  const many = await kit.open({
+    rules: rules.slice(0, 20).map(rule => ({
+      ...rule,
+      conditions: Array.from({ length: 10 }, (_, at) => ({
+        attribute: 'id',
+        operator: 'starts_with',
+        value: `${at}`,
+      })),
+    })),
+  })
+  const few = await kit.open({ permissions: ['token:read'] })
+  let taken = 0
+  let meanwhile = async (): Promise<void> => {}
+  const next = async (): Promise<void> => {
+    taken += 1
+    await meanwhile()
+  }
+  const app = buildApp({ ...deps, turns: { ...deps.turns, next } })
+  const statusOf = async (key: string): Promise<number> =>
+    (await app.handle(requestOf('GET', '/tokens/absent', { key }))).status
+  expect([await statusOf(few), await statusOf(managementKey)]).toEqual([404, 403])
+  expect(taken).toBe(0)
+  await statusOf(many)
+  const once = taken
+  expect(await statusOf(many)).toBe(404)
+  expect(taken).toBe(once + 1)
+  const { body } = await vault.ask('GET', '/sessions', { key: managementKey })
+  meanwhile = async () => {
+    for (const { id } of body['data'] as readonly { readonly id: string }[])
+      await vault.ask('DELETE', `/sessions/${id}`, { key: managementKey })
+  }
+  expect(await statusOf(many)).toBe(401)
 })
