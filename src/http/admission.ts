@@ -40,7 +40,7 @@ export function findCaller(
   const isPatient = !isReading(operation)
   return andThen(authenticate(key, isFresh, isPatient), caller => {
     if (caller?.hasManyConditions !== true) return caller
-    // What has happened to it while it waited counts.
+    // It counts what has happened to the caller while it waited.
     return deps.turns
       .next(caller.credential.ordinal)
       .then(() => authenticate(key, false, isPatient))

@@ -34,9 +34,10 @@ test('others have their turn between two pages of sessions, and of applications'
   const list = { ...sessionOperations(administered), ...applicationOperations(administered) }
   const listed = await list['session-list']?.run({}, () => {}, theOperator)
   expect(listed?.['sessions']).toHaveLength(pageSizeMax + 1)
-  expect(turns).toBe(1)
+  // At least one for each page of them, and more where they are long.
+  expect(turns).toBeGreaterThanOrEqual(2)
+  turns = 0
   const apps = await list['app-list']?.run({}, () => {}, theOperator)
   expect(apps?.['applications']).toHaveLength(pageSizeMax + 3)
-  // One for each page of them, and more where they are long.
-  expect(turns).toBeGreaterThanOrEqual(3)
+  expect(turns).toBeGreaterThanOrEqual(2)
 })

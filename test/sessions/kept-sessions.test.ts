@@ -99,7 +99,7 @@ describe('a session with long rules is found in a turn', () => {
 })
 
 // proves E10.30
-test('each request of a session with many conditions takes a turn, and counts what came', async () => {
+test('requests of a session with many conditions take turns, and count what came', async () => {
   const vault = await openTestVault(739)
   const { deps, managementKey } = vault
   const kit = await openSessionKit(vault)
