@@ -51,13 +51,19 @@ async function lookUntil(page: Page, text: string): Promise<void> {
   })
 }
 
-test('a delivery that failed is listed with its failure, and goes when sent again', async () => {
-  const { receiver } = hooked
-  receiver.answer = answerWith(500)
+/** Opens the screen, and looks until the delivery of new work has failed. */
+async function openFailed(): Promise<Page> {
+  hooked.receiver.answer = answerWith(500)
   await workOnce('t')
   const page = await openWebhooks()
   await waitForText(page, 'Look again')
   await lookUntil(page, '500')
+  return page
+}
+
+test('a delivery that failed is listed with its failure, and goes when sent again', async () => {
+  const { receiver } = hooked
+  const page = await openFailed()
   const row = String(await page.evaluate(`document.querySelector('tbody tr').innerText`))
   expect(row.replaceAll(/\s+/g, ' ')).toMatch(/token\.created \d+ waiting \d+ answered 500 /)
   receiver.answer = accept
@@ -75,11 +81,7 @@ test('a delivery that failed is listed with its failure, and goes when sent agai
 
 test('a delivery that has arrived meanwhile is told so, and leaves the list', async () => {
   const { receiver } = hooked
-  receiver.answer = answerWith(500)
-  await workOnce('t')
-  const page = await openWebhooks()
-  await waitForText(page, 'Look again')
-  await lookUntil(page, '500')
+  const page = await openFailed()
   // The second waits for the first.
   await waitForText(page, 'in its turn')
   receiver.answer = accept
