@@ -45,6 +45,9 @@ export function announcementKey(number: number): Uint8Array {
 export const deliveriesKey = (id: string): Uint8Array =>
   Uint8Array.of(deliveriesKind, ...uuidBytesOf(id))
 
+/** Key of the mark that those who deliver write before they save their places. */
+export const placeMarkKey = Uint8Array.of(deliveriesKind)
+
 /** Ranges of all kept checkpoints, and of all announcements. */
 export const checkpointRange = [checkpointKey(0), frontierKey] as const
 export const announcementRange = [announcementKey(0), prunedFrontierKey] as const

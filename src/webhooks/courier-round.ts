@@ -16,6 +16,7 @@ import {
   type DeliveryState,
   type WaitingDelivery,
 } from './delivery-state.ts'
+import type { LogEnd } from './log-end.ts'
 import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
 import type { SendTurns } from './turns.ts'
@@ -29,6 +30,7 @@ export interface CourierParts {
   >
   readonly send: Send
   readonly eventKey: KeyObject
+  readonly logEnd: LogEnd
   readonly read: (from: number, head: number) => Promise<EventBatch>
   /** Turns that all webhooks share. */
   readonly turns: SendTurns
@@ -159,12 +161,19 @@ export function isSaveDue({ parts, unsaved, savedMs, cursor, savedCursor }: Roun
   return cursor !== savedCursor && sinceMs >= passedSaveMs
 }
 
-/** Saves how far it is, unless the webhook was changed or deleted since it was read. */
+/**
+ * Saves how far it is, unless the webhook was changed or deleted since it was read, or the log has
+ * lost entries that were read: a courier that begins there would pass over those that got their sequences.
+ */
 export async function saveRound(round: Round): Promise<void> {
   const { parts, stored, unsaved, cursor } = round
+  const value = encodeState(stateOf(round))
+  const hasRead = await parts.logEnd.requirement()
+  if (hasRead === undefined) return
   const { ok } = await parts.deps.store.write([
-    { derived: deliveriesKey(stored.record.id), value: encodeState(stateOf(round)) },
+    { derived: deliveriesKey(stored.record.id), value },
     unchanged(stored.row),
+    hasRead,
   ])
   round.savedMs = parts.deps.elapsedMs()
   if (!ok) return

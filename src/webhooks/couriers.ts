@@ -78,16 +78,16 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
   const { store } = deps
   let couriers = new Map<string, Known>()
   let generation: number | undefined
-  const parts: CourierParts = {
+  let parts: CourierParts = {
     deps,
     send,
+    logEnd: makeLogEnd(deps),
     eventKey: eventKeyOf(deps),
     read: makeEventReader(deps),
     turns: makeTurns(deliveriesMax),
     attempts: noAttempts(),
   }
   let disabled = 0
-  const isLogAsRead = makeLogEnd(deps)
 
   /** Forgets all couriers: others begin where these were last saved. */
   function leaveAll(): void {
@@ -95,6 +95,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     couriers = new Map()
     disabled = 0
     generation = undefined
+    parts = { ...parts, logEnd: makeLogEnd(deps) }
   }
 
   async function courierOf(stored: StoredWebhook, known: Known | undefined): Promise<Courier> {
@@ -134,7 +135,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
       generation = current
       if (couriers.size === 0) return
       const range = await store.logRange()
-      if (!(await isLogAsRead(range))) return leaveAll()
+      if (!(await parts.logEnd.look(range))) return leaveAll()
       await Promise.all(Array.from(couriers.values(), ({ courier }) => courier.work(range)))
     },
     async end() {

@@ -3,19 +3,36 @@
  * that loses commits, in a failover or by a copy put back, gives their sequences to other entries.
  * @module
  */
+import { placeMarkKey } from '../audit/derived-keys.ts'
 import type { Deps } from '../deps.ts'
 import { equalBytes } from '../lib/bytes.ts'
-import type { LogRange } from '../store/contract.ts'
+import { nextFlight } from '../lib/serial.ts'
+import { placeMarkBytes } from '../limits/work-limits.ts'
+import type { Change, LogRange } from '../store/contract.ts'
 
 /** The last entry that was there; without a leaf if all were removed for their age. */
-interface LogEnd {
+interface LastEntry {
   readonly sequence: number
   readonly leaf: Uint8Array | undefined
 }
 
-/** Returns a look that tells whether the last entry of the look before is still there. */
-export function makeLogEnd({ store }: Pick<Deps, 'store'>): (range: LogRange) => Promise<boolean> {
-  let end: LogEnd | undefined
+export interface LogEnd {
+  /**
+   * Looks whether the last entry that was seen is still there, and sees the one of `range`. Once it
+   * is not, each answer is false.
+   */
+  readonly look: (range: LogRange) => Promise<boolean>
+  /**
+   * Returns a requirement that holds only in a database that has all entries read before the call.
+   * One that loses them loses the mark written here behind them, or gets it without them.
+   * @returns `undefined` if the log has lost its end
+   */
+  readonly requirement: () => Promise<Change | undefined>
+}
+
+export function makeLogEnd({ store, randomBytes }: Pick<Deps, 'store' | 'randomBytes'>): LogEnd {
+  let last: LastEntry | undefined
+  let isLost = false
 
   async function leafAt(sequence: number, { from }: LogRange): Promise<Uint8Array | undefined> {
     if (sequence < from) return undefined
@@ -23,17 +40,31 @@ export function makeLogEnd({ store }: Pick<Deps, 'store'>): (range: LogRange) =>
     return bundle?.leaves[sequence - bundle.first]?.slice()
   }
 
-  async function isStill({ sequence, leaf }: LogEnd, range: LogRange): Promise<boolean> {
+  async function isStill({ sequence, leaf }: LastEntry, range: LogRange): Promise<boolean> {
     if (leaf === undefined || sequence < range.from) return true
     const now = await leafAt(sequence, range)
     return now !== undefined && equalBytes(now, leaf)
   }
 
-  return async range => {
+  async function compare(range: LogRange): Promise<boolean> {
+    isLost ||= last !== undefined && !(await isStill(last, range))
     const sequence = range.next - 1
-    if (end?.sequence === sequence) return true
-    const isSame = end === undefined || (await isStill(end, range))
-    end = { sequence, leaf: await leafAt(sequence, range) }
-    return isSame
+    if (!isLost && (last === undefined || sequence > last.sequence)) {
+      last = { sequence, leaf: await leafAt(sequence, range) }
+    }
+    return !isLost
+  }
+
+  const requirement = nextFlight(async (): Promise<Change | undefined> => {
+    const mark = randomBytes(placeMarkBytes)
+    await store.write([{ derived: placeMarkKey, value: mark }])
+    const isAsRead = await compare(await store.logRange())
+    return isAsRead ? { requireDerived: placeMarkKey, ifValue: mark } : undefined
+  })
+
+  return {
+    // A log that grew to the same length again is noticed with its next entry.
+    look: async range => (last?.sequence === range.next - 1 ? !isLost : compare(range)),
+    requirement,
   }
 }

@@ -4,8 +4,15 @@
  * @module
  */
 import { expect, test } from 'bun:test'
+import { placeMarkKey } from '../../src/audit/derived-keys.ts'
+import { makeLogEnd } from '../../src/webhooks/log-end.ts'
+import { openAt, tablesAt } from '../store/postgres/subject.ts'
 import { openHookedServer } from '../support/hooked-server.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
+import { seededBytes } from '../support/seeded.ts'
+import { until } from '../support/until.ts'
+import { idsOf, startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { openHookVault } from '../support/webhooks.ts'
 
 // proves C18.4
 // .ci/run installs it.
@@ -43,4 +50,73 @@ test.skipIf(!isPostgresThere)(
     await hooked.end()
   },
   300_000,
+)
+
+const openOverPostgres = (seed: number) => openHookVault(seed, undefined, folder => openAt(folder))
+
+type Vault = Awaited<ReturnType<typeof openOverPostgres>>
+
+/** Loses the entries from a sequence on, and nothing else. */
+async function loseEntries({ folder }: Vault, from: number): Promise<void> {
+  const { sql } = await sharedPostgres()
+  const { log, logRange } = tablesAt(folder)
+  await sql.unsafe(`DELETE FROM ${log} WHERE seq >= ${from};
+    UPDATE ${logRange} SET next_seq = ${from}`)
+}
+
+const nextOf = async ({ deps }: Vault): Promise<number> => {
+  await deps.audit.flush()
+  return (await deps.store.logRange()).next
+}
+
+// proves C18.4
+// .ci/run installs it.
+test.skipIf(!isPostgresThere)(
+  'a place behind lost entries is not saved: what gets their sequences arrives',
+  async () => {
+    using receiver = await startWebhookReceiver()
+    const vault = await openOverPostgres(460)
+    await vault.hook(receiver.url, ['token.created'])
+    await vault.makeTokens('kept')
+    await vault.deliverUntil(() => idsOf(receiver).includes('kept'))
+    await vault.restart()
+    const from = await nextOf(vault)
+    await vault.makeTokens('lost-1', 'lost-2', 'lost-3')
+    // Their place is not saved yet: no time passes.
+    await vault.tick()
+    await until(() => idsOf(receiver).includes('lost-3'))
+    await loseEntries(vault, from)
+    await vault.restart()
+    const later = ['later-1', 'later-2', 'later-3', 'later-4']
+    await vault.makeTokens(...later)
+    await vault.deliverUntil(() => later.every(id => idsOf(receiver).includes(id)))
+  },
+  300_000,
+)
+
+// .ci/run installs it.
+test.skipIf(!isPostgresThere)(
+  'what is required of a log holds until entries that were read are lost',
+  async () => {
+    const vault = await openOverPostgres(461)
+    const { store } = vault.deps
+    const key = Uint8Array.of(...placeMarkKey, 1)
+    const save = (required: Awaited<ReturnType<typeof logEnd.requirement>>) =>
+      store.write([...(required ? [required] : []), { derived: key, value: Uint8Array.of(1) }])
+    const logEnd = makeLogEnd({ store, randomBytes: seededBytes(461) })
+    const from = await nextOf(vault)
+    await vault.makeTokens('first', 'second')
+    expect(await logEnd.look(await store.logRange())).toBe(true)
+    const held = await logEnd.requirement()
+    expect(await save(held)).toMatchObject({ ok: true })
+    await loseEntries(vault, from)
+    await vault.makeTokens('other', 'another')
+    await nextOf(vault)
+    expect(await logEnd.requirement()).toBeUndefined()
+    // The mark of before is gone, as a database loses it with the entries before it.
+    expect(await save(held)).toMatchObject({ ok: false, reason: 'version_moved' })
+    expect(await logEnd.look(await store.logRange())).toBe(false)
+    expect(await logEnd.look(await store.logRange())).toBe(false)
+  },
+  60_000,
 )

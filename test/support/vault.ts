@@ -117,15 +117,17 @@ function serve(
   }
 }
 
+/** @param open opens the store of its folder */
 export async function openTestVault(
   seed = 1,
   settings: Partial<Settings> = {},
+  open = openStore,
 ): Promise<TestVault> {
   const folder = temporaryFolder()
   const clock = fakeClock()
   const startMs = clock.now()
   const randomBytes = seededBytes(seed)
-  const store = await openStore(folder)
+  const store = await open(folder)
   const masterKey = masterKeyOf(seed)
   const made = await createVault({ store, now: clock.now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)

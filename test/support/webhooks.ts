@@ -4,6 +4,7 @@
  */
 import { makeMayReach } from '../../src/egress/public-address.ts'
 import type { Send } from '../../src/egress/send.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { makeDeliverer, type Deliverer } from '../../src/webhooks/couriers.ts'
 import { authority, makeTestSend, receiverAddress } from './receivers.ts'
 import { until } from './until.ts'
@@ -31,8 +32,13 @@ export interface HookVault extends TestVault {
   readonly key: string
 }
 
-export async function openHookVault(seed: number, send: Send = makeTestSend()): Promise<HookVault> {
-  const vault = await openTestVault(seed, { egressAllow: [receiverAddress] })
+/** @param open opens the store of its folder */
+export async function openHookVault(
+  seed: number,
+  send: Send = makeTestSend(),
+  open?: (folder: string) => Promise<Store>,
+): Promise<HookVault> {
+  const vault = await openTestVault(seed, { egressAllow: [receiverAddress] }, open)
   let deliverer: Deliverer = makeDeliverer(vault.deps, send, () => true)
   const key = await vault.application({
     type: 'private',

@@ -189,6 +189,7 @@ export function settle(
   const wait = waitOf(least, outcome)
   const failure = failureOf(outcome)
   const isGone = outcome.kind === 'answer' && outcome.status === 410
+  delivery.failureBefore = delivery.failure
   delivery.failure = failure
   delivery.attempts = [least, most]
   delivery.isLoose = false

@@ -37,7 +37,7 @@ function isDead(dead: DeadDelivery, listed: Listed): boolean {
 }
 
 function isWaiting(waiting: ModelDelivery, listed: Listed): boolean {
-  const { event, attempts, next, failure } = waiting
+  const { event, attempts, next, failure, failureBefore } = waiting
   const { next_attempt_at: nextAt } = listed
   // A webhook of which nothing has arrived tells ids that the model does not know yet.
   const isSame = listed.event_id === (event.eventId ?? listed.event_id)
@@ -46,12 +46,17 @@ function isWaiting(waiting: ModelDelivery, listed: Listed): boolean {
   if (listed.attempts === 0) return nextAt === undefined && listed.failure === undefined
   const nextMs = Date.parse(String(nextAt))
   const isThen = nextMs >= Math.floor(next.minMs) && nextMs <= Math.ceil(next.maxMs)
-  return isThen && failure?.test(String(listed.failure)) === true
+  const told = listed.attempts < attempts[1] ? failureBefore : failure
+  return isThen && told?.test(String(listed.failure)) === true
 }
 
 /** It is known now what was written down of it. */
-function adopt(waiting: ModelDelivery, { attempts, next_attempt_at: nextAt }: Listed): void {
+function adopt(
+  waiting: ModelDelivery,
+  { attempts, failure, next_attempt_at: nextAt }: Listed,
+): void {
   waiting.isLoose = false
+  waiting.failure = failure === undefined ? undefined : new RegExp(`^${failure}$`)
   waiting.attempts = [attempts, attempts]
   if (nextAt !== undefined) waiting.next = at(Date.parse(nextAt))
 }

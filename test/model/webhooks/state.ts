@@ -65,6 +65,8 @@ export interface ModelDelivery {
   next: Range
   /** As the list may tell the failure of the last attempt. */
   failure: RegExp | undefined
+  /** The same of the attempt before it. */
+  failureBefore: RegExp | undefined
   /** True while the receiver holds its answer back. */
   isHeld: boolean
   /** True if it may have arrived, and that is not written down. */
@@ -182,6 +184,7 @@ export const newDelivery = (event: ModelEvent, isAgain = false): ModelDelivery =
   attempts: [0, 0],
   next: always,
   failure: undefined,
+  failureBefore: undefined,
   isHeld: false,
   isLoose: false,
   isAgain,

@@ -4,6 +4,7 @@ import {
   checkRuleContainer,
   collectFault,
   composeGrants,
+  isLongToCompare,
   type GrantsDraft,
   type RuleDraft,
 } from '../../../src/rules/grants.ts'
@@ -144,4 +145,25 @@ describe('a fault that a check throws', () => {
     expect(() => collectFault(faults, 'rules[0]', fail)).toThrow(RangeError)
     expect(faults.size).toBe(0)
   })
+})
+
+test('grants of many rules on both sides are long to compare', () => {
+  const withRules = (count: number) => ({
+    permissions: [],
+    rules: Array.from({ length: count }, (_, priority) => ({
+      priority,
+      container: '/',
+      transform: 'mask' as const,
+      permissions: [],
+    })),
+  })
+  const sides = [
+    [25, 40],
+    [26, 40],
+    [1, 1_000],
+    [1_001, 1],
+    [0, 1_001],
+  ] as const
+  const areLong = sides.map(([own, limit]) => isLongToCompare(withRules(own), withRules(limit)))
+  expect(areLong).toEqual([false, true, false, true, false])
 })
