@@ -162,8 +162,8 @@ export function isSaveDue({ parts, unsaved, savedMs, cursor, savedCursor }: Roun
 }
 
 /**
- * Saves how far it is, unless the webhook was changed or deleted since it was read, or the log has
- * lost entries that were read: a courier that begins there would pass over those that got their sequences.
+ * Saves how far it is, unless the webhook was changed or deleted since it was read, or the log lost
+ * entries that were read: a courier that begins there would pass over those in their place.
  */
 export async function saveRound(round: Round): Promise<void> {
   const { parts, stored, unsaved, cursor } = round
