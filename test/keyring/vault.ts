@@ -9,6 +9,7 @@ import type { Deps } from '../../src/deps.ts'
 import { withKeyringFence } from '../../src/vault/keyring/fence.ts'
 import { openKeyring } from '../../src/vault/keyring/live-keyring.ts'
 import { sealRow } from '../../src/records/seal-row.ts'
+import type { RowHeader } from '../../src/store/contract.ts'
 import { defaultSettings } from '../../src/settings/settings.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/lmdb-store.ts'
 import { createVault } from '../../src/vault/vault.ts'
@@ -47,10 +48,10 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
     settings: defaultSettings,
   }
   let count = 0
-  const sealNew = () => {
+  const sealNew = (more: Partial<RowHeader> = {}) => {
     const { keys } = keyring
     const unique = uniqueDigest(keys.installation, 'tenant-id', String((count += 1)))
-    const header = { uniques: [unique], terms: [] }
+    const header = { uniques: [unique], terms: [], ...more }
     const sealer = { scope: keys.installation, collection: 'tenant' } as const
     return sealRow(sealer, randomBytes, header, 1, [Buffer.from('{}')])
   }

@@ -28,6 +28,10 @@ export function withKeyringRefresh<S extends Store>(store: S, keyring: LiveKeyri
       const row = await store.find(unique)
       return known(row, row === undefined ? [] : [row])
     },
+    async glance(unique, parts) {
+      const row = await store.glance(unique, parts)
+      return known(row, row === undefined ? [] : [row])
+    },
     async page(query, window) {
       const page = await store.page(query, window)
       return known(page, page.rows)
