@@ -165,8 +165,10 @@ export const sumBytes = 32
 /** SHA-256 of an entry of the log. */
 export const leafBytes = 32
 export const termBytes = 16
-/** Ordinal under which pages count, since they need no key: no row has it. */
+/** Ordinals under which work counts that is of no credential: no row has them. */
 export const pagesOrdinal = -1
+/** The vault's own, and its operator's. */
+export const ownOrdinal = 0
 export const deadlineMsMax = 2 ** 48 - 1
 /** Lengths, in characters, of the beginnings by which chosen ids are found. */
 export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]

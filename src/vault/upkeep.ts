@@ -21,7 +21,7 @@ import {
   codeKeysScrubRest,
   deliverEveryMs,
   keyUsesWriteMs,
-  pagesOrdinal,
+  ownOrdinal,
   pruneEveryMs,
   sweepIntervalMs,
 } from '../limits/work-limits.ts'
@@ -148,7 +148,7 @@ function makePruneAll(deps: Deps, figures: Figures, signed: () => number): () =>
     for (;;) {
       const { logBytes } = await figures()
       if ((await prune(signed(), logBytes > auditBytesMax)) === 0) break
-      await deps.turns.next(pagesOrdinal)
+      await deps.turns.next(ownOrdinal)
     }
   }
 }

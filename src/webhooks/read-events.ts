@@ -16,7 +16,7 @@ import {
   eventBundlesMax,
   eventMarkBytes,
   eventsReadMax,
-  pagesOrdinal,
+  ownOrdinal,
 } from '../limits/work-limits.ts'
 import type { StoredBundle } from '../store/contract.ts'
 import { eventsOf, type VaultEvent } from './event-types.ts'
@@ -97,7 +97,7 @@ async function readEvents(reads: Reads, from: number, pause: Pause): Promise<Eve
 
 /** Webhooks that have caught up read the same entries, which are opened once for all of them. */
 export function makeEventReader(reads: Reads): (from: number, head: number) => Promise<EventBatch> {
-  const pause = turnsByTime(reads, pagesOrdinal)
+  const pause = turnsByTime(reads, ownOrdinal)
   let last:
     | { readonly from: number; readonly head: number; readonly batch: Promise<EventBatch> }
     | undefined
@@ -126,7 +126,7 @@ export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 export function makeEventFinder(
   reads: Reads,
   of: Pick<WebhookRecord, 'tenantId' | 'from'>,
-  ordinal = pagesOrdinal,
+  ordinal = ownOrdinal,
 ): FindEvents {
   const pause = turnsByTime(reads, ordinal)
   let opened: { readonly first: number; readonly next: number; events: readonly VaultEvent[] } = {

@@ -19,6 +19,7 @@ import {
   resealRest,
   resealScanRows,
 } from '../../limits/operation-limits.ts'
+import { ownOrdinal } from '../../limits/work-limits.ts'
 import {
   sealRow,
   unsealEveryValue,
@@ -131,8 +132,7 @@ async function resealBatch(
   rows: readonly Row[],
 ): Promise<Resealed> {
   const { turns, elapsedMs, store, sleep = setTimeout } = deps
-  // Waits as ordinal 0, which is nobody's: credentials have higher ordinals.
-  await turns.next(0)
+  await turns.next(ownOrdinal)
   const startMs = elapsedMs()
   const requestsBefore = turns.requests()
   const opened = rows.map(row => ({ row, value: open(row) }))

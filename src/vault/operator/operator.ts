@@ -19,9 +19,6 @@ import type { Authority } from './operator-operation.ts'
 /** RFC 9562 section 5.9. */
 export const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** Turn in which an operator waits between two pages: credentials have higher ordinals. */
-export const nobodysTurn = 0
-
 const noTenant = () => new ApiError('not_found', 'there is no such tenant: see what init printed')
 
 /**

@@ -5,10 +5,11 @@
 import { Type } from '@sinclair/typebox'
 import { findLiveApplication } from '../../applications/find-key-caller.ts'
 import { pageSizeMax } from '../../limits/limits.ts'
+import { ownOrdinal } from '../../limits/work-limits.ts'
 import { listSessions } from '../../sessions/list.ts'
 import { endSession } from '../../sessions/session-service.ts'
 import { operation, type Administered, type Facts, type Operations } from './operator-operation.ts'
-import { actingBy, nobodysTurn } from './operator.ts'
+import { actingBy } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
 
@@ -26,7 +27,7 @@ export const sessionOperations = ({ deps: plain }: Administered): Operations => 
           sessions.push(...items.map(item => JSON.parse(item) as Facts))
           if (next === undefined) return { sessions }
           start = next
-          await deps.turns.next(nobodysTurn)
+          await deps.turns.next(ownOrdinal)
         }
       }),
     ),
