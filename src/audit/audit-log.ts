@@ -62,9 +62,9 @@ function textBytesOf({ entityIds }: AuditEntry): number {
   return bytes
 }
 
-/** Memory of an entry, with its ids at two bytes a character. */
-function memoryOf({ entityIds }: AuditEntry): number {
-  let bytes = auditEntryBytes
+/** Memory of an entry, with its ids and its stated reason at two bytes a character. */
+function memoryOf({ entityIds, statedReason = '' }: AuditEntry): number {
+  let bytes = auditEntryBytes + 2 * statedReason.length
   for (const id of entityIds) bytes += 2 * id.length
   return bytes
 }

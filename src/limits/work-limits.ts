@@ -47,7 +47,7 @@ export const testStepRows = 100
 export const auditDelayMs = 100
 /** decision: memory of the entries that wait while none can be written: some 60,000 short ones. */
 export const auditWaitingBytesMax = 32 * 1024 * 1024
-/** decision: memory of a waiting entry without its ids. */
+/** decision: memory of a waiting entry without its ids and its stated reason. */
 export const auditEntryBytes = 512
 /** decision: longer entries are hashed in memory of their own. */
 export const leafScratchBytes = 8 * 1_024

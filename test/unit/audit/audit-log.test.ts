@@ -11,6 +11,7 @@ import type { AuditEntry } from '../../../src/audit/entry.ts'
 import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { makeKeys } from '../../../src/crypto/keyring.ts'
 import { ApiError } from '../../../src/lib/errors.ts'
+import { statedReasonCharsMax } from '../../../src/limits/limits.ts'
 import {
   auditDelayMs,
   auditWaitingBytesMax,
@@ -186,6 +187,16 @@ describe('while nothing can be written', () => {
     expect(kept.map(({ atMs }) => atMs)).toEqual(kept.map((_, at) => many - kept.length + at + 1))
     expect(kept.length * chars).toBeLessThanOrEqual(auditWaitingBytesMax)
     expect(kept.length * chars).toBeGreaterThan(auditWaitingBytesMax / 4)
+  })
+
+  test('stated reasons count as ids do', async () => {
+    // Each character counts twice in UTF-16.
+    const statedReason = '\u{1F511}'.repeat(statedReasonCharsMax)
+    const fitting = Math.floor(auditWaitingBytesMax / (2 * statedReason.length))
+    for (let at = 1; at <= fitting + 1; at += 1) audit.note({ ...entryOf(at), statedReason })
+    jest.advanceTimersByTime(auditDelayMs)
+    await written(1)
+    expect(writes[0]?.entries[0]).toMatchObject({ operation: 'auditEntriesDropped' })
   })
 
   test('answers that wait behind it are refused with it, and not after as long again', async () => {
