@@ -18,7 +18,7 @@ export type Log = (
   facts?: Readonly<Record<string, string | number | boolean>>,
 ) => void
 
-/** One answer, for counters and the log: the trace id is the only text of the caller in it. */
+/** One answer, for counters and the log: trace id and method are the only texts of its caller. */
 export interface AnswerEvent {
   readonly traceId: string
   /** True if the vault made the trace id, and not the caller. */
@@ -40,7 +40,7 @@ export interface AnswerEvent {
   readonly bytesOut: number
   /** Absent until a live key has been recognized. */
   readonly caller: Pick<Caller, 'applicationId' | 'keyId' | 'sessionId'> | undefined
-  /** Counts of transforms that were shown, if the answer is no error. */
+  /** Counts of transforms that were shown; absent for an error that tells of no token. */
   readonly shown: Readonly<Record<'reveal' | 'mask' | 'redact', number>> | undefined
   /** Computed on demand: counters alone need not pay for it. */
   readonly more: () => SeenMore

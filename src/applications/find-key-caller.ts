@@ -60,7 +60,7 @@ async function findLive(
   return key !== undefined && isLiveKey(key, nowMs) ? { ...stored, key } : undefined
 }
 
-/** Callers are cached until the end of the day, so that each day's first use is noted. */
+/** No caller is cached beyond the end of the day, so that each day's first use is noted. */
 const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs
 
 /**

@@ -18,7 +18,7 @@ import type { KeepAlive } from './keep-alive.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
 
-/** A page that anybody may see; its answer adds the trace id alone to these headers. */
+/** A page that anybody may see; its answer adds headers of the trace and the connection. */
 export interface StaticPage {
   readonly headers: HeaderFields
   readonly bytes: Uint8Array

@@ -1,6 +1,6 @@
 /**
- * Entries of the audit log for requests: exactly one for each request of an operation, whether it
- * was answered or refused.
+ * Entries of the audit log for requests: one for each request of an operation, whether it was
+ * answered or refused. Refusals without a live key share entries (`audit/login-refusals.ts`).
  *
  * A write brings its entry along; the setting `auditReads` says which reads, but for HEAD, are
  * entered before the answer leaves; all else is entered soon. So an entry says what was released,

@@ -1,8 +1,9 @@
 /**
  * The reason that a caller states for a request, such as the number of a support case.
  *
- * It stands in the sealed entry of the request in the audit log and nowhere else: not in a line of
- * the request log, an event or an answer. People type it, so it may hold what belongs in no log.
+ * It stands in the sealed entry of the request in the audit log, for its readers, and nowhere else:
+ * not in a line of the request log or in an event. People type it, so it may hold what belongs in
+ * no other log.
  * @module
  */
 import type { Deps } from '../deps.ts'

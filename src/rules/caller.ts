@@ -36,7 +36,7 @@ export interface Caller {
 /** Result of looking up a key, and how long it is valid. */
 export interface Loaded<T> {
   readonly value: T
-  /** Unix milliseconds until which it may be cached; 0: not at all; `undefined`: forever. */
+  /** Unix milliseconds until which it may be cached; 0: not at all; `undefined`: no such bound. */
   readonly keepUntilMs: number | undefined
   /** Memory that it holds, about; absent: little. */
   readonly bytes?: number

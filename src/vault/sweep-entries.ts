@@ -10,7 +10,7 @@ import { listTenants } from '../tenants/tenant-record.ts'
 import { expiryEntryOf } from '../tokens/expired-token.ts'
 import { unsealToken } from '../tokens/token-record.ts'
 
-/** Head, record and data: no other kind of row has as many parts. */
+/** Head, record and data: no other kind of row that expires has as many parts. */
 const partsOfToken = 3
 
 /** Returns the changes that enter the removal of a row: none if it is no token. */

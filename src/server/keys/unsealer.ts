@@ -108,7 +108,7 @@ export interface ShareCollection {
    * @param text of a share; wiped by the caller
    * @returns the key once there are enough shares, which the caller wipes
    * @throws ApiError `invalid_request` if the share is refused, with earlier ones kept, or if
-   *   enough shares make no key, with all of them dropped
+   *   enough shares make no key, with those kept here dropped
    */
   readonly add: (text: Uint8Array) => Promise<Uint8Array | undefined>
   readonly progress: () => ShareProgress

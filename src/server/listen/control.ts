@@ -136,8 +136,8 @@ interface Listening {
 
 /**
  * Connections have no idle timeout: an operation may be silent for minutes, and any program that
- * can open the socket runs as this user or root, and could end the process anyway. The types of
- * `Bun.serve` lack this option here.
+ * can open the socket runs as this user or root, and could remove the vault beside it anyway. The
+ * types of `Bun.serve` lack this option here.
  * @returns `undefined` if no socket can be made, as on a full disk
  * @throws CommandFailure if there is another entry at the path
  */

@@ -3,7 +3,8 @@
  * newline, readable by its owner only.
  *
  * It is written in place and never synced: it outlives the process, and a write takes a few
- * microseconds. Only the holder of the folder's lock may open it. Source: server/process/clock.ts.
+ * microseconds. Only the holder of the folder's lock, and its workers, may write it.
+ * Source: server/process/clock.ts.
  * @module
  */
 import {
