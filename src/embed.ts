@@ -57,10 +57,11 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     log,
     erasures,
   })
-  const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
-  const { signing: place, store } = opened
-  const auditing = startAuditUpkeep(deps, { place, figures: store.figures })
-  const delivering = startDelivering(deps)
+  const { signing: place, store, database } = opened
+  const isSweeper = (): boolean => database?.isSweeper() ?? true
+  const stopSweeping = startSweeping(deps, isSweeper, store.scrub)
+  const auditing = startAuditUpkeep(deps, { place, figures: store.figures, isSigner: isSweeper })
+  const delivering = startDelivering(deps, isSweeper)
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
