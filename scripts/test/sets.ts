@@ -97,6 +97,7 @@ const thorough: readonly string[] = [
   'postgres/doctor.test.ts',
   'postgres/first-hour.test.ts',
   'postgres/held-generation.test.ts',
+  'postgres/lost-folder.test.ts',
   'postgres/move-back.test.ts',
   'postgres/put-back.test.ts',
   'postgres/refusals.test.ts',

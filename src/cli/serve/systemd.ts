@@ -240,7 +240,7 @@ export function addSystemd(program: Command): void {
     .option('--port <port>', 'the port to listen on, on loopback', '3333')
     .option('--socket <file>', 'a Unix socket to listen on, in place of the port')
     .option('--ops-port <port>', 'where health and metrics are told, on loopback')
-    .option('--backup-to <place>', 'a folder or a bucket for nightly backups')
+    .option('--backup-to <place>', 'a folder or a bucket for backups, every 6h')
     .option('--audit-checkpoints-to <place>', 'a bucket for checkpoints of the audit log')
     .option('--tls-cert <file>', 'the TLS certificate (PEM), which the user coffer may read')
     .option('--tls-key <file>', "its key (PEM), which is that user's alone")

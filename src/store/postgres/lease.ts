@@ -8,8 +8,11 @@
 import { databaseErrorOf, mayPass } from './database-error.ts'
 import { defaultTimeouts, type DatabaseTimeouts } from './timeouts.ts'
 import type { Pool } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { databaseFormat, type Tables } from './schema.ts'
 import { singleFlight } from '../../lib/serial.ts'
+
+/** Name of the lease that says which folder takes the vault; it never expires. */
+export const moverLease = 'move'
 
 export interface Lease {
   readonly isHeld: () => boolean
@@ -42,10 +45,16 @@ export interface LeaseOptions {
   readonly onRefusal?: (state: string | undefined) => void
 }
 
-/** True if no other process holds a lease. @throws DatabaseError */
+/**
+ * True if no other process holds a lease. That of a folder stays where it was lost with the vault
+ * that it took, and an operator had the database serve again. @throws DatabaseError
+ */
 export async function isAlone({ pool, tables, holder }: LeaseOptions): Promise<boolean> {
-  const text = `SELECT 1 FROM ${tables.leases}
-WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
+  const { leases, state } = tables
+  const text = `SELECT 1 FROM ${leases}
+WHERE holder <> $1::bytea AND until > clock_timestamp() AND NOT (
+  name = '${moverLease}' AND EXISTS (SELECT FROM ${state} WHERE format = ${databaseFormat})
+) LIMIT 1`
   return (await pool.query(text, [holder])).length === 0
 }
 

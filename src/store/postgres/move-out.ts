@@ -15,6 +15,7 @@ import type { Cells, Parameter, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
 import { readsOf } from './retried-reads.ts'
 import { retry, type RetryBounds } from './database-error.ts'
+import { moverLease } from './lease.ts'
 import {
   databaseFormat,
   movedOutMessage,
@@ -22,9 +23,6 @@ import {
   movedOutFormat,
   type Tables,
 } from './schema.ts'
-
-/** Name of the lease that says which folder takes the vault; it never expires. */
-const moverLease = 'move'
 
 export interface MoveOut {
   readonly pool: Pool
