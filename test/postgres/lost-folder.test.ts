@@ -31,8 +31,8 @@ test.skipIf(!isPostgresThere)(
     expectRefused(await runCoffer(['keys', 'rekey', ...found]), 'into a folder')
 
     await server.sql.unsafe(remedy.replace('coffer.', `${schema}.`))
-    const lease = `INSERT INTO ${schema}.leases VALUES ('other', '\\x01', now() + interval '1 hour')`
-    await server.sql.unsafe(lease)
+    const live = "('other', '\\x01', now() + interval '1 hour')"
+    await server.sql.unsafe(`INSERT INTO ${schema}.leases VALUES ${live}`)
     expectRefused(await runCoffer(['keys', 'rekey', ...found]), 'others that serve it')
     await server.sql.unsafe(`DELETE FROM ${schema}.leases WHERE name = 'other'`)
     expect(await runCoffer(['keys', 'rekey', ...found])).toMatchObject({ exitCode: 0 })
