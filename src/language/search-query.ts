@@ -124,7 +124,7 @@ const takeInstantRange = (cursor: Cursor): InstantRange => {
  */
 
 const textFields = ['id', 'type', 'data', 'fingerprint', 'created_by', 'modified_by'] as const
-const instantFields = ['created_at', 'modified_at'] as const
+export const instantFields = ['created_at', 'modified_at'] as const
 
 type TextField = (typeof textFields)[number]
 type InstantField = (typeof instantFields)[number]

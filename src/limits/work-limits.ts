@@ -39,6 +39,11 @@ export const turnStepsMax = 1_000_000
 export const restPerTurn = 8
 export const restMsMin = 1
 export const restMsMax = 50
+/**
+ * decision: nodes of a question about tokens from which on it takes a turn: 4,000 take 3 ms for
+ * each chunk of 65,536 rows.
+ */
+export const queryNodesPerTurn = 50
 /** Rows read at once for testing. */
 export const testStepRows = 100
 

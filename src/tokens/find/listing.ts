@@ -13,8 +13,9 @@ import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../lib/errors.ts'
 import { listAnswerCharsMax } from '../../limits/limits.ts'
+import { queryNodesPerTurn } from '../../limits/work-limits.ts'
 import { makeTextCount, noteRule, noteShown, type Budgeted } from '../../records/budgeted.ts'
-import { type Bounds, allOf, anyOf } from './bounds.ts'
+import { type Bounds, allOf, anyOf, sizeOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
 import { isCodeShown, withCode } from '../code.ts'
@@ -131,16 +132,21 @@ async function listStretch(
   return { next, items }
 }
 
-/** Counts, opens and shows only tokens within the bounds. */
-export const listPart = (
+/**
+ * Counts, opens and shows only tokens within the bounds. Each part of a question is looked up in
+ * every chunk of the store, so one of many parts takes a turn.
+ */
+export async function listPart(
   deps: Deps,
   caller: Caller,
   question: ListQuestion,
   part: ListPart,
-): Promise<FoundTokens> =>
-  'page' in part
+): Promise<FoundTokens> {
+  if (sizeOf(question.bounds) > queryNodesPerTurn) await deps.turns.next(caller.credential.ordinal)
+  return 'page' in part
     ? listPage(deps, caller, question, part)
     : listStretch(deps, caller, question, part)
+}
 
 /*
  * The filters and the caller's rules become one question over blind terms, so that totals are exact

@@ -11,7 +11,12 @@
 import type { Deps } from '../../deps.ts'
 import type { LesserTransform, Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { parseSearch, type Clause, type SearchTree } from '../../language/search-query.ts'
+import {
+  instantFields,
+  parseSearch,
+  type Clause,
+  type SearchTree,
+} from '../../language/search-query.ts'
 import { invalid } from '../../lib/errors.ts'
 import { searchNodesMax } from '../../limits/limits.ts'
 import { noteSearched, type Budgeted } from '../../records/budgeted.ts'
@@ -134,11 +139,16 @@ export async function searchTokens(
   part: ListPart,
 ): Promise<FoundTokens> {
   const tree = parseSearch(query, path)
-  noteSearched(caller, tree === undefined ? ['*'] : [...new Set(fieldsIn(tree))].toSorted())
+  const fields = new Set(tree === undefined ? ['*'] : fieldsIn(tree))
+  noteSearched(caller, [...fields].toSorted())
   // The cursor binds a later stretch to the question of the first.
   const isFirst = 'page' in part || part.start === ''
   const guesses = tree === undefined ? 0 : guessesIn(tree)
   if (isFirst) spendClauses(deps, caller, permission, guesses, path)
+  // Ranges have hundreds of terms, which take milliseconds to make.
+  if (instantFields.some(field => fields.has(field))) {
+    await deps.turns.next(caller.credential.ordinal)
+  }
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const bounds =
     tree === undefined
