@@ -334,7 +334,13 @@ export const shapes: Readonly<Record<string, TObject>> = {
         ),
       }),
     ),
-    revoked: Type.Optional(shape({ keys: Type.Integer(), sessions: Type.Integer() })),
+    revoked: Type.Optional(
+      shape({
+        keys: Type.Integer(),
+        sessions: Type.Integer(),
+        webhooks: Type.Integer({ description: 'those that were enabled, and are disabled now' }),
+      }),
+    ),
     managers: Type.Optional(
       Type.Array(shape(newKey), { description: 'one for each tenant, with --revoke-keys' }),
     ),

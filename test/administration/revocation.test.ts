@@ -30,6 +30,27 @@ test('every tenant has one new manager, and no other key of any tenant works', a
   }
 })
 
+// proves S15
+test('webhooks get nothing more until somebody enables them, and stay', async () => {
+  const vault = await openTestVault()
+  const { deps, managementKey } = vault
+  const events = ['token.created']
+  const body = { name: 'Deleted since', url: 'https://hooks.example/old', events }
+  for (const status of ['enabled', 'disabled']) {
+    const made = await vault.ask('POST', '/webhooks', { key: managementKey, body })
+    const path = `/webhooks/${String(made.body['id'])}`
+    const kept = { ...body, status }
+    expect((await vault.ask('PUT', path, { key: managementKey, body: kept })).status).toBe(200)
+  }
+  const { managers, webhooks } = await revokeEverything(deps, () => {})
+  expect(webhooks).toBe(1)
+  const key = managers[0]?.key.reveal() ?? ''
+  const listed = await vault.ask('GET', '/webhooks', { key })
+  expect(listed.body['data']).toMatchObject(
+    Array.from({ length: 2 }, () => ({ ...body, status: 'disabled' })),
+  )
+})
+
 test('keys that were revoked once are not counted again, but for the new key', async () => {
   const vault = await openTestVault()
   expect(await revokeEverything(vault.deps, () => {})).toMatchObject({ keys: 1, sessions: 0 })

@@ -202,7 +202,7 @@ describe('--revoke-keys', () => {
 
   // proves E8.3, S15
   test.each([[[]], [['--workers', '3']]])('ends every key and session (%p)', async more => {
-    expect(told.revoked).toEqual({ keys: 5, sessions: 1 })
+    expect(told.revoked).toEqual({ keys: 5, sessions: 1, webhooks: 0 })
     expect(told.managers).toMatchObject([{ tenant_id: manager.tenant_id }])
     await beside(
       data,

@@ -140,7 +140,7 @@ function revivedIn({ revoked, erased }: RestoredVault): string {
   if (revoked !== undefined) {
     return `${tokens} are there again. Delete them before other applications have keys.`
   }
-  const keys = 'keys that were revoked and'
+  const keys = 'keys that were revoked, webhooks and'
   return `${keys} ${tokens} are there again. Revoke and delete them before it is served.`
 }
 
@@ -316,7 +316,10 @@ export function addRestore(program: Command): void {
     )
     .option('--latest <place>', 'the newest backup in a folder or s3://bucket/prefix')
     .option('--verify-only', 'look at the whole backup, and make nothing')
-    .option('--revoke-keys', 'end all API keys and sessions in it, but a new management key')
+    .option(
+      '--revoke-keys',
+      'end all API keys and sessions in it, but a new management key, and disable its webhooks',
+    )
     .option('--keep-keys', 'keep them, also those that were revoked since the backup')
     .addOption(keyFileOption())
     .option(

@@ -40,7 +40,9 @@ function openTerminal(): number {
 function askToRevoke(): boolean {
   const terminal = openTerminal()
   try {
-    const question = 'End all API keys and sessions of the backup, for a new management key? [Y/n] '
+    const question =
+      'End all API keys and sessions of the backup, for a new management key, and disable its ' +
+      'webhooks? [Y/n] '
     writeSync(terminal, question)
     const bytes = readSecretLine(terminal, answerBytesMax)
     const answer = bytes && Buffer.from(bytes).toString('latin1').trim().toLowerCase()
@@ -83,8 +85,12 @@ export async function revokeIn(folder: FoundFolder, progress: BeginProgress): Pr
   }
 }
 
-function sayRevoked({ keys, sessions, managers }: Revoked, keyFile: KeyFile | undefined): void {
+function sayRevoked(
+  { keys, sessions, webhooks, managers }: Revoked,
+  keyFile: KeyFile | undefined,
+): void {
   sayNow(`revoked: ${keys} API keys and ${sessions} sessions; applications have no key now`)
+  if (webhooks > 0) sayNow(`disabled: ${webhooks} webhooks; enable those that are wanted still`)
   for (const { record, key } of managers) {
     sayNow(`Tenant:                     ${record.tenantId}`)
     sayNow(`New management application: ${record.id}`)
@@ -111,12 +117,12 @@ export function tellRevoked(
   revoked: Revoked,
   keyFile: KeyFile | undefined,
 ): void {
-  const { keys, sessions, managers } = revoked
+  const { keys, sessions, webhooks, managers } = revoked
   try {
     keyFile?.write(managers.map(({ key }) => key.reveal()).join('\n'))
     if (json !== true) return sayRevoked(revoked, keyFile)
     const made = managers.map(manager => shown(manager, keyFile))
-    sayJson({ ...facts, revoked: { keys, sessions }, managers: made })
+    sayJson({ ...facts, revoked: { keys, sessions, webhooks }, managers: made })
   } catch {
     const where = keyFile === undefined ? 'mend stdout' : 'mend stdout, or see its disk'
     throw new CommandFailure(`the new key could not be told, so nothing was restored: ${where}`)
