@@ -85,10 +85,10 @@ export const settingLines = (options: LineOptions, command: Command): readonly S
 ]
 
 /*
- * The same for callers: they learn nothing of the machine, and no secret.
+ * The same for callers: they learn no path of the machine, and no secret.
  */
 
-/** Texts that name neither a place nor a secret; any other text is told as set, and not shown. */
+/** Texts that hold neither a path nor a secret; any other text is told as set, and not shown. */
 const shownTexts: ReadonlySet<string> = new Set([
   'host',
   'socket_mode',

@@ -3,8 +3,8 @@
  *
  * A key is a row whose deadline is the end of the last of these codes. The sweep removes it with
  * the expired rows and overwrites what a file still has of it (`upkeep.ts`); then none of its codes
- * can be opened, wherever copies lie. So a code needs no row of its own, and its end rewrites no
- * token.
+ * can be opened, but from a backup that has the key. So a code needs no row of its own, and its end
+ * rewrites no token.
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */

@@ -5,7 +5,7 @@
  * | Place | Copy made by |
  * |---|---|
  * | `compacting` in the data folder | `compact`, `move --to folder` |
- * | `uploading` in the data folder | a backup into a bucket |
+ * | `uploading` in the data folder | a backup into a bucket, or to standard output |
  * | `verifying` in the data folder, or it and `.verifying` | `verify --online` |
  * | `restoring` in the data folder, or it and `.restoring` | `restore` |
  * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
