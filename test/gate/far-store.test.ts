@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
+import { removalOf } from '../../src/records/read-row.ts'
 import { storePagesMax } from '../../src/limits/limits.ts'
 import { until } from '../support/until.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
@@ -80,3 +81,29 @@ test.each<[string, 'page' | 'bundles', string, string]>([
   },
   60_000,
 )
+
+test('a create is not answered with an equal token that the database lost meanwhile', async () => {
+  const vault = await openTestVault(85)
+  const permissions = ['token:create', 'token:read']
+  const key = await vault.application({ type: 'private', permissions })
+  const body = { type: 'token', data: 'kept', deduplicate_token: true }
+  const before = await vault.ask('POST', '/tokens', { key, body })
+  const { store } = vault.deps
+  let isLost = false
+  const losing: typeof store = {
+    ...store,
+    async page(query, window) {
+      const page = await store.page(query, window)
+      const [row] = page.rows
+      if (!isLost && row !== undefined) await store.write([removalOf(row)])
+      isLost = true
+      return page
+    },
+  }
+  const app = buildApp({ ...vault.deps, store: losing, isStoreFar: true })
+  const create = () => app.handle(requestOf('POST', '/tokens', { key, body }))
+  const answered = (await (await create()).json()) as Record<string, unknown>
+  expect(answered['id']).not.toBe(before.body['id'])
+  expect(answered['_extras']).toMatchObject({ deduplicated: false })
+  expect(await (await create()).json()).toMatchObject({ id: answered['id'] })
+})

@@ -12,7 +12,7 @@ import { assertAffordable } from '../../language/expression/run.ts'
 import { ApiError, type ErrorKind } from '../../lib/errors.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { isExpired } from '../../records/expiry.ts'
-import type { Requirement } from '../../records/read-row.ts'
+import { unchanged, type Requirement } from '../../records/read-row.ts'
 import { noteRule, type Budgeted } from '../../records/budgeted.ts'
 import { allOf, atOrdinal, type Bounds } from '../find/bounds.ts'
 import type { Batch } from './batch.ts'
@@ -152,6 +152,8 @@ async function findAnswer(
   if (equal !== undefined) {
     const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
+    // A read may see what only one machine has: the answer counts once a write finds it there.
+    if (deps.isStoreFar === true) batch.changes.push(unchanged(row))
     const answer = showEqual(caller, record, deps.now(), (transform, extras) =>
       viewStored(tenantId, stored, transform, extras, meter),
     )

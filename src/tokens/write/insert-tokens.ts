@@ -98,9 +98,13 @@ export async function insertTokens(
       return { result: outcomes }
     }
     const inserts = batch.tokens.flatMap(({ sealed }) => (sealed ? [{ insert: sealed.row }] : []))
-    const isNew = inserts.length > 0
-    if (isNew && batch.isLate) return undefined
-    const changes = isNew ? [...changesOfOthers(batch.changes), ...inserts] : []
+    if (inserts.length > 0 && batch.isLate) return undefined
+    const others = changesOfOthers(batch.changes)
+    if (inserts.length === 0 && others.length > 0) {
+      const { ok } = await deps.store.write(others)
+      if (!ok) return undefined
+    }
+    const changes = inserts.length > 0 ? [...others, ...inserts] : []
     const about = { effect: () => effectOf(outcomes), ids: () => idsOf(outcomes) }
     if (await writeAs(deps.store, caller, changes, about)) return { result: outcomes }
     await clearWay(deps, caller, batch.tokens)
