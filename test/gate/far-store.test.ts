@@ -82,28 +82,32 @@ test.each<[string, 'page' | 'bundles', string, string]>([
   60_000,
 )
 
-test('a create is not answered with an equal token that the database lost meanwhile', async () => {
-  const vault = await openTestVault(85)
-  const permissions = ['token:create', 'token:read']
-  const key = await vault.application({ type: 'private', permissions })
-  const body = { type: 'token', data: 'kept', deduplicate_token: true }
-  const before = await vault.ask('POST', '/tokens', { key, body })
-  const { store } = vault.deps
-  let isLost = false
-  const losing: typeof store = {
-    ...store,
-    async page(query, window) {
-      const page = await store.page(query, window)
-      const [row] = page.rows
-      if (!isLost && row !== undefined) await store.write([removalOf(row)])
-      isLost = true
-      return page
-    },
-  }
-  const app = buildApp({ ...vault.deps, store: losing, isStoreFar: true })
-  const create = () => app.handle(requestOf('POST', '/tokens', { key, body }))
-  const answered = (await (await create()).json()) as Record<string, unknown>
-  expect(answered['id']).not.toBe(before.body['id'])
-  expect(answered['_extras']).toMatchObject({ deduplicated: false })
-  expect(await (await create()).json()).toMatchObject({ id: answered['id'] })
-})
+test.each([[{}], [{ 'svc-idempotency-key': 'once' }]])(
+  'a create (%j) is not answered with an equal token that the database lost meanwhile',
+  async headers => {
+    const vault = await openTestVault(85)
+    const permissions = ['token:create', 'token:read']
+    const key = await vault.application({ type: 'private', permissions })
+    const body = { type: 'token', data: 'kept', deduplicate_token: true }
+    const before = await vault.ask('POST', '/tokens', { key, body })
+    const { store } = vault.deps
+    let isLost = false
+    const losing: typeof store = {
+      ...store,
+      async page(query, window) {
+        const page = await store.page(query, window)
+        const [row] = page.rows
+        if (!isLost && row !== undefined) await store.write([removalOf(row)])
+        isLost = true
+        return page
+      },
+    }
+    const app = buildApp({ ...vault.deps, store: losing, isStoreFar: true })
+    const create = (more = {}) =>
+      app.handle(requestOf('POST', '/tokens', { key, body, headers: more }))
+    const answered = (await (await create(headers)).json()) as Record<string, unknown>
+    expect(answered['id']).not.toBe(before.body['id'])
+    expect(answered['_extras']).toMatchObject({ deduplicated: false })
+    expect(await (await create()).json()).toMatchObject({ id: answered['id'] })
+  },
+)

@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { ApiError, invalid } from '../../lib/errors.ts'
 import { bulkAnswerCharsMax } from '../../limits/limits.ts'
-import { untilWritten, writeAs, type Effect } from '../../records/write-rows.ts'
+import { untilWritten, writeAs, type Effect, type WriteContext } from '../../records/write-rows.ts'
 import { makeTextCount, type Budgeted } from '../../records/budgeted.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { addToBatch, makeBatch, type Batch } from './batch.ts'
@@ -82,7 +82,7 @@ async function decideAll(
  */
 export async function insertTokens(
   deps: Deps,
-  caller: Caller & Budgeted,
+  caller: Caller & Budgeted & WriteContext,
   tokens: readonly PendingToken[],
   { isWhole, effectOf = () => null }: InsertOptions,
 ): Promise<readonly Outcome[]> {
@@ -100,11 +100,9 @@ export async function insertTokens(
     const inserts = batch.tokens.flatMap(({ sealed }) => (sealed ? [{ insert: sealed.row }] : []))
     if (inserts.length > 0 && batch.isLate) return undefined
     const others = changesOfOthers(batch.changes)
-    if (inserts.length === 0 && others.length > 0) {
-      const { ok } = await deps.store.write(others)
-      if (!ok) return undefined
-    }
-    const changes = inserts.length > 0 ? [...others, ...inserts] : []
+    const isWritten = inserts.length > 0 || caller.keepEffect !== undefined
+    if (!isWritten && others.length > 0 && !(await deps.store.write(others)).ok) return undefined
+    const changes = isWritten ? [...others, ...inserts] : []
     const about = { effect: () => effectOf(outcomes), ids: () => idsOf(outcomes) }
     if (await writeAs(deps.store, caller, changes, about)) return { result: outcomes }
     await clearWay(deps, caller, batch.tokens)
