@@ -83,7 +83,7 @@ test.each<[string, 'page' | 'bundles', string, string]>([
 )
 
 test.each([[{}], [{ 'svc-idempotency-key': 'once' }]])(
-  'a create (%j) is not answered with an equal token that the database lost meanwhile',
+  'a create (%j) is not answered with an equal token that was lost meanwhile',
   async headers => {
     const vault = await openTestVault(85)
     const permissions = ['token:create', 'token:read']
