@@ -13,7 +13,7 @@ const texts: Readonly<Record<keyof Checks | WorkerCheck, string>> = {
   clock_ahead:
     'The vault was told a later time than its clock shows: short expiries are refused until that ' +
     'has come. See A wrong clock in docs/operations.md.',
-  disk: 'Too little room is left, so that writes are refused: free some, or enlarge the disk.',
+  disk: 'Too little room is left: writes and reveals are refused. Free some, or enlarge the disk.',
   fold: 'The index is far behind, so that writes wait: the disk is too slow for them.',
   backup: 'The newest backup is far too old: see the log for backup_failed, and the place itself.',
   audit_log: 'The audit log has taken most of its room: export it, or raise --audit-bytes-max.',
