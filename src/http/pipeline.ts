@@ -4,7 +4,7 @@
  * @module
  */
 import { shortBodyBytesMax } from '../limits/limits.ts'
-import { callerNowMs, pagesOrdinal } from '../limits/work-limits.ts'
+import { briefBodyBytesMax, callerNowMs, pagesOrdinal } from '../limits/work-limits.ts'
 import { nothingShown } from '../records/budgeted.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
@@ -200,6 +200,9 @@ export async function handle(
     const admittedMs = deps.elapsedMs()
     const bytes = await readBody(pipeline, rule, x) // 413, 503, 408, 400
     await x.storeTurn?.take() // 503
+    if (operation.readsPages || (bytes?.length ?? 0) > briefBodyBytesMax) {
+      await deps.turns.soon(caller.credential.ordinal)
+    }
     const isLate = deps.elapsedMs() - admittedMs >= callerNowMs
     if (isLate) caller = await callerNow(pipeline, operation, x) // 401, 403
     if ((bytes?.length ?? 0) <= shortBodyBytesMax) deps.turns.noteRequest()

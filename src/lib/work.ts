@@ -3,10 +3,13 @@
  * no short request waiting.
  * @module
  */
+import { setImmediate as onLoopTurn } from 'node:timers'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { requestStepsMax } from '../limits/limits.ts'
 import {
   bulkTurnMsMax,
+  loopPiecesMax,
+  loopWorkMsMax,
   restPerTurn,
   restMsMax,
   restMsMin,
@@ -35,6 +38,42 @@ export interface Scheduler {
   readonly next: (ordinal: number) => Promise<void>
   /** True if a piece of work for that credential is waiting for its turn. */
   readonly isWaiting: (ordinal: number) => boolean
+  /**
+   * For pieces of milliseconds, which hundreds of requests may bring at once.
+   * @returns `undefined` if one may begin in this turn of the event loop; else it may once that
+   *   resolves
+   */
+  readonly soon: (ordinal: number) => Promise<void> | undefined
+}
+
+/**
+ * Bounds the time of such pieces in one turn of the event loop. Beyond it, each turn has a few
+ * of those that wait, by credential, and whatever else has come. Nobody rests.
+ */
+function makeLoopShares(elapsedMs: () => number): Scheduler['soon'] {
+  const waiting = makeFairQueue<() => void>()
+  let sinceMs: number | undefined
+
+  function begin(): void {
+    sinceMs = elapsedMs()
+    onLoopTurn(endTurn)
+  }
+
+  function endTurn(): void {
+    sinceMs = undefined
+    for (let begun = 0; begun < loopPiecesMax; begun += 1) {
+      const [head] = waiting.heads()
+      if (head === undefined) return
+      if (begun === 0) begin()
+      waiting.take(head[0])?.()
+    }
+  }
+
+  return ordinal => {
+    if (sinceMs === undefined) return void begin()
+    if (!waiting.has(ordinal) && elapsedMs() - sinceMs < loopWorkMsMax) return undefined
+    return new Promise(resolve => waiting.add(ordinal, resolve))
+  }
 }
 
 export function makeScheduler(elapsedMs: () => number): Scheduler {
@@ -70,6 +109,7 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
     },
     requests: () => requests,
     isWaiting: waiting.has,
+    soon: makeLoopShares(elapsedMs),
     next: ordinal =>
       new Promise(resolve => {
         waiting.add(ordinal, resolve)
@@ -82,16 +122,19 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
 
 /**
  * @param turnMsMax  time after which others run
+ * @param soon       waits for those that go before, if any do
  * @returns a function to call between two pieces of work; if it returns a promise, await it to let
  *   others run
  */
 export function pauses(
   elapsedMs: () => number,
   turnMsMax = bulkTurnMsMax,
+  soon?: () => Promise<void> | undefined,
 ): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
   const pause = async (): Promise<void> => {
     await setImmediate()
+    await soon?.()
     sinceMs = elapsedMs()
   }
   return () => (elapsedMs() - sinceMs < turnMsMax ? undefined : pause())
@@ -153,7 +196,7 @@ export function makeWork(
 ): PacedWork {
   const meter: StepMeter = { stepsSpent: 0, stepsMax }
   const { ordinal } = credential
-  const pause = pauses(elapsedMs)
+  const pause = pauses(elapsedMs, bulkTurnMsMax, () => turns.soon(ordinal))
   let turnAt = 0
   let isBegun = false
   return {

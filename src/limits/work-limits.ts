@@ -30,6 +30,12 @@ export const bodyChunksPerTurn = 64
 export const jsonTurnChars = 8 * 1_024
 /** decision: time for which one request may work before it yields to others. */
 export const bulkTurnMsMax = 2
+/** decision: time of all such pieces that begin in one turn of the event loop. */
+export const loopWorkMsMax = 5
+/** decision: pieces of one turn where more wait; a turn itself takes 0.1 ms and more. */
+export const loopPiecesMax = 4
+/** decision: a body from which on its work is such a piece: 16 KiB may take 15 ms, a card 0.2 ms. */
+export const briefBodyBytesMax = 1_024
 /** decision: steps of one request before it yields to others; they take about 2 ms. */
 export const turnStepsMax = 1_000_000
 /**

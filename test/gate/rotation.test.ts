@@ -67,6 +67,7 @@ async function retiring(): Promise<void> {
     requests: () => 0,
     next: async () => {},
     isWaiting: () => false,
+    soon: () => undefined,
   }
   await resealAll({ store, keys: keyring.keys, randomBytes, turns, elapsedMs: () => 0 })
   expect((await retire(holder)).retired.length).toBe(1)

@@ -3,7 +3,12 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { restMsMax, restPerTurn } from '../../src/limits/work-limits.ts'
+import {
+  loopPiecesMax,
+  loopWorkMsMax,
+  restMsMax,
+  restPerTurn,
+} from '../../src/limits/work-limits.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 
 // proves E1.7
@@ -70,4 +75,28 @@ test('a credential waits while some of its work has not begun, and others do not
   expect([turns.isWaiting(1), turns.isWaiting(2)]).toEqual([true, false])
   await second
   expect(turns.isWaiting(1)).toBe(false)
+})
+
+// proves E10.31
+test('pieces of milliseconds begin until they take too long, then a few in each round', async () => {
+  let nowMs = 0
+  const turns = makeScheduler(() => nowMs)
+  expect([turns.soon(1), turns.soon(1)]).toEqual([undefined, undefined])
+  nowMs += loopWorkMsMax
+  const begun: number[] = []
+  const waiting = [1, 1, 1, 1, 1, 1, 2].map(credential =>
+    turns.soon(credential)?.then(() => begun.push(credential)),
+  )
+  expect(waiting).not.toContain(undefined)
+  await Promise.resolve()
+  expect(begun).toEqual([])
+  await new Promise(setImmediate)
+  expect(begun).toEqual([1, 2, 1, 1].slice(0, loopPiecesMax))
+  // A credential stays behind what it has waiting, and others go on.
+  expect([turns.soon(1) === undefined, turns.soon(2)]).toEqual([false, undefined])
+  await Promise.all(waiting)
+  expect(begun).toHaveLength(waiting.length)
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  expect(turns.soon(1)).toBeUndefined()
 })

@@ -11,6 +11,7 @@ const turnsOf = (isWaiting: boolean) => ({
   requests: () => 0,
   next: () => Promise.resolve(),
   isWaiting: () => isWaiting,
+  soon: () => undefined,
 })
 const credential = { ordinal: 1, version: 1 }
 

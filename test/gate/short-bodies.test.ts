@@ -1,0 +1,40 @@
+/**
+ * Short bodies may be as much work as 15 ms, so hundreds that come at once begin a few at a time.
+ */
+import { expect, test } from 'bun:test'
+import { briefBodyBytesMax } from '../../src/limits/work-limits.ts'
+import { buildApp } from '../../src/server/listen/app.ts'
+import { openTestVault, requestOf } from '../support/vault.ts'
+
+// proves E10.31
+test('a body of more than a kilobyte waits for others, as a list does', async () => {
+  const vault = await openTestVault(771)
+  const permissions = ['token:create', 'token:read']
+  const key = await vault.application({ type: 'private', permissions })
+  let isFree = false
+  let asked = 0
+  const soon = () => {
+    asked += 1
+    return isFree ? undefined : new Promise<void>(resolve => waiting.push(resolve))
+  }
+  const waiting: (() => void)[] = []
+  const app = buildApp({ ...vault.deps, turns: { ...vault.deps.turns, soon } })
+  const create = (data: string) =>
+    app.handle(requestOf('POST', '/tokens', { key, body: { type: 'token', data } }))
+  const long = 'x'.repeat(briefBodyBytesMax)
+
+  expect((await create('x')).status).toBe(201)
+  expect(asked).toBe(0)
+  for (const ask of [() => create(long), () => app.handle(requestOf('GET', '/tokens', { key }))]) {
+    let status = 0
+    const answering = ask().then(answer => void (status = answer.status))
+    while (waiting.length === 0 && status === 0) await Bun.sleep(1)
+    await Bun.sleep(5)
+    expect(status).toBe(0)
+    isFree = true
+    waiting.pop()?.()
+    await answering
+    expect([200, 201]).toContain(status)
+    isFree = false
+  }
+})
