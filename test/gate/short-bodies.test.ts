@@ -38,3 +38,32 @@ test('a body of more than a kilobyte waits for others, as a list does', async ()
     isFree = false
   }
 })
+
+// proves E10.31
+test('so does a filter on the data of a long token', async () => {
+  const vault = await openTestVault(772)
+  const permissions = ['token:create', 'token:use']
+  const rule = { description: '', priority: 1, container: '/', transform: 'reveal', permissions }
+  const key = await vault.application({ type: 'private', permissions: [], rules: [rule] })
+  const list = Array.from({ length: 10_000 }, () => 1)
+  for (const [id, data] of [
+    ['long', list],
+    ['short', [1]],
+  ])
+    expect(
+      (await vault.ask('POST', '/tokens', { key, body: { id, type: 'token', data } })).status,
+    ).toBe(201)
+  let asked = 0
+  const soon = () => void (asked += 1)
+  const app = buildApp({ ...vault.deps, turns: { ...vault.deps.turns, soon } })
+  const use = async (text: string) => {
+    asked = 0
+    const answer = await app.handle(requestOf('POST', '/detokenize', { key, body: { a: text } }))
+    expect(answer.status).toBe(200)
+    await answer.text()
+    return asked
+  }
+  expect(await use('{{ long | size }}')).toBe(1)
+  expect(await use('{{ long }}')).toBe(0)
+  expect(await use('{{ short | size }}')).toBe(0)
+})

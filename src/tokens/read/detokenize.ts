@@ -13,6 +13,7 @@ import { parseStoredJson } from '../../lib/json/parse-json.ts'
 import { listLeaves, printFrame, type Leaf } from '../../lib/json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../lib/maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits/limits.ts'
+import { jsonTurnChars } from '../../limits/work-limits.ts'
 import { makeTextCount, noteShown, noteTold, type Budgeted } from '../../records/budgeted.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
@@ -154,6 +155,12 @@ function usedText(
   return printPaid(value, run)
 }
 
+/** True if a filter works on so long a text that parsing it takes milliseconds. */
+const isLongToParse = (usable: Usable | undefined, uses: readonly Use[]): boolean =>
+  usable !== undefined &&
+  usable.text.length > jsonTurnChars &&
+  uses.some(({ reference }) => reference.template !== undefined)
+
 /**
  * @returns the JSON text of the body with each reference replaced
  * @param countItems called with the number of values before any is read
@@ -173,6 +180,7 @@ export async function detokenize(
   const counted = makeTextCount(caller)
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)
+    if (isLongToParse(usable, uses)) await deps.turns.soon(caller.credential.ordinal)
     for (const use of uses) {
       if (usable !== undefined && use.reference.template !== undefined) noteTold(caller)
       const text = collecting(faults, () => usedText(use, usable, work)) ?? ''
