@@ -156,7 +156,7 @@ export async function inspect(
     onRow(row.ordinal)
     check(row)
     sum.add(row)
-  })
+  }, sum.entriesFor)
   report.rows = counts
   report.sum = compareSum(report, stored, sum, isBegun(folder, stored, keys))
   if (withLogIndex) await compareLogIndex(report, store, keys, progress)

@@ -3,7 +3,7 @@
  *
  * The share of a row is a keyed BLAKE2b of its first unique, its version and its head. The head is
  * drawn anew by each sealing and commits to the whole row, so that an earlier row of the same id
- * has another share. The sum is sealed, since anyone who watches the disk could subtract one from
+ * has another share. That of an entry of the log is one of its hash, which is salted. The sum is sealed, since anyone who watches the disk could subtract one from
  * the next and learn shares. Its nonce is a keyed hash of it: equal ones come of equal sums alone.
  * @module
  */
@@ -39,6 +39,8 @@ export function sumSealerOf(keys: Pick<Keys, 'sumKeys'>): SumSealer {
   }
   return {
     share: row => primitives.keyedHash(present().share, inputOf(row), shareScratch),
+    // Shorter than the input of any row.
+    entryShare: leaf => primitives.keyedHash(present().share, leaf, shareScratch),
     seal(sum) {
       const { nonce: key, seal } = present()
       const nonce = primitives.keyedHash(key, sum, nonceScratch)

@@ -167,6 +167,8 @@ export interface SumSealer {
    * without the key, and others for each state of a row.
    */
   share(row: NewRow): Uint8Array
+  /** Returns the share of an entry of the log, by its hash; as good as that of a row. */
+  entryShare(leaf: Uint8Array): Uint8Array
   seal(sum: Uint8Array): Uint8Array
   /** @returns `undefined` if these bytes were not sealed so */
   open(sealed: Uint8Array): Uint8Array | undefined

@@ -67,6 +67,9 @@ export interface StoredSum {
   readonly logNext: number | undefined
 }
 
+/** Takes an entry of the log by its sequence and its hash. */
+export type TakeEntry = (sequence: number, leaf: Uint8Array) => void
+
 export interface OperatedStore extends Store {
   /** Compares all rows with all indexes; empty if they agree. */
   integrity(progress?: BeginProgress): Promise<readonly StoreFinding[]>
@@ -80,7 +83,12 @@ export interface OperatedStore extends Store {
   /**
    * Hands over all rows, oldest first, from one snapshot; `integrity` finds entries that are not
    * rows.
+   * @param entriesFor where writers keep parts of the sum: returns what takes all entries of the
+   *   log, whose shares are in it
    * @returns the sum over all rows, of the same snapshot
    */
-  eachRow(take: (row: Row) => void): MaybeLater<StoredSum>
+  eachRow(
+    take: (row: Row) => void,
+    entriesFor: (parts: readonly SumPart[]) => TakeEntry,
+  ): MaybeLater<StoredSum>
 }

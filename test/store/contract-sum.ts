@@ -28,6 +28,21 @@ export function describeSum({ store: subject, reopen }: Subject): void {
       await expectSum(store)
     })
 
+    test('goes on where the log is pruned, also whole', async () => {
+      const store = subject()
+      store.keepSum(sumSealer)
+      for (const number of [1, 2, 3]) await written(store, logOf(number, 2))
+      await written(store, insertOf({ uniques: [1] }))
+      for (const below of [3, 3, 4, 100]) {
+        await written(store, { pruneLog: below })
+        await expectSum(store)
+        await written(store, { pruneLog: below }, logOf(below))
+        await expectSum(store)
+      }
+      const { from, next } = await store.logRange()
+      expect([from > 6, next]).toEqual([true, 10])
+    })
+
     test('takes nothing from what is refused, nor from a row that is not there', async () => {
       const store = subject()
       store.keepSum(sumSealer)

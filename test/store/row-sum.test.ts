@@ -136,25 +136,30 @@ describe('the sum over all rows', () => {
     await again.close()
   })
 
-  test('is begun over copied rows only if they fit the sum that came along', async () => {
+  const ways = ['by hashes', 'by number'] as const
+  test.each(ways)('is begun over copied rows only if they fit one that came, %s', async begun => {
     const path = temporaryFolder()
     const copy = await openLmdbStore({ path })
     await written(copy, insertOf({ uniques: [1] }), logOf(1))
     const [row] = [...copy.everyRow()]
     const { next: entries } = await copy.logRange()
+    const [{ leaves } = { leaves: [] }] = await copy.bundles({ from: 0 }, 1)
     await copy.close()
-    const writer = Uint8Array.of(1)
-    const partOf = (rows: number) => {
+    const writer = new Uint8Array(16)
+    const partOf = (rows: number, appended = leaves, numbered = 0) => {
       const changed = Array.from({ length: rows }, () => ({ from: undefined, to: row }))
-      const sum = sumAfter(emptySum, { rows: changed, entries }, sumSealer)
+      const counted = { ...emptySum, numbered }
+      const leaves = { appended, pruned: [] }
+      const sum = sumAfter(counted, { rows: changed, entries, leaves }, sumSealer)
       return [{ writer, sealed: sealSum(sumSealer, sum, writer) }]
     }
     const older = { ...emptySum, entries: entries + 1 }
     const outdated = [{ writer, sealed: sealSum(sumSealer, older, writer) }]
-    for (const there of [partOf(0), partOf(2), outdated, []]) {
+    const unhashed = partOf(1, [])
+    for (const there of [partOf(0), partOf(2), unhashed, outdated, []]) {
       await expectFault(beginSum(path, sumSealer, there), 'storage_corrupt')
     }
-    await beginSum(path, sumSealer, partOf(1))
+    await beginSum(path, sumSealer, begun === 'by number' ? partOf(1, [], entries) : partOf(1))
     const store = await openSummed(path)
     await expectSum(store)
     await store.close()

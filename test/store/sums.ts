@@ -16,8 +16,8 @@ export const sumSealer = sumSealerOf({
 
 /** Counts all rows anew. @returns what their sum tells */
 export async function sumFindings(store: OperatedStore): Promise<readonly SumFinding[]> {
-  const { add, end } = makeSumCheck(sumSealer)
-  return end(await store.eachRow(add))
+  const { add, entriesFor, end } = makeSumCheck(sumSealer)
+  return end(await store.eachRow(add, entriesFor))
 }
 
 export const expectSum = async (store: OperatedStore): Promise<void> =>

@@ -14,7 +14,8 @@ import { readBundleBytesMax } from './limits.ts'
 /** Version of this layout. */
 const bundleFormat = 1
 const countAt = 1
-const leavesAt = 3
+/** Offset of the hashes. */
+export const leavesAt = 3
 
 export function encodeBundle({ leaves, sealed }: LogBundle): Uint8Array {
   const sealedAt = leavesAt + leaves.length * leafBytes

@@ -4,7 +4,7 @@
  */
 import { equalBytes } from '../../lib/bytes.ts'
 import type { NewRow, SumSealer } from '../contract.ts'
-import type { StoredSum, SumPart } from '../operated.ts'
+import type { StoredSum, SumPart, TakeEntry } from '../operated.ts'
 import { combineSums, emptySum, openSum, sumAfter, type RowSum } from './row-sum.ts'
 
 export type SumFinding =
@@ -19,10 +19,19 @@ export type SumFinding =
 export interface SumCheck {
   /** Takes each row, in any order. */
   readonly add: (row: NewRow) => void
-  /** The sum over the rows so far, without entries of the log. */
+  /**
+   * Returns what takes each entry of the log, in any order, where parts are kept.
+   * @param parts those that are
+   */
+  readonly entriesFor: (parts: readonly SumPart[]) => TakeEntry
+  /** The sum over what was taken so far, without a number of entries. */
   readonly found: () => RowSum
   readonly end: (stored: StoredSum) => readonly SumFinding[]
 }
+
+/** @returns sequence of the first entry with a share; none has one if a part does not open */
+export const firstShareOf = (parts: readonly SumPart[], sealer: SumSealer): number =>
+  sumOf(parts, sealer)?.numbered ?? Infinity
 
 /** @returns the sum of all parts; `undefined` if one does not open */
 export function sumOf(parts: readonly SumPart[], sealer: SumSealer): RowSum | undefined {
@@ -40,6 +49,14 @@ export function makeSumCheck(sealer: SumSealer): SumCheck {
   return {
     add(row) {
       found = sumAfter(found, { rows: [{ from: undefined, to: row }], entries: 0 }, sealer)
+    },
+    entriesFor(parts) {
+      const from = firstShareOf(parts, sealer)
+      return (sequence, leaf) => {
+        if (sequence < from) return
+        const leaves = { appended: [leaf], pruned: [] }
+        found = sumAfter(found, { rows: [], entries: 0, leaves }, sealer)
+      }
     },
     found: () => found,
     end({ parts, logNext }) {

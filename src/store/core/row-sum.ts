@@ -21,6 +21,11 @@ export interface RowSum {
   readonly rows: number
   /** Number of entries ever written to the log by the commits that it counts. */
   readonly entries: number
+  /**
+   * Number of those without a share in the total, all older than the others: the total of a folder
+   * has none of entries, since one sum that moves with the log needs none.
+   */
+  readonly numbered: number
 }
 
 /** Changes of a commit. */
@@ -28,6 +33,16 @@ export interface CommitChange {
   readonly rows: readonly SummedChange[]
   /** Number of entries that it appends to the log. */
   readonly entries: number
+  /**
+   * Hashes of entries, which have shares where writers keep parts: else two parts with as many
+   * entries could stand for each other.
+   */
+  readonly leaves?: ChangedLeaves
+}
+
+export interface ChangedLeaves {
+  readonly appended: readonly Uint8Array[]
+  readonly pruned: readonly Uint8Array[]
 }
 
 /** A row before and after a change; `undefined` if it is not there. */
@@ -47,16 +62,21 @@ function addShare(total: Uint8Array, share: Uint8Array, sign: 1 | -1): void {
   }
 }
 
-export const emptySum: RowSum = { total: new Uint8Array(sumBytes), rows: 0, entries: 0 }
+export const emptySum: RowSum = {
+  total: new Uint8Array(sumBytes),
+  rows: 0,
+  entries: 0,
+  numbered: 0,
+}
 
 const rowsModulus = 2 ** (8 * u48Bytes)
 const wrapped = (rows: number): number => (rows + rowsModulus) % rowsModulus
 
 /** Returns the sum after changes, each of another row. */
 export function sumAfter(
-  { total: before, rows: count, entries }: RowSum,
+  { total: before, rows: count, entries, numbered }: RowSum,
   change: CommitChange,
-  { share }: Pick<SumSealer, 'share'>,
+  { share, entryShare }: Pick<SumSealer, 'share' | 'entryShare'>,
 ): RowSum {
   const total = Uint8Array.from(before)
   let rows = count
@@ -70,39 +90,61 @@ export function sumAfter(
       rows += 1
     }
   }
-  return { total, rows: wrapped(rows), entries: entries + change.entries }
+  const { appended = [], pruned = [] } = change.leaves ?? {}
+  for (const leaf of appended) addShare(total, entryShare(leaf), 1)
+  for (const leaf of pruned) addShare(total, entryShare(leaf), -1)
+  return { total, rows: wrapped(rows), entries: entries + change.entries, numbered }
 }
 
 /** @param sign 1 to add the second one to the first, -1 to subtract it */
 export function combineSums(a: RowSum, b: RowSum, sign: 1 | -1): RowSum {
   const total = Uint8Array.from(a.total)
   addShare(total, b.total, sign)
-  return { total, rows: wrapped(a.rows + sign * b.rows), entries: a.entries + sign * b.entries }
+  return {
+    total,
+    rows: wrapped(a.rows + sign * b.rows),
+    entries: a.entries + sign * b.entries,
+    numbered: a.numbered + sign * b.numbered,
+  }
 }
 
 /** Sums are sealed with the writer that keeps them; the one sum of a folder has none. */
 export const noWriter: Uint8Array = new Uint8Array()
+/** Of the id of a writer. */
+export const writerBytes = 16
 
-const writerAt = sumBytes + 2 * u48Bytes
+const entriesAt = sumBytes + u48Bytes
+const numberedAt = entriesAt + u48Bytes
 
-/** Layout: total 32 · rows u48 · entries of the log u48 · writer. */
-function encodeSum({ total, rows, entries }: RowSum, writer: Uint8Array): Uint8Array {
+/**
+ * Layout: total 32 · rows u48 · entries of the log u48 · numbered ones u48 · writer. Without a
+ * writer, and in parts that an earlier coffer sealed, all are numbered: then nothing says so.
+ */
+function encodeSum({ total, rows, entries, numbered }: RowSum, writer: Uint8Array): Uint8Array {
+  const writerAt = writer.length === 0 ? numberedAt : numberedAt + u48Bytes
   const bytes = new Uint8Array(writerAt + writer.length)
   bytes.set(total)
   writeU48(bytes, sumBytes, rows)
-  writeU48(bytes, sumBytes + u48Bytes, entries)
+  writeU48(bytes, entriesAt, entries)
+  if (writerAt > numberedAt) writeU48(bytes, numberedAt, numbered)
   bytes.set(writer, writerAt)
   return bytes
 }
 
 /** @throws ApiError `storage_corrupt` */
 function decodeSum(bytes: Uint8Array, writer: Uint8Array): RowSum {
-  assertStored(bytes.length >= writerAt, 'a sum over all rows')
+  const writerAt = bytes.length - writer.length
+  const isTold = writerAt === numberedAt + u48Bytes
+  // A longer one could pass for the end of a part that somebody else keeps.
+  const isWriter = writer.length === 0 || writer.length === writerBytes
+  assertStored(isWriter && (isTold || writerAt === numberedAt), 'a sum over all rows')
   assertStored(equalBytes(bytes.subarray(writerAt), writer), 'the sum of this writer')
+  const entries = readU48(bytes, entriesAt)
   return {
     total: bytes.slice(0, sumBytes),
     rows: readU48(bytes, sumBytes),
-    entries: readU48(bytes, sumBytes + u48Bytes),
+    entries,
+    numbered: isTold ? readU48(bytes, numberedAt) : entries,
   }
 }
 

@@ -20,7 +20,7 @@ import type { StoredSum, SumPart } from '../operated.ts'
 import { isEmpty, openEnvironment, type LmdbEnvironment } from './environment.ts'
 import type { Put } from './put.ts'
 import { readEveryRow } from './index/read-rows.ts'
-import { readLogRange } from './log-table.ts'
+import { readEveryBundle, readLogRange } from './log-table.ts'
 
 const sumKey = utf8('sum')
 
@@ -100,9 +100,15 @@ export async function beginSum(
       if (parts.length > 0) return
       const check = makeSumCheck(sealer)
       for (const row of readEveryRow(environment)) check.add(row)
-      const findings = there === undefined ? [] : check.end({ parts: there, logNext })
-      assertStored(findings.length === 0, 'rows that fit the sum over all of them')
       const sum = { ...check.found(), entries: logNext }
+      if (there !== undefined) {
+        const take = check.entriesFor(there)
+        for (const { first, leaves } of readEveryBundle(environment)) {
+          leaves.forEach((leaf, at) => take(first + at, leaf))
+        }
+        const findings = check.end({ parts: there, logNext })
+        assertStored(findings.length === 0, 'rows that fit the sum over all of them')
+      }
       environment.meta.putSync(sumKey, sealSum(sealer, sum))
     })
   } finally {

@@ -92,6 +92,10 @@ function* decoded(entries: ReturnType<LmdbTable['getRange']>): Generator<StoredB
 }
 
 /** @throws ApiError `storage_corrupt` */
+export const readEveryBundle = ({ log }: LmdbEnvironment): Iterable<StoredBundle> =>
+  log === undefined ? [] : decoded(log.getRange())
+
+/** @throws ApiError `storage_corrupt` */
 function readBundles(
   environment: LmdbEnvironment,
   range: Parameters<Store['bundles']>[0],

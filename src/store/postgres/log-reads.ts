@@ -4,10 +4,20 @@
  */
 import { assertStored } from '../../lib/errors.ts'
 import type { DerivedValue, LogRange, Store, StoredBundle } from '../contract.ts'
-import { decodeBundle, takeBundles } from '../core/bundle-format.ts'
+import { leafBytes } from '../../limits/work-limits.ts'
+import { decodeBundle, leavesAt, takeBundles } from '../core/bundle-format.ts'
 import { readBundleBytesMax } from '../core/limits.ts'
 import type { Cells, Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
+
+/** SQL of the number of entries of a bundle. */
+export const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
+
+/** SQL that is true of what is long enough to have such a number: shorter ones are damage. */
+export const isBundle = `octet_length(value) >= ${leavesAt}`
+
+/** SQL of the hashes of the entries of a bundle. */
+export const leavesIn = `substring(value FROM ${leavesAt + 1} FOR (${entriesIn}) * ${leafBytes})`
 
 /** @throws ApiError `storage_corrupt` */
 export function bundleOf([seq, value]: Cells): StoredBundle {

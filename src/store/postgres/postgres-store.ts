@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../lib/errors.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
-import { StoreClosed, type Row, type Store, type SumSealer } from '../contract.ts'
+import { StoreClosed, type Store, type SumSealer } from '../contract.ts'
 import { eraOrdinals } from '../core/limits.ts'
 import type { LogReads } from '../core/log-walk.ts'
 import { prepareChanges } from '../core/prepare-change.ts'
@@ -144,8 +144,8 @@ function operationsOf({ pools, tables, queue }: Parts) {
         waiting: Number(waiting),
       }
     },
-    eachRow: (take: (row: Row) => void) =>
-      eachRow(page, tables, take).catch((error: unknown) => {
+    eachRow: (...takers: Parameters<OperatedStore['eachRow']>) =>
+      eachRow(page, tables, ...takers).catch((error: unknown) => {
         throw faultOf(error)
       }),
   }

@@ -10,7 +10,7 @@ import {
   waitingRowsCountedMax,
 } from '../core/limits.ts'
 import { decodeRow } from '../core/row-format.ts'
-import { logReadsOf } from './log-reads.ts'
+import { entriesIn, isBundle, logReadsOf } from './log-reads.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import { bigintMin, type Tables } from './schema.ts'
 import { retry, type RetryBounds } from './database-error.ts'
@@ -38,9 +38,6 @@ const dueText = ({
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
 
-/** SQL of the number of entries of a bundle. */
-const entriesIn = 'get_byte(value, 1) * 256 + get_byte(value, 2)'
-
 /**
  * Bundles too short for their number of entries are left out: damage, which `inspectTables` names,
  * must not end the command that is to name it.
@@ -54,7 +51,7 @@ const figuresText = ({ ordinals, recent, log, logRange }: Tables): string => `SE
 (SELECT (SELECT max(next_seq) - min(from_seq) FROM ${logRange}) *
   coalesce(sum(octet_length(value)) / nullif(sum(${entriesIn}), 0), 0)
   FROM (SELECT value FROM ${log} ORDER BY seq DESC LIMIT ${sampledBundlesMax}) newest
-  WHERE octet_length(value) > 2)`
+  WHERE ${isBundle})`
 
 export function readsOf(
   pools: { readonly lookup: Pool; readonly page: Pool },

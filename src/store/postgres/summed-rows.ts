@@ -3,16 +3,17 @@
  * @module
  */
 import { assertStored, attempt } from '../../lib/errors.ts'
-import type { Row, SumSealer } from '../contract.ts'
+import { leafBytes } from '../../limits/work-limits.ts'
+import type { SumSealer } from '../contract.ts'
 import { makeSumCheck, sumOf } from '../core/check-sum.ts'
-import { inspectMsMax, inspectRows } from '../core/limits.ts'
+import { inspectMsMax, inspectRows, logStep } from '../core/limits.ts'
 import { combineSums, sealSum } from '../core/row-sum.ts'
-import type { StoredSum, SumPart } from '../operated.ts'
-import { rangeOf, rangeText } from './log-reads.ts'
+import type { OperatedStore, StoredSum, SumPart, TakeEntry } from '../operated.ts'
+import { isBundle, leavesIn, rangeOf, rangeText } from './log-reads.ts'
 import type { DatabaseSession, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
 import { rowsIn, rowsText } from './retried-reads.ts'
-import type { Tables } from './schema.ts'
+import { bigintMin, type Tables } from './schema.ts'
 
 const snapshotText = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
@@ -32,11 +33,35 @@ export async function readParts(
   })
 }
 
+type Takers = Parameters<OperatedStore['eachRow']>
+
+/** Reads the hashes of all entries: those of a bundle that is none are found elsewhere. */
+async function walkLog(
+  ask: DatabaseSession['send'],
+  { log }: Tables,
+  take: TakeEntry,
+): Promise<void> {
+  const text = `SELECT seq, ${leavesIn} FROM ${log}
+WHERE seq > $1::bigint AND ${isBundle} ORDER BY seq LIMIT ${logStep}`
+  for (let behind = bigintMin; ;) {
+    const cells = await ask(text, [behind])
+    for (const [seq, leaves] of cells) {
+      if (!(leaves instanceof Uint8Array)) continue
+      for (let at = 0; at < leaves.length; at += leafBytes) {
+        take(Number(seq) + at / leafBytes, leaves.subarray(at, at + leafBytes))
+      }
+    }
+    const last = cells.at(-1)?.[0]
+    if (last === undefined) break
+    behind = String(last)
+  }
+}
+
 /** @throws ApiError as `readParts`; DatabaseError */
 async function walk(
   { send }: DatabaseSession,
   tables: Tables,
-  take: (row: Row) => void,
+  ...[take, entriesFor]: Takers
 ): Promise<StoredSum> {
   const range = await send(rangeText(tables))
   // Damage of the log is found elsewhere, and must not keep the rows from being looked at.
@@ -50,14 +75,15 @@ async function walk(
     if (last === undefined) break
     from = Number(last) + 1
   }
+  await walkLog(send, tables, entriesFor(parts))
   return { parts, logNext }
 }
 
 /** @throws ApiError as `OperatedStore.eachRow`; DatabaseError */
-export const eachRow = (pool: Pool, tables: Tables, take: (row: Row) => void): Promise<StoredSum> =>
+export const eachRow = (pool: Pool, tables: Tables, ...takers: Takers): Promise<StoredSum> =>
   pool.hold(inspectMsMax, async session => {
     await session.send(`${snapshotText} READ ONLY`)
-    const stored = await walk(session, tables, take)
+    const stored = await walk(session, tables, ...takers)
     await session.send('COMMIT')
     return stored
   })
@@ -77,11 +103,12 @@ export async function beginSum(
   await pool.hold(inspectMsMax, async session => {
     await session.send(snapshotText)
     const check = makeSumCheck(sealer)
-    const { parts, logNext } = await walk(session, tables, check.add)
+    const { parts, logNext } = await walk(session, tables, check.add, check.entriesFor)
     const kept = sumOf(parts, sealer)
     assertStored(logNext !== undefined, 'a range of the log')
     assertStored(kept !== undefined && kept.entries <= logNext, 'parts of the sum of this vault')
-    const missing = combineSums({ ...check.found(), entries: logNext }, kept, -1)
+    const { numbered } = kept
+    const missing = combineSums({ ...check.found(), entries: logNext, numbered }, kept, -1)
     const text = `INSERT INTO ${tables.sums} VALUES ($1::bytea, $2::bytea)`
     await session.send(text, [writer, sealSum(sealer, missing, writer)])
     await session.send('COMMIT')

@@ -20,7 +20,7 @@ function inTurns(pair: readonly [OperatedStore, OperatedStore]): OperatedStore {
     keepSum: sealer => {
       for (const store of pair) store.keepSum(sealer)
     },
-    eachRow: take => reading().eachRow(take),
+    eachRow: (...takers) => reading().eachRow(...takers),
     write: changes => writing().write(changes),
     find: unique => reading().find(unique),
     glance: (unique, parts) => reading().glance(unique, parts),

@@ -29,7 +29,7 @@ const row: NewRow = {
   parts: [random(63)],
 }
 const shareOf = (of: NewRow, by = sealer): string => hexOf(by.share(of))
-const sum: RowSum = { total: random(32), rows: 7, entries: 2 ** 40 }
+const sum: RowSum = { total: random(32), rows: 7, entries: 2 ** 40, numbered: 2 ** 40 }
 const writer = random(16)
 const inserting = (to: NewRow) => ({ rows: [{ from: undefined, to }], entries: 0 })
 const removing = (from: NewRow) => ({ rows: [{ from, to: undefined }], entries: 1 })
@@ -60,7 +60,7 @@ describe('the share of a row', () => {
     for (const [at, each] of rows.entries()) {
       // Each third one is taken away before it came.
       const change = at % 3 === 0 ? removing(each) : inserting(each)
-      found = sumAfter(found, change, { share })
+      found = sumAfter(found, change, { share, entryShare: sealer.entryShare })
       expected += (at % 3 === 0 ? -1n : 1n) * numberOf(share(each))
       expect(numberOf(found.total)).toBe(BigInt.asUintN(256, expected))
     }
@@ -71,6 +71,19 @@ describe('the share of a row', () => {
     const there = sumAfter(emptySum, inserting(row), sealer)
     expect(there.rows).toBe(1)
     expect(sumAfter(there, removing(row), sealer)).toEqual({ ...emptySum, entries: 1 })
+  })
+
+  test('is there for entries of the log too, which come and go by their hashes', () => {
+    const [leaf, other] = [random(32), random(32)]
+    const change = (appended: Uint8Array[], pruned: Uint8Array[] = []) => ({
+      rows: [],
+      entries: appended.length,
+      leaves: { appended, pruned },
+    })
+    const came = sumAfter(emptySum, change([leaf, other]), sealer)
+    expect(came.total).not.toEqual(sumAfter(emptySum, change([leaf, leaf]), sealer).total)
+    expect(sumAfter(came, change([], [other, leaf]), sealer)).toEqual({ ...emptySum, entries: 2 })
+    expect(hexOf(sealer.entryShare(leaf))).not.toBe(hexOf(sealerOf(2).entryShare(leaf)))
   })
 
   test('is counted once, whichever writer inserts and removes it', () => {
@@ -121,6 +134,17 @@ describe('the sealed sum', () => {
   test('is of one length', () => {
     expect(openSum(sealer, sealer.seal(random(43)))).toBeUndefined()
     expect(openSum(sealer, sealer.seal(random(44)))).toBeDefined()
+  })
+
+  test('tells how many entries are counted by number, in a part of an earlier coffer all', () => {
+    const part = { ...sum, numbered: 5 }
+    const sealed = sealSum(sealer, part, writer)
+    expect(openSum(sealer, sealed, writer)).toEqual(part)
+    const opened = sealer.open(sealed) ?? random(1)
+    const earlier = sealer.seal(Buffer.concat([opened.subarray(0, 44), writer]))
+    expect(openSum(sealer, earlier, writer)).toEqual(sum)
+    // Else the administrator of a database could have it read so under another name.
+    expect(openSum(sealer, sealed, opened.subarray(44))).toBeUndefined()
   })
 
   test('is not made once the keys are wiped', () => {

@@ -8,7 +8,7 @@
 import { invariant } from '../../../lib/errors.ts'
 import { uniqueBytes } from '../../../limits/work-limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
-import type { GroupDraft } from '../../core/decide-change.ts'
+import type { GroupDraft, SealedLog } from '../../core/decide-change.ts'
 import type { PreparedRow } from '../../core/prepare-change.ts'
 import { keyOf } from '../../core/row.ts'
 import { sealLog } from '../../core/seal-entries.ts'
@@ -17,11 +17,12 @@ import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed-commits.ts'
 import type { Tables } from '../schema.ts'
 import { DatabaseError } from '../database-error.ts'
+import { readParts } from '../summed-rows.ts'
 import { changeChunks, termChanges } from './term-chunks.ts'
 import { deadlinesOf, insertParameters, insertText, type CommitId } from './insert-statement.ts'
 import { placeholderFrom, type LockedRows } from './lock-rows.ts'
-import { putLog } from './log-statements.ts'
-import { changeOf, isUnchanged, type WriterPart } from './writer-part.ts'
+import { putLog, readPruned } from './log-statements.ts'
+import { changedRowsOf, isUnchanged, logChangeOf, type WriterPart } from './writer-part.ts'
 
 /** The results for rows and uniques. */
 interface Puts {
@@ -158,6 +159,26 @@ async function assertUnsummed({ send }: DatabaseSession, { sums }: Tables): Prom
   invariant(kept === undefined, 'a store that keeps a sum is written with its keys')
 }
 
+/**
+ * @returns the number of bundles that a group removes from the log, and those hashes of their
+ *   entries that have a share in the sum
+ * @throws ApiError `storage_corrupt`; DatabaseError
+ */
+async function prunedBy(
+  send: Send,
+  tables: Tables,
+  { pruneBelow }: SealedLog,
+  part: WriterPart | undefined,
+) {
+  if (pruneBelow === 0) return { bundles: 0, leaves: [] }
+  const bundles = await readPruned(send, tables, pruneBelow)
+  const from = part?.firstShare(await readParts(send, tables)) ?? Infinity
+  const leaves = bundles.flatMap(bundle =>
+    bundle.leaves.filter((_, at) => bundle.first + at >= from),
+  )
+  return { bundles: bundles.length, leaves }
+}
+
 /** A commit by a writer with its part, if it keeps one. */
 export interface SummedCommit extends CommitId {
   readonly part: WriterPart | undefined
@@ -178,7 +199,11 @@ export async function putGroup(
   const { send } = session
   const { writer, part } = commitId
   const log = sealLog(draft.log)
-  const change = changeOf(draft, locked, log.bundles)
+  const pruned = await prunedBy(send, tables, log, part)
+  const change = {
+    rows: changedRowsOf(draft, locked),
+    ...logChangeOf(log.bundles, pruned.leaves),
+  }
   // Nothing is sent before this: without it, no COMMIT may follow.
   const moved = part?.move(change)
   if (part === undefined && !isUnchanged(change)) await assertUnsummed(session, tables)
@@ -196,7 +221,7 @@ export async function putGroup(
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, commitId)
-  sent.push(...putLog(session, tables, writer, log, locked.derived))
+  sent.push(...putLog(session, tables, writer, log, locked.derived, pruned.bundles))
   const committing = sendCommit(session, tables, commitId)
   const [cells, progress] = await Promise.all([inserting, committing, ...sent])
   // Without inserts, only the receipt was written, and no row comes back. On a mismatch, the group

@@ -15,7 +15,6 @@ import type { PreparedChange, PreparedRow } from '../../core/prepare-change.ts'
 import type { Digest, LogBundle } from '../../contract.ts'
 import { uniqueBytes } from '../../../limits/work-limits.ts'
 import { packDigests } from '../packed-parameters.ts'
-import type { CommitChange } from '../../core/row-sum.ts'
 import { sealLog } from '../../core/seal-entries.ts'
 import type { ChangeSet } from '../../core/write-queue.ts'
 import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
@@ -31,7 +30,7 @@ import {
 } from './insert-statement.ts'
 import { numbersOf, partIn, partText, placeholderFrom, requiredRow } from './lock-rows.ts'
 import { appendBundles } from './log-statements.ts'
-import { countEntries } from './writer-part.ts'
+import { logChangeOf, type SummedCommitChange } from './writer-part.ts'
 
 /** A decided group, and what its statement must verify. */
 export interface FastInsert {
@@ -93,9 +92,9 @@ export function decideFastInsert(sets: readonly ChangeSet[]): FastInsert | undef
 }
 
 /** The change of the sum by a group that goes at once. */
-export const fastChangeOf = ({ inserted, bundles }: FastInsert): CommitChange => ({
+export const fastChangeOf = ({ inserted, bundles }: FastInsert): SummedCommitChange => ({
   rows: inserted.map(({ row }) => ({ from: undefined, to: row })),
-  entries: countEntries(bundles),
+  ...logChangeOf(bundles),
 })
 
 /** Sends what verifies a group, and inserts its rows and its receipt. */

@@ -9,9 +9,10 @@
  * groups wait for each other because of the log.
  * @module
  */
-import type { DerivedValue, LogBundle } from '../../contract.ts'
+import type { DerivedValue, LogBundle, StoredBundle } from '../../contract.ts'
 import { encodeBundle } from '../../core/bundle-format.ts'
 import type { LogDraft, SealedLog } from '../../core/decide-change.ts'
+import { bundleOf } from '../log-reads.ts'
 import { packValues } from '../packed-parameters.ts'
 import { arrayOf, type DatabaseSession, type Parameter } from '../pool.ts'
 import type { Tables } from '../schema.ts'
@@ -84,14 +85,37 @@ function putDerived({ send }: DatabaseSession, tables: Tables, changes: LogDraft
 }
 
 /** A bundle ends where the next one begins; the last one ends with the log. */
-const pruneText = ({ log, logRange }: Tables): string => `
-WITH kept AS MATERIALIZED (
+const keptText = ({ log, logRange }: Tables): string => `kept AS MATERIALIZED (
   SELECT CASE WHEN next_seq <= $1::bigint THEN next_seq
     ELSE (SELECT max(seq) FROM ${log} WHERE seq <= $1::bigint) END AS seq FROM ${logRange}
-), gone AS (
-  DELETE FROM ${log} l USING kept WHERE l.seq < kept.seq
+)`
+
+const prunedText = (tables: Tables): string => `WITH ${keptText(tables)}
+SELECT l.seq, l.value FROM ${tables.log} l JOIN kept ON l.seq < kept.seq`
+
+/**
+ * Reads the bundles that a group is to remove: another group may remove them first, which
+ * `confirmPruned` finds.
+ * @throws ApiError `storage_corrupt`; DatabaseError
+ */
+export async function readPruned(
+  send: DatabaseSession['send'],
+  tables: Tables,
+  below: number,
+): Promise<readonly StoredBundle[]> {
+  return (await send(prunedText(tables), [below])).map(bundleOf)
+}
+
+/** Fails as `confirmDerivedText` does unless there are as many of them still. */
+const confirmPrunedText = (tables: Tables): string => `WITH ${keptText(tables)}
+INSERT INTO ${tables.logRange} SELECT true, 0, 0 FROM generate_series(1, 2)
+WHERE (SELECT count(*) FROM ${tables.log} l JOIN kept ON l.seq < kept.seq) <> $2::int`
+
+const pruneText = (tables: Tables): string => `
+WITH ${keptText(tables)}, gone AS (
+  DELETE FROM ${tables.log} l USING kept WHERE l.seq < kept.seq
 )
-UPDATE ${logRange} SET from_seq = kept.seq FROM kept WHERE from_seq < kept.seq`
+UPDATE ${tables.logRange} SET from_seq = kept.seq FROM kept WHERE from_seq < kept.seq`
 
 /** A value beside the log as it was read, if there is one. */
 export interface SeenDerived {
@@ -142,6 +166,7 @@ function confirmDerived(
 
 /**
  * @param seen values that the group was decided by
+ * @param pruned number of bundles that it is to remove
  * @returns the statements in progress; the last ones before the COMMIT
  */
 export function putLog(
@@ -150,6 +175,7 @@ export function putLog(
   writer: Uint8Array,
   { bundles, derived, pruneBelow }: SealedLog,
   seen: readonly SeenDerived[],
+  pruned: number,
 ): readonly Promise<unknown>[] {
   const { send } = session
   const isMore = derived.size > 0 || pruneBelow > 0 || seen.length > 0
@@ -157,7 +183,12 @@ export function putLog(
     ...(isMore ? [send(`SELECT FROM ${tables.logRange} FOR UPDATE`)] : []),
     ...(seen.length > 0 ? [confirmDerived(session, tables, seen)] : []),
     ...putDerived(session, tables, derived),
-    ...(pruneBelow > 0 ? [send(pruneText(tables), [pruneBelow])] : []),
+    ...(pruneBelow > 0
+      ? [
+          send(confirmPrunedText(tables), [pruneBelow, pruned]),
+          send(pruneText(tables), [pruneBelow]),
+        ]
+      : []),
     ...(bundles.length > 0 ? [appendBundles(session, tables, writer, bundles)] : []),
   ]
 }
