@@ -54,8 +54,7 @@ interface VerifyOptions extends FolderOptions {
 
 /** Damages that name no place: the sum over all rows cannot know in which rows. */
 const meanings: Readonly<Record<string, string>> = {
-  rows_differ:
-    'rows, or entries of the audit log, were put back, added or taken away, and not by this vault',
+  rows_differ: 'rows or entries of the log were put back, added or taken away, not by this vault',
   sum_damaged: 'the sum over all rows is not one of this vault',
   sum_missing: 'the sum over all rows was taken away',
   sum_outdated: 'the sum over all rows is not of the same moment as the audit log',

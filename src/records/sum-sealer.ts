@@ -3,8 +3,9 @@
  *
  * The share of a row is a keyed BLAKE2b of its first unique, its version and its head. The head is
  * drawn anew by each sealing and commits to the whole row, so that an earlier row of the same id
- * has another share. That of an entry of the log is one of its hash, which is salted. The sum is sealed, since anyone who watches the disk could subtract one from
- * the next and learn shares. Its nonce is a keyed hash of it: equal ones come of equal sums alone.
+ * has another share. That of an entry of the log is one of its hash, which is salted. The sum is
+ * sealed, since anyone who watches the disk could subtract one from the next and learn shares. Its
+ * nonce is a keyed hash of it: equal ones come of equal sums alone.
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'

@@ -68,7 +68,7 @@ export interface StoredSum {
 }
 
 /** Takes an entry of the log by its sequence and its hash. */
-export type TakeEntry = (sequence: number, leaf: Uint8Array) => void
+export type TakeLeaf = (sequence: number, leaf: Uint8Array) => void
 
 export interface OperatedStore extends Store {
   /** Compares all rows with all indexes; empty if they agree. */
@@ -89,6 +89,6 @@ export interface OperatedStore extends Store {
    */
   eachRow(
     take: (row: Row) => void,
-    entriesFor: (parts: readonly SumPart[]) => TakeEntry,
+    entriesFor: (parts: readonly SumPart[]) => TakeLeaf,
   ): MaybeLater<StoredSum>
 }

@@ -127,7 +127,7 @@ async function findingsIn(data: string, ...more: string[]): Promise<string[]> {
 }
 
 const differ =
-  'rows_differ: rows, or entries of the audit log, were put back, added or taken away, and not by this vault'
+  'rows_differ: rows or entries of the log were put back, added or taken away, not by this vault'
 const outdated = 'sum_outdated: the sum over all rows is not of the same moment as the audit log'
 const foreign = 'sum_damaged: the sum over all rows is not one of this vault'
 const missing = 'sum_missing: the sum over all rows was taken away'

@@ -14,7 +14,7 @@ import { addReader, ask, serve } from './served.ts'
 
 const slowMs = 300_000
 const differ =
-  'rows_differ: rows, or entries of the audit log, were put back, added or taken away, and not by this vault'
+  'rows_differ: rows or entries of the log were put back, added or taken away, not by this vault'
 const outdated = 'sum_outdated: the sum over all rows is not of the same moment as the audit log'
 const missing = 'sum_missing: the sum over all rows was taken away'
 const notBegun = 'rows put back with their index entries are not found yet: run coffer db sum once'

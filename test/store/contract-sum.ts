@@ -8,6 +8,25 @@ import type { Subject } from './subject.ts'
 import { expectFault, inserted, insertOf, logOf, replaceOf, rowOf, written } from './rows.ts'
 import { expectSum, sumFindings, sumSealer } from './sums.ts'
 
+function describePruned(subject: Subject['store']): void {
+  describe('the sum over all rows', () => {
+    test('goes on where the log is pruned, also whole', async () => {
+      const store = subject()
+      store.keepSum(sumSealer)
+      for (const number of [1, 2, 3]) await written(store, logOf(number, 2))
+      await written(store, insertOf({ uniques: [1] }))
+      for (const below of [3, 3, 4, 100]) {
+        await written(store, { pruneLog: below })
+        await expectSum(store)
+        await written(store, { pruneLog: below }, logOf(below))
+        await expectSum(store)
+      }
+      const { from, next } = await store.logRange()
+      expect([from > 6, next]).toEqual([true, 10])
+    })
+  })
+}
+
 export function describeSum({ store: subject, reopen }: Subject): void {
   describe('the sum over all rows', () => {
     test('is that of the rows after any change, and of the entries of the log', async () => {
@@ -26,21 +45,6 @@ export function describeSum({ store: subject, reopen }: Subject): void {
       await written(store, { remove: ordinal }, insertOf({ uniques: [1] }))
       await written(store, { require: ordinal + 1, ifVersion: 1 }, { bumpGeneration: true })
       await expectSum(store)
-    })
-
-    test('goes on where the log is pruned, also whole', async () => {
-      const store = subject()
-      store.keepSum(sumSealer)
-      for (const number of [1, 2, 3]) await written(store, logOf(number, 2))
-      await written(store, insertOf({ uniques: [1] }))
-      for (const below of [3, 3, 4, 100]) {
-        await written(store, { pruneLog: below })
-        await expectSum(store)
-        await written(store, { pruneLog: below }, logOf(below))
-        await expectSum(store)
-      }
-      const { from, next } = await store.logRange()
-      expect([from > 6, next]).toEqual([true, 10])
     })
 
     test('takes nothing from what is refused, nor from a row that is not there', async () => {
@@ -88,4 +92,5 @@ export function describeSum({ store: subject, reopen }: Subject): void {
       await expectSum(store)
     })
   })
+  describePruned(subject)
 }

@@ -4,7 +4,7 @@
  */
 import { equalBytes } from '../../lib/bytes.ts'
 import type { NewRow, SumSealer } from '../contract.ts'
-import type { StoredSum, SumPart, TakeEntry } from '../operated.ts'
+import type { StoredSum, SumPart, TakeLeaf } from '../operated.ts'
 import { combineSums, emptySum, openSum, sumAfter, type RowSum } from './row-sum.ts'
 
 export type SumFinding =
@@ -23,7 +23,7 @@ export interface SumCheck {
    * Returns what takes each entry of the log, in any order, where parts are kept.
    * @param parts those that are
    */
-  readonly entriesFor: (parts: readonly SumPart[]) => TakeEntry
+  readonly entriesFor: (parts: readonly SumPart[]) => TakeLeaf
   /** The sum over what was taken so far, without a number of entries. */
   readonly found: () => RowSum
   readonly end: (stored: StoredSum) => readonly SumFinding[]

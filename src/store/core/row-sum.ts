@@ -40,7 +40,7 @@ export interface CommitChange {
   readonly leaves?: ChangedLeaves
 }
 
-export interface ChangedLeaves {
+interface ChangedLeaves {
   readonly appended: readonly Uint8Array[]
   readonly pruned: readonly Uint8Array[]
 }
@@ -110,8 +110,8 @@ export function combineSums(a: RowSum, b: RowSum, sign: 1 | -1): RowSum {
 
 /** Sums are sealed with the writer that keeps them; the one sum of a folder has none. */
 export const noWriter: Uint8Array = new Uint8Array()
-/** Of the id of a writer. */
-export const writerBytes = 16
+/** Bytes of a writer's id. */
+const writerBytes = 16
 
 const entriesAt = sumBytes + u48Bytes
 const numberedAt = entriesAt + u48Bytes

@@ -8,7 +8,7 @@ import type { SumSealer } from '../contract.ts'
 import { makeSumCheck, sumOf } from '../core/check-sum.ts'
 import { inspectMsMax, inspectRows, logStep } from '../core/limits.ts'
 import { combineSums, sealSum } from '../core/row-sum.ts'
-import type { OperatedStore, StoredSum, SumPart, TakeEntry } from '../operated.ts'
+import type { OperatedStore, StoredSum, SumPart, TakeLeaf } from '../operated.ts'
 import { isBundle, leavesIn, rangeOf, rangeText } from './log-reads.ts'
 import type { DatabaseSession, Pool } from './pool.ts'
 import { untilReplicated } from './replication.ts'
@@ -39,7 +39,7 @@ type Takers = Parameters<OperatedStore['eachRow']>
 async function walkLog(
   ask: DatabaseSession['send'],
   { log }: Tables,
-  take: TakeEntry,
+  take: TakeLeaf,
 ): Promise<void> {
   const text = `SELECT seq, ${leavesIn} FROM ${log}
 WHERE seq > $1::bigint AND ${isBundle} ORDER BY seq LIMIT ${logStep}`
