@@ -4,7 +4,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { hexOf } from '../../../src/lib/bytes.ts'
 import type { SumFinding } from '../../../src/store/core/check-sum.ts'
+import { emptySum, sealSum, sumAfter } from '../../../src/store/core/row-sum.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere } from '../../support/postgres.ts'
 import { inserted, insertOf, logOf, replaceOf, written } from '../rows.ts'
@@ -297,6 +299,38 @@ describe.skipIf(!isPostgresThere)('a database that was only used', () => {
     expect(await store.integrity()).toEqual([])
     await store.close()
   })
+
+  test('is sound where the sum of a folder came along, and its entries are pruned', async () => {
+    const folder = temporaryFolder()
+    const loading = await openAt(folder, { bounds: patient, foldRows: never })
+    const [ordinal = 0] = await written(loading, insertOf({ uniques: [1] }), logOf(1, 2))
+    const [row] = await loading.rowsFrom(ordinal, 1)
+    await loading.close()
+    const sum = sumAfter(emptySum, { rows: [{ from: undefined, to: row }], entries: 2 }, sumSealer)
+    const { run } = await administratorOf(folder)
+    await run(`INSERT INTO @sums VALUES ('', '\\x${hexOf(sealSum(sumSealer, sum))}')`)
+    const store = await openSummed(folder)
+    await expectSum(store)
+    for (const below of [0, 2, 4, 7, 7]) {
+      await written(store, logOf(below, 2), ...(below > 0 ? [{ pruneLog: below }] : []))
+      await expectSum(store)
+    }
+    expect((await store.logRange()).from).toBe(6)
+    await store.close()
+  })
+
+  test('is sound while two vaults prune its log at once', async () => {
+    const folder = temporaryFolder()
+    const pair = [await openSummed(folder), await openSummed(folder)] as const
+    for (let number = 1; number < 30; number += 1) {
+      await written(pair[0], logOf(number))
+      await Promise.all(
+        pair.map((store, at) => written(store, logOf(number, 2), { pruneLog: 2 * number + at })),
+      )
+      await expectSum(pair[number % 2 === 0 ? 0 : 1])
+    }
+    await Promise.all(pair.map(store => store.close()))
+  }, 300_000)
 
   test('has a sum once it is begun, over rows of before, while others write', async () => {
     const folder = temporaryFolder()
