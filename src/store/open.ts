@@ -21,7 +21,13 @@ export interface OpenStoreOptions
     Pick<LmdbOptions, 'fold' | 'onDamage' | 'onFailure' | 'processes' | 'readOnly' | 'wasKilled'>,
     Pick<
       PostgresOptions,
-      'elapsedMs' | 'onFoldFailure' | 'onLeaseRefusal' | 'onSkew' | 'randomBytes' | 'wallMs'
+      | 'elapsedMs'
+      | 'onFoldFailure'
+      | 'onLeaseRefusal'
+      | 'onLoss'
+      | 'onSkew'
+      | 'randomBytes'
+      | 'wallMs'
     > {}
 
 /** Operations that only a store in a shared database has. */

@@ -130,6 +130,27 @@ describe.skipIf(!isPostgresThere)('a vault in a database, of which its administr
   )
 })
 
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a vault whose database does not have what it answered', () => {
+  // proves S140
+  test(
+    'says so at its next write, and nothing of the kind before',
+    async () => {
+      const { key, socket, server, putBack, run } = await makeChanged()
+      await makeToken(socket, key, 'more')
+      expect(server.said()).not.toContain('writes_lost')
+      for (const table of tables.slice(0, 4)) await run(`DELETE FROM @${table}`)
+      await putBack(tables.slice(0, 4))
+      await makeToken(socket, key, 'later')
+      const { length } = server.said().match(/"level":"error","event":"writes_lost"/g) ?? []
+      expect(length).toBeGreaterThan(0)
+      expect((await ask(socket, key, '/tokens/goes')).status).toBe(200)
+      await server.end('SIGTERM')
+    },
+    slowMs,
+  )
+})
+
 const unfit = 'the rows do not fit the sum that its vaults kept'
 
 /** Begins to move a vault into its folder, and returns once no other process may open it. */

@@ -331,9 +331,10 @@ export const databaseOf = ({ store, storePasswordFile }: DatabaseOptions): Datab
 /** Logs events of a served database. */
 export const databaseEvents = (
   log: Log,
-): Pick<OpenStoreOptions, 'onSkew' | 'onFoldFailure' | 'onLeaseRefusal'> => ({
+): Pick<OpenStoreOptions, 'onSkew' | 'onFoldFailure' | 'onLeaseRefusal' | 'onLoss'> => ({
   onSkew: (skewMs, isRight) =>
     isRight ? log('clock_right') : log('clock_off', { ahead_ms: Math.round(skewMs) }),
   onFoldFailure: state => log('fold_failed', state === undefined ? {} : { state }),
   onLeaseRefusal: state => log('lease_refused', state === undefined ? {} : { state }),
+  onLoss: () => log('writes_lost'),
 })

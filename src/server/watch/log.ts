@@ -49,6 +49,7 @@ const errors = new Set([
   'store_failed',
   'webhook_damaged',
   'worker_missing',
+  'writes_lost',
 ])
 
 /** Events in neither list are warnings. */

@@ -37,6 +37,8 @@ export interface PostgresOptions {
   readonly bounds?: Partial<DatabaseTimeouts>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
   readonly onFoldFailure?: (state: string | undefined) => void
+  /** Called when the database has lost what it said was done, or was put back. */
+  readonly onLoss?: () => void
   /** Called as `onRefusal` of the lease of those that sweep: without it nothing is swept. */
   readonly onLeaseRefusal?: (state: string | undefined) => void
 }
@@ -145,7 +147,7 @@ function openWriter(
   tables: Tables,
   bounds: DatabaseTimeouts,
 ) {
-  const { randomBytes, elapsedMs } = options
+  const { randomBytes, elapsedMs, onLoss = () => {} } = options
   let sealer: SumSealer | undefined
   const writer = {
     pool,
@@ -154,6 +156,7 @@ function openWriter(
     sealer: () => sealer,
     bounds,
     elapsedMs,
+    onLoss,
   }
   const queue = makeWriteQueue(Array.from({ length: writersPerVault }, () => writer))
   const keepSum = (given: SumSealer): void => void (sealer = given)

@@ -74,6 +74,7 @@ describe.skipIf(!isPostgresThere)('a writer whose COMMIT was never answered', ()
         sealer: () => sumSealer,
         bounds,
         elapsedMs: () => performance.now(),
+        onLoss: () => {},
       },
     ])
     const submit = (changes: Change[]) => queue.submit(prepareChanges(changes))

@@ -141,7 +141,8 @@ export async function runFastInsert(
 }
 
 interface Settled {
-  readonly ordinals: readonly number[]
+  /** Empty if it has not landed; `undefined` if the writer has no receipt. */
+  readonly ordinals: readonly number[] | undefined
   readonly part: Uint8Array | undefined
 }
 
@@ -149,15 +150,14 @@ interface Settled {
  * Learns the outcome of an unanswered fast group. The group locks nothing until it has arrived as a
  * whole, so it may arrive late; if it has not landed by now, it never will. Its receipt is written
  * either way: a COMMIT that writes nothing waits for no standby.
- * @returns its ordinals, empty if it has not landed, and the writer's part as it stands;
- *   `undefined` if the writer has no receipt
+ * @returns its ordinals, and the writer's part as it stands
  * @throws DatabaseError
  */
 export async function settleFastInsert(
   session: DatabaseSession,
   tables: Tables,
   commitId: CommitId,
-): Promise<Settled | undefined> {
+): Promise<Settled> {
   const text = `UPDATE ${tables.receipts} SET number = greatest(number, $2::bigint),
   ordinals = CASE WHEN number < $2::bigint THEN '{}' ELSE ordinals END,
   used_at = clock_timestamp() WHERE writer = $1::bytea RETURNING ordinals`
@@ -167,7 +167,7 @@ export async function settleFastInsert(
     session.send(partText(tables), [commitId.writer]),
     sendCommit(session, tables, commitId),
   ])
-  if (receipt === undefined) return undefined
+  if (receipt === undefined) return { ordinals: undefined, part: partIn(part) }
   await untilLanded(session, progress)
   return { ordinals: numbersOf(receipt[0]), part: partIn(part) }
 }

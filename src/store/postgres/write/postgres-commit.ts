@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../lib/errors.ts'
 import { StoreClosed, type SumSealer, type WriteOutcome } from '../../contract.ts'
 import type { SetResult } from '../../core/decide-change.ts'
-import { gatheredMax, gatheredMin, writesPerWriterMin } from '../../core/limits.ts'
+import { gatheredMax, gatheredMin, receiptHoursMax, writesPerWriterMin } from '../../core/limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type QueuedWrite } from '../../core/write-queue.ts'
 import type { DatabaseTimeouts } from '../timeouts.ts'
 import type { Pool } from '../pool.ts'
@@ -20,6 +20,8 @@ import type { Tables } from '../schema.ts'
 import { DatabaseError, databaseErrorOf, faultOf, retry } from '../database-error.ts'
 import { beginWriter } from './begin-writer.ts'
 import { makeTries, newGroup, type Begun } from './try-group.ts'
+
+const hourMs = 60 * 60 * 1_000
 
 interface Writer {
   readonly pool: Pool
@@ -30,6 +32,8 @@ interface Writer {
   readonly sealer: () => SumSealer | undefined
   readonly bounds: DatabaseTimeouts
   readonly elapsedMs: () => number
+  /** Called when the database has not what it said was done (`try-group.ts`). */
+  readonly onLoss: () => void
 }
 
 /** Commits each set as its own group: one asks for damaged data, and the others are unaffected. */
@@ -53,12 +57,15 @@ async function commitEach(
 
 /** Commits one group at a time. @throws ApiError: nothing is known to have landed */
 function makeCommitter(own: Writer, onRetry: () => void) {
-  const { pool, tables, newId, sealer: sealerNow, bounds, elapsedMs } = own
+  const { pool, tables, newId, sealer: sealerNow, bounds, elapsedMs, onLoss } = own
   let groups = 0
   let begun: Begun | undefined
   const nextNumber = (): number => (groups += 1)
   const onEnd = (): void => void (begun = undefined)
-  const tryOnce = makeTries({ tables, nextNumber, onEnd })
+  let usedMs = -Infinity
+  // Half of it: two clocks measure it.
+  const isRecent = (): boolean => elapsedMs() - usedMs < (receiptHoursMax / 2) * hourMs
+  const tryOnce = makeTries({ tables, nextNumber, onEnd, onLoss, isRecent })
 
   async function begin(msMax: number): Promise<Begun> {
     const [writer, sealer] = [newId(), sealerNow()]
@@ -74,12 +81,14 @@ function makeCommitter(own: Writer, onRetry: () => void) {
       return await retry({ elapsedMs, msMax: bounds.writeMs, onRetry }, async msLeft => {
         const msMax = Math.min(bounds.tryMs, msLeft)
         const as = (begun ??= await begin(msMax))
-        return pool
+        const results = await pool
           .hold(msMax, session => tryOnce({ session, begun: as, sets, group }))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && databaseErrorOf(error).kind === 'lost'
             throw error
           })
+        usedMs = elapsedMs()
+        return results
       })
     } catch (error) {
       // A lost try may have landed: then none of it may be repeated.

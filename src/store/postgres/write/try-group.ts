@@ -86,6 +86,14 @@ interface Tries {
   readonly nextNumber: () => number
   /** Called when the writer is to begin anew: its receipt is gone, or its part not its own. */
   readonly onEnd: () => void
+  /**
+   * Called when its part is not its own, and not again before a group has landed: the database has
+   * lost a commit that it said was done, or was put back, or somebody changed it.
+   */
+  readonly onLoss: () => void
+  isLossTold: boolean
+  /** False if the receipt may be gone for its age, and another writer have taken over the part. */
+  readonly isRecent: () => boolean
   /** True if no set of the last group was refused: the next one may try the fast path. */
   isClear: boolean
 }
@@ -119,10 +127,19 @@ async function tryFastInsert(
 }
 
 /** @returns false if the database has neither part that the writer may have */
-function learnPart({ onEnd }: Tries, { part }: Begun, stored: Uint8Array | undefined): boolean {
-  const isKnown = part?.learn(stored) ?? true
-  if (!isKnown) onEnd()
-  return isKnown
+function learnPart(
+  tries: Tries,
+  { part }: Begun,
+  stored: Uint8Array | undefined,
+  hasReceipt: boolean,
+): boolean {
+  const isTaken = !hasReceipt && stored === undefined && !tries.isRecent()
+  const isKnown = isTaken || (part?.learn(stored) ?? true)
+  if (isKnown) return true
+  tries.onEnd()
+  if (!tries.isLossTold) tries.onLoss()
+  tries.isLossTold = true
+  return false
 }
 
 /** @returns `undefined`: it has not landed, and never will */
@@ -132,13 +149,12 @@ async function settle(
 ): Promise<SetResult[] | undefined> {
   const { tables, nextNumber, onEnd } = tries
   const commitId = { writer: begun.writer, number: group.number }
-  const settled = await settleFastInsert(session, tables, commitId)
-  if (settled === undefined) {
+  const { ordinals, part } = await settleFastInsert(session, tables, commitId)
+  const isKnown = learnPart(tries, begun, part, ordinals !== undefined)
+  if (ordinals === undefined) {
     onEnd()
     throw withoutReceipt(group)
   }
-  const isKnown = learnPart(tries, begun, settled.part)
-  const { ordinals } = settled
   if (ordinals.length > 0) return withOrdinals(group.decided ?? [], ordinals)
   Object.assign(group, newGroup(nextNumber()))
   tries.isClear = false
@@ -151,11 +167,11 @@ async function tryLocked(tries: Tries, { session, begun, sets, group }: Try): Pr
   const { writer, part } = begun
   const { number } = group
   const locked = await lockRows(session, tables, writer, sets)
+  const isKnown = learnPart(tries, begun, locked.part, locked.receipt !== undefined)
   if (locked.receipt === undefined) {
     onEnd()
     throw withoutReceipt(group)
   }
-  const isKnown = learnPart(tries, begun, locked.part)
   if (locked.receipt.number === number && group.decided !== undefined) {
     await commitRead(session, tables, { writer, number })
     return withOrdinals(group.decided, locked.receipt.ordinals)
@@ -178,11 +194,13 @@ async function tryLocked(tries: Tries, { session, begun, sets, group }: Try): Pr
 }
 
 /** Makes one try after the other, each on its own connection. */
-export function makeTries({ tables, nextNumber, onEnd }: Omit<Tries, 'isClear'>) {
-  const tries: Tries = { tables, nextNumber, onEnd, isClear: true }
+export function makeTries(given: Omit<Tries, 'isClear' | 'isLossTold'>) {
+  const tries: Tries = { ...given, isClear: true, isLossTold: false }
   return async (each: Try): Promise<SetResult[]> => {
     const landed = each.group.isUnderWay ? await settle(tries, each) : undefined
-    const done = landed ?? (await tryFastInsert(tries, each))
-    return done ?? tryLocked(tries, each)
+    const atOnce = landed ?? (await tryFastInsert(tries, each))
+    const done = atOnce ?? (await tryLocked(tries, each))
+    tries.isLossTold = false
+    return done
   }
 }
