@@ -124,7 +124,7 @@ describe.skipIf(!isPostgresThere)('a vault in a database, of which its administr
       expect(await findingsIn(data)).toEqual([missing])
       for (const table of tables.slice(0, 3)) await run(`DELETE FROM @${table}`)
       await putBack(tables)
-      expect(await findingsIn(data)).toEqual([outdated])
+      expect(await findingsIn(data)).toEqual([differ, outdated])
     },
     slowMs,
   )

@@ -70,6 +70,8 @@ function makeCommitter(own: Writer, onRetry: () => void) {
   async function begin(msMax: number): Promise<Begun> {
     const [writer, sealer] = [newId(), sealerNow()]
     const part = await beginWriter(pool, tables, writer, sealer, msMax)
+    // Nothing waits for standbys to have this, so that a failover may lose it.
+    usedMs = -Infinity
     return { writer, sealer, part }
   }
 
