@@ -12,8 +12,8 @@ import { ApiError, attempt, invariant, present } from '../lib/errors.ts'
 import { checkpointBundlesMax, clockEntryMs } from '../limits/work-limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
-import { sealBundle } from './bundle.ts'
-import { checkpointIn, printCheckpoint } from './checkpoint.ts'
+import { sealBundle, unpackBundle } from './bundle.ts'
+import { checkpointIn, printCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { announceKey, type KeyAnnouncement } from './day-keys.ts'
 import type { AuditEntry } from './entry.ts'
 import {
@@ -32,7 +32,7 @@ import {
   type Frontier,
 } from './merkle-tree.ts'
 import { printVerifierKey } from './note-keys.ts'
-import { signNote } from './signed-note.ts'
+import { openNote, signNote } from './signed-note.ts'
 import {
   dayOf,
   newOrigin,
@@ -126,16 +126,44 @@ async function settleNext(parts: CheckpointParts, signing: SigningKeys): Promise
   return settled
 }
 
+/**
+ * True if the newest checkpoint is of this frontier and signed by these keys, or there is none yet.
+ * Both stand in the clear: over a frontier that somebody else has put there these keys would sign
+ * a history that never was. So another chain begins, under another name.
+ */
+async function isSignedBy(
+  { store }: CheckpointParts,
+  { origin, current, next = current }: SigningKeys,
+  frontier: Frontier,
+): Promise<boolean> {
+  const newest = await readDerived(store, newestCheckpointKey)
+  if (newest === undefined) return frontier.size === 0
+  const keys = [current, next].map(each => signerOf(origin, each).key)
+  const opened = openNote(utf8Text(newest), keys)
+  const head = opened.fault === undefined ? readCheckpoint(opened.text) : undefined
+  return head?.size === frontier.size && equalBytes(head.root, rootOf(frontier))
+}
+
+/** @throws ApiError `conflict` if another process has signed meanwhile, so that nothing fits */
+async function assertStill({ store }: CheckpointParts, stored: Uint8Array | undefined) {
+  const now = await readDerived(store, frontierKey)
+  const isStill =
+    now === undefined || stored === undefined ? now === stored : equalBytes(now, stored)
+  if (!isStill) throw new ApiError('conflict', 'another process signs the log')
+}
+
 async function load(parts: CheckpointParts): Promise<State> {
   const { store, keys, place, now } = parts
   const sealed = await place.read()
   const kept = sealed && attempt(() => openSigningKeys(keys, sealed))
-  const signing = kept === undefined ? await beginChain(parts) : await settleNext(parts, kept)
-  const frontier = await readDerived(store, frontierKey)
+  const stored = await readDerived(store, frontierKey)
+  const frontier = stored === undefined ? emptyFrontier : decodeFrontier(stored)
+  const isOwn = kept !== undefined && (await isSignedBy(parts, kept, frontier))
+  if (!isOwn) await assertStill(parts, stored)
   return {
-    signing,
-    frontier: frontier === undefined ? emptyFrontier : decodeFrontier(frontier),
-    stored: frontier,
+    signing: isOwn ? await settleNext(parts, kept) : await beginChain(parts),
+    frontier,
+    stored,
     keptHour: undefined,
     lastMs: now(),
     isSigned: false,
@@ -158,14 +186,19 @@ async function announceNext(parts: CheckpointParts, state: State): Promise<void>
   state.announcing = { ...announced, leaf: present(bundle.leaves[0], 'a bundle has a hash') }
 }
 
-/** Reads the hashes of what has landed since. */
-async function leavesBehind({ store }: CheckpointParts, size: number): Promise<Uint8Array[]> {
+/**
+ * Reads the hashes of what has landed since. Each bundle is opened, which shows that this vault has
+ * sealed it with these hashes: others who write to the store may have put any there.
+ * @throws ApiError `storage_corrupt` for a bundle of others
+ */
+async function leavesBehind({ store, keys }: CheckpointParts, size: number): Promise<Uint8Array[]> {
   const leaves: Uint8Array[] = []
   for (let left = checkpointBundlesMax; left > 0;) {
     const bundles = await store.bundles({ from: size + leaves.length }, left)
     if (bundles.length === 0) break
     left -= bundles.length
     for (const bundle of bundles) {
+      unpackBundle(keys, bundle, () => false)
       const known = size + leaves.length - bundle.first
       invariant(known >= 0, 'the log has every entry')
       leaves.push(...bundle.leaves.slice(known))

@@ -13,14 +13,22 @@ import {
   newestCheckpointKey,
   readDerived,
 } from '../../src/audit/derived-keys.ts'
-import { decodeFrontier, emptyFrontier, growTree, rootOf } from '../../src/audit/merkle-tree.ts'
+import {
+  decodeFrontier,
+  emptyFrontier,
+  encodeFrontier,
+  growTree,
+  rootOf,
+} from '../../src/audit/merkle-tree.ts'
 import { readVerifierKey, type NoteKey } from '../../src/audit/note-keys.ts'
 import { chainFrom, readPublicLog } from '../../src/audit/public-log.ts'
 import { bundlesFrom } from '../../src/audit/read-log.ts'
 import { openNote } from '../../src/audit/signed-note.ts'
 import { signingInStore, type SigningPlace } from '../../src/audit/signing-keys.ts'
 import { verifyLog } from '../../src/audit/verify-log.ts'
-import { utf8Text } from '../../src/lib/bytes.ts'
+import { utf8, utf8Text } from '../../src/lib/bytes.ts'
+import { present } from '../../src/lib/errors.ts'
+import type { Change } from '../../src/store/contract.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -169,6 +177,79 @@ describe('a checkpoint', () => {
     expect(third?.origin).not.toBe(after?.origin ?? '')
     await vault.deps.store.close()
   })
+
+  // proves S93
+  test('is not made of hashes that others have put into the log', async () => {
+    for (const exchanged of [false, true]) {
+      const vault = await openTestVault(80)
+      const checkpoints = makeCheckpoints(partsOf(vault, placeOf()))
+      const before = await checkpoints.next()
+      await fill(vault, 1)
+      const [newest] = await vault.deps.store.bundles({ before: 100 }, 1)
+      const { leaves: own, sealed } = present(newest, 'a bundle')
+      const forged = { leaves: own.map(leaf => leaf.map(byte => byte ^ 1)), sealed }
+      const added = exchanged ? forged : { leaves: forged.leaves, sealed: new Uint8Array(200) }
+      await vault.deps.store.write([{ log: added }])
+      await expect(checkpoints.next()).rejects.toMatchObject({ kind: 'storage_corrupt' })
+      const stored = await readDerived(vault.deps.store, newestCheckpointKey)
+      expect(utf8Text(stored ?? new Uint8Array())).toBe(before?.note ?? '')
+      await vault.deps.store.close()
+    }
+  })
+
+  const forgedFrontier = (size: number): Uint8Array => {
+    const tree = growTree(emptyFrontier)
+    for (let at = 0; at < size; at += 1) tree.append(new Uint8Array(32).fill(at))
+    return encodeFrontier(tree.frontier())
+  }
+
+  // proves S93
+  test('is under another name over a tree that others have put there', async () => {
+    const changes: readonly Change[] = [
+      { derived: newestCheckpointKey, value: undefined },
+      { derived: newestCheckpointKey, value: utf8('other\n5\n\n— other AAAA\n') },
+      { derived: frontierKey, value: forgedFrontier(5) },
+      { derived: frontierKey, value: forgedFrontier(4) },
+      { derived: frontierKey, value: undefined },
+    ]
+    for (const change of changes) {
+      const vault = await openTestVault(81)
+      const place = placeOf()
+      await fill(vault, 5)
+      const before = await makeCheckpoints(partsOf(vault, place)).next()
+      expect(before?.size).toBe(5)
+      await vault.deps.store.write([change])
+      await fill(vault, 1)
+      const after = await makeCheckpoints(partsOf(vault, place)).next()
+      expect(after).toBeDefined()
+      expect(after?.origin).not.toBe(before?.origin ?? '')
+      await vault.deps.store.close()
+    }
+  })
+
+  test.each([0, 1])(
+    'keeps its name where another process signs meanwhile, after %i',
+    async made => {
+      const vault = await openTestVault(82)
+      const place = placeOf()
+      const other = makeCheckpoints(partsOf(vault, place))
+      for (let number = 0; number < made; number += 1) await other.next()
+      await fill(vault, 1)
+      let signed: ReturnType<typeof other.next> | undefined
+      const store = {
+        ...vault.deps.store,
+        derived: async (...range: Parameters<typeof vault.deps.store.derived>) => {
+          const found = await vault.deps.store.derived(...range)
+          if (Bun.deepEquals(range[0], frontierKey)) await (signed ??= other.next())
+          return found
+        },
+      }
+      const late = makeCheckpoints({ ...partsOf(vault, place), store })
+      expect(await late.next()).toBeUndefined()
+      expect((await late.next())?.origin).toBe((await signed)?.origin ?? '')
+      await vault.deps.store.close()
+    },
+  )
 
   test('is kept once an hour; the newest always', async () => {
     const vault = await openTestVault(78)
