@@ -39,7 +39,7 @@ import {
 } from './schema.ts'
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
 import { removeToken, updateToken } from './write/update.ts'
-import { standingExtras, viewStored } from './read/view.ts'
+import { isMaskEvaluated, standingExtras, viewStored } from './read/view.ts'
 
 const newToken = {
   contentType: 'application/json',
@@ -79,10 +79,14 @@ function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLa
     const why = () => JSON.stringify(explainAccess(grants, { operation: 'getToken' }, token.record))
     const extras = isExplained ? { ...standing, access: why() } : standing
     const transform = shownTransform(token.transform, asked)
-    const json = viewStored(tenantId, token, transform, extras)
-    reserveText(caller, json)
-    noteShown(caller, id, transform)
-    return { status: 200, json }
+    const isMasked = transform === 'mask' && isMaskEvaluated(token.record)
+    const turn = isMasked ? deps.turns.soon(caller.credential.ordinal) : undefined
+    return andThen(turn, () => {
+      const json = viewStored(tenantId, token, transform, extras)
+      reserveText(caller, json)
+      noteShown(caller, id, transform)
+      return { status: 200, json }
+    })
   })
 }
 

@@ -67,3 +67,28 @@ test('so does a filter on the data of a long token', async () => {
   expect(await use('{{ long }}')).toBe(0)
   expect(await use('{{ short | size }}')).toBe(0)
 })
+
+// proves E10.31
+test('so does a read that evaluates a mask', async () => {
+  const vault = await openTestVault(773)
+  const permissions = ['token:create', 'token:read']
+  const key = await vault.application({ type: 'private', permissions })
+  const line = 'x'.repeat(100)
+  const masks = { short: line, long: Array.from({ length: 10 }, () => line) }
+  for (const [id, mask] of Object.entries(masks)) {
+    const body = { id, type: 'token', data: [1], mask }
+    expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
+  }
+  let asked = 0
+  const soon = async () => void (asked += 1)
+  const app = buildApp({ ...vault.deps, turns: { ...vault.deps.turns, soon } })
+  const read = async (path: string) => {
+    asked = 0
+    const answer = await app.handle(requestOf('GET', path, { key }))
+    expect(answer.status).toBe(200)
+    return { asked, data: ((await answer.json()) as { data?: unknown }).data }
+  }
+  expect(await read('/tokens/long')).toEqual({ asked: 1, data: masks.long })
+  expect(await read('/tokens/short')).toEqual({ asked: 0, data: masks.short })
+  expect(await read('/tokens/long?transform=redact')).toEqual({ asked: 0, data: undefined })
+})

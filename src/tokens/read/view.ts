@@ -68,6 +68,10 @@ export function shownData(
   return (maskedText === undefined ? maskData(maskText, dataOf(), meter) : maskedText) ?? undefined
 }
 
+/** True if a read under a mask parses all data and evaluates it, which may take 15 ms. */
+export const isMaskEvaluated = ({ maskText, maskedText }: Masking): boolean =>
+  maskText !== undefined && maskedText === undefined
+
 const quote = (text: string): string => JSON.stringify(text)
 
 /** Parts of an answer that are added or left out apart from the transform of `data`. */
