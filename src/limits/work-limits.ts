@@ -34,7 +34,7 @@ export const bulkTurnMsMax = 2
 export const loopWorkMsMax = 5
 /** decision: pieces of one turn where more wait; a turn itself takes 0.1 ms and more. */
 export const loopPiecesMax = 4
-/** decision: a body from which on its work is such a piece: 16 KiB may take 15 ms, a card 0.2 ms. */
+/** decision: a body from which on it is such a piece: 16 KiB may take 15 ms, a card 0.2 ms. */
 export const briefBodyBytesMax = 1_024
 /** decision: steps of one request before it yields to others; they take about 2 ms. */
 export const turnStepsMax = 1_000_000

@@ -78,7 +78,7 @@ test('a credential waits while some of its work has not begun, and others do not
 })
 
 // proves E10.31
-test('pieces of milliseconds begin until they take too long, then a few in each round', async () => {
+test('pieces of milliseconds begin until they take too long, then few in each round', async () => {
   let nowMs = 0
   const turns = makeScheduler(() => nowMs)
   expect([turns.soon(1), turns.soon(1)]).toEqual([undefined, undefined])
