@@ -99,7 +99,8 @@ async function dev({ json, ...options }: DevOptions, command: Command): Promise<
     const parts = { settings, clock, elapsedMs, log, observe, reportsOf, explain: lines?.explain }
     const demo = await makeDemoVault(folder.path, parts)
     const stopped = untilToEnd()
-    const server = await startServer(demo.deps, { host: '127.0.0.1', port })
+    const { deps, auditUpkeep } = demo
+    const server = await startServer(deps, { host: '127.0.0.1', port }, {}, { auditUpkeep })
     const baseUrl = server.address + settings.basePath
     if (isJson) printJson(baseUrl, demo)
     else printGuide(baseUrl, demo)

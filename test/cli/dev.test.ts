@@ -88,6 +88,18 @@ test('its status tells what it knows, and no number in the place of what it does
   expect(await running.end('SIGTERM')).toBe(0)
 })
 
+test('it signs its log, so that proofs can be tried', async () => {
+  const running = await startCoffer(['dev', '--port', '0', '--json'])
+  const { base_url, management_key: key } = JSON.parse(running.ready) as Record<string, string>
+  const statusOf = async (path: string): Promise<number> =>
+    (await fetch(base_url + path, { headers: { 'SVC-API-KEY': key ?? '' } })).status
+  expect(await statusOf('/applications')).toBe(200)
+  // The entry before it is of the vault's own.
+  await until(async () => (await statusOf('/logs/1/proof')) === 200)
+  expect(await statusOf('/logs/checkpoint')).toBe(200)
+  expect(await running.end('SIGTERM')).toBe(0)
+})
+
 /** Returns the lines behind the guide, once there are as many as wanted. */
 async function linesOf(running: Running, act: (address: string, keys: Keys) => Promise<void>) {
   const [address = ''] = /http:\/\/[\d.:]+/.exec(running.ready) ?? []

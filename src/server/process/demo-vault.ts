@@ -5,6 +5,7 @@
  * @module
  */
 import { makeAuditLog } from '../../audit/audit-log.ts'
+import { signingInStore } from '../../audit/signing-keys.ts'
 import { composeApplication } from '../../applications/application-service.ts'
 import type { CreateApplicationBody } from '../../applications/schema.ts'
 import type { AnswerNotice, Deps, Reports } from '../../deps.ts'
@@ -12,6 +13,7 @@ import { mayHold, tokenPermissions } from '../../rules/permissions.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { openLmdbStore, type LmdbOptions } from '../../store/lmdb/lmdb-store.ts'
 import type { OperatedStore } from '../../store/operated.ts'
+import type { AuditUpkeep } from '../../vault/upkeep.ts'
 import { createVault, openVaultKeys } from '../../vault/vault.ts'
 import { makeScheduler } from '../../lib/work.ts'
 import type { Clock } from './clock.ts'
@@ -25,6 +27,8 @@ export interface DemoVault {
   readonly private: Secret
   /** Key of the application that may only create and update. */
   readonly public: Secret
+  /** Signs its audit log, with keys in its own store. */
+  readonly auditUpkeep: Pick<AuditUpkeep, 'place' | 'figures'>
 }
 
 export interface DemoParts
@@ -83,5 +87,6 @@ export async function makeDemoVault(path: string, parts: DemoParts): Promise<Dem
     management: key,
     private: await addApplication(deps, tenantId, privateApplication),
     public: await addApplication(deps, tenantId, publicApplication),
+    auditUpkeep: { place: signingInStore(store), figures: store.figures },
   }
 }

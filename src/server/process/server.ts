@@ -163,10 +163,11 @@ export async function startServer(
   deps: Deps,
   address: Address,
   options: ServerOptions = {},
+  duties: VaultDuties = {},
 ): Promise<RunningServer> {
   const app = buildApp(deps)
   const listening = await startListening(app.listener, deps, address, options)
-  const answering = startAnswering(deps, app)
+  const answering = startAnswering(deps, app, duties)
   return { address: listening.address, stop: () => answering.end(listening) }
 }
 
