@@ -74,7 +74,7 @@ describe.skipIf(!isPostgresThere)('a writer whose COMMIT was never answered', ()
         sealer: () => sumSealer,
         bounds,
         elapsedMs: () => performance.now(),
-        // What was not answered is not lost.
+        // A commit that was never answered is no lost one.
         onLoss: () => expect.unreachable(),
       },
     ])
