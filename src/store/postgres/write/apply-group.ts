@@ -160,8 +160,8 @@ async function assertUnsummed({ send }: DatabaseSession, { sums }: Tables): Prom
 }
 
 /**
- * @returns the number of bundles that a group removes from the log, and those hashes of their
- *   entries that have a share in the sum
+ * @returns the bundles that a group removes from the log, and those hashes of their entries that
+ *   have a share in the sum
  * @throws ApiError `storage_corrupt`; DatabaseError
  */
 async function prunedBy(
@@ -170,13 +170,13 @@ async function prunedBy(
   { pruneBelow }: SealedLog,
   part: WriterPart | undefined,
 ) {
-  if (pruneBelow === 0) return { bundles: 0, leaves: [] }
+  if (pruneBelow === 0) return { bundles: [], leaves: [] }
   const bundles = await readPruned(send, tables, pruneBelow)
   const from = part?.firstShare(await readParts(send, tables)) ?? Infinity
   const leaves = bundles.flatMap(bundle =>
     bundle.leaves.filter((_, at) => bundle.first + at >= from),
   )
-  return { bundles: bundles.length, leaves }
+  return { bundles, leaves }
 }
 
 /** A commit by a writer with its part, if it keeps one. */

@@ -91,7 +91,7 @@ const keptText = ({ log, logRange }: Tables): string => `kept AS MATERIALIZED (
 )`
 
 const prunedText = (tables: Tables): string => `WITH ${keptText(tables)}
-SELECT l.seq, l.value FROM ${tables.log} l JOIN kept ON l.seq < kept.seq`
+SELECT l.seq, l.value FROM ${tables.log} l JOIN kept ON l.seq < kept.seq ORDER BY l.seq`
 
 /**
  * Reads the bundles that a group is to remove: another group may remove them first, which
@@ -106,10 +106,11 @@ export async function readPruned(
   return (await send(prunedText(tables), [below])).map(bundleOf)
 }
 
-/** Fails as `confirmDerivedText` does unless there are as many of them still. */
+/** Fails as `confirmDerivedText` does unless they are the same still. */
 const confirmPrunedText = (tables: Tables): string => `WITH ${keptText(tables)}
 INSERT INTO ${tables.logRange} SELECT true, 0, 0 FROM generate_series(1, 2)
-WHERE (SELECT count(*) FROM ${tables.log} l JOIN kept ON l.seq < kept.seq) <> $2::int`
+WHERE coalesce((SELECT array_agg(l.seq ORDER BY l.seq)
+  FROM ${tables.log} l JOIN kept ON l.seq < kept.seq), '{}') <> $2::bigint[]`
 
 const pruneText = (tables: Tables): string => `
 WITH ${keptText(tables)}, gone AS (
@@ -166,7 +167,7 @@ function confirmDerived(
 
 /**
  * @param seen values that the group was decided by
- * @param pruned number of bundles that it is to remove
+ * @param pruned the bundles that it is to remove, as `readPruned` gave them
  * @returns the statements in progress; the last ones before the COMMIT
  */
 export function putLog(
@@ -175,7 +176,7 @@ export function putLog(
   writer: Uint8Array,
   { bundles, derived, pruneBelow }: SealedLog,
   seen: readonly SeenDerived[],
-  pruned: number,
+  pruned: readonly StoredBundle[],
 ): readonly Promise<unknown>[] {
   const { send } = session
   const isMore = derived.size > 0 || pruneBelow > 0 || seen.length > 0
@@ -185,7 +186,7 @@ export function putLog(
     ...putDerived(session, tables, derived),
     ...(pruneBelow > 0
       ? [
-          send(confirmPrunedText(tables), [pruneBelow, pruned]),
+          send(confirmPrunedText(tables), [pruneBelow, arrayOf(pruned.map(({ first }) => first))]),
           send(pruneText(tables), [pruneBelow]),
         ]
       : []),
