@@ -19,6 +19,8 @@ import { runPlan } from './run.ts'
 
 const runsDefault = 160
 const runsShort = 12
+/** Runs that may follow until each control has had a place. */
+const furtherMax = 60
 /** Parts of a failed run that are named. */
 const shownMax = 8
 const seedLimit = 2 ** 30
@@ -138,6 +140,12 @@ function printKind(kind: Kind, tally: Tally): boolean {
   return isGood
 }
 
+/** True if a kind that ran has a control that none of its runs had a place for. */
+function lacksControls(kind: Kind): boolean {
+  const { runs: ran, tried } = tallies.get(kind) ?? newTally()
+  return ran > 0 && tried.size < Object.keys(controls[kind]).length
+}
+
 function readArguments() {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
@@ -164,6 +172,11 @@ const campaign: Campaign = { seed, folder, checker: await buildChecker(folder), 
 let isWhole = true
 for (let index = from; index < from + runs; index += 1) {
   if (!(await runOne(campaign, planOf(seed, index)))) isWhole = false
+}
+// A drawn run may have no place for a control: others of its kind follow until one has.
+for (let index = from + runs; index < from + runs + furtherMax; index += 1) {
+  const plan = planOf(seed, index)
+  if (lacksControls(plan.kind) && !(await runOne(campaign, plan))) isWhole = false
 }
 const used = [...tallies].filter(([, tally]) => tally.runs > 0)
 const good = used.filter(([kind, tally]) => printKind(kind, tally)).length
