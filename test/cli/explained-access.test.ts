@@ -16,7 +16,7 @@ const rules = [
 beforeAll(async () => {
   vault = await startVault()
   const manager = vault.client('management')
-  const asked = { name: '=Desk, "till";@a; =b', type: 'private', rules } as const
+  const asked = { name: '=Desk, "till";@a; =b;"=c;＝d', type: 'private', rules } as const
   ;({ id } = await manager.applications.create({ ...asked, permissions: ['token:use'] }))
   await vault.seed([
     { type: 'token', id: 'high', data: 1, containers: ['/pci/high/'] },
@@ -81,8 +81,8 @@ test('review names who may reveal, where, and how many tokens each rule decides 
   const lines = stdout.trim().split('\n')
   expect(lines[0]).toBe('application_id,name,permission,by,container,tokens,last_used_on')
   expect(lines.filter(line => line.startsWith(id))).toEqual([
-    `${id},"'=Desk, ""till"";'@a; '=b",token:read,rule 1,/pci/,1,`,
-    `${id},"'=Desk, ""till"";'@a; '=b",token:use,token:use,/,3,`,
+    `${id},"'=Desk, ""till"";'@a; '=b;""'=c;'＝d",token:read,rule 1,/pci/,1,`,
+    `${id},"'=Desk, ""till"";'@a; '=b;""'=c;'＝d",token:use,token:use,/,3,`,
   ])
   const json = await run(['review', '--json'])
   const { rows } = JSON.parse(json.stdout) as { rows: readonly object[] }

@@ -118,10 +118,10 @@ async function rowsOf(client: Client, application: Application): Promise<readonl
 }
 
 /**
- * Beginning of what a spreadsheet takes for a formula. Where its language separates cells by
- * semicolons, it begins one behind each, also within quotes.
+ * Beginning of what a spreadsheet takes for a formula, also in wide letters. Where its language
+ * separates cells by semicolons, it begins one behind each, also within quotes and behind a quote.
  */
-const formula = /(^|;\s*)(?=[=+\-@])/g
+const formula = /(^|;["\s]*)(?=[=+\-@＝＋－＠])/g
 
 /** A cell as RFC 4180 has it. */
 function cellOf(value: string | number | null): string {
