@@ -19,6 +19,7 @@ export interface Happening {
   readonly key: string
   readonly inputType?: string
   readonly isComposing?: boolean
+  readonly cancelable?: boolean
   readonly data: unknown
   readonly origin: string
   readonly source: unknown
@@ -45,6 +46,8 @@ export interface Input extends PageNode {
   placeholder: string
   readonly selectionStart: number | null
   readonly selectionEnd: number | null
+  scrollLeft: number
+  readonly scrollWidth: number
   setRangeText(text: string, start: number, end: number, caret: 'end'): void
   dispatchEvent(event: object): void
   focus(options?: { readonly preventScroll: boolean }): void

@@ -51,19 +51,39 @@ function sightOf(input: Input): () => boolean {
 export const bringIntoSight = (input: Input): void =>
   input.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
+/** Some characters take two UTF-16 units. */
+const unitsBefore = (text: string): number => Array.from(text.slice(-2)).at(-1)?.length ?? 0
+const unitsBehind = (text: string): number => Array.from(text.slice(0, 2))[0]?.length ?? 0
+
+/** The browser keeps the caret in view, within the field alone, if it edits by itself. */
+function follow(input: Input): void {
+  if (input.selectionEnd !== input.value.length) return
+  input.scrollLeft = input.scrollWidth
+  // A text from right to left has its end on the other side.
+  if (input.scrollLeft === 0) input.scrollLeft = -input.scrollWidth
+}
+
 /** Edits as the browser would, where a text is entered or a character deleted. */
 function edit(input: Input, { data, inputType = '' }: Happening): void {
-  const from = input.selectionStart ?? input.value.length
+  const { value } = input
+  const from = input.selectionStart ?? value.length
   const to = input.selectionEnd ?? from
   const isRange = from < to
   if (typeof data === 'string') input.setRangeText(data, from, to, 'end')
   else if (inputType === 'deleteContentBackward') {
-    input.setRangeText('', isRange ? from : Math.max(0, from - 1), to, 'end')
+    const units = isRange ? 0 : unitsBefore(value.slice(0, from))
+    input.setRangeText('', from - units, to, 'end')
   } else if (inputType === 'deleteContentForward') {
-    input.setRangeText('', from, isRange ? to : to + 1, 'end')
+    input.setRangeText('', from, isRange ? to : to + unitsBehind(value.slice(to)), 'end')
   } else return
   input.dispatchEvent(new InputEvent('input', { inputType }))
+  follow(input)
 }
+
+/** Usual edits. A page may hide a field between two pictures, of which no browser tells. */
+const isUsual = ({ data, inputType = '' }: Happening): boolean =>
+  (typeof data === 'string' && /^insert(?:Text|FromPaste)$/.test(inputType)) ||
+  /^deleteContent(?:Back|For)ward$/.test(inputType)
 
 const caretKeys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']
 
@@ -80,13 +100,12 @@ export function typeUnseen(input: Input, kept: () => string): void {
     if (!isSeen()) bring()
   })
   input.addEventListener('beforeinput', event => {
-    if (isSeen()) {
-      isBrought = false
-      return
-    }
-    if (event.isComposing === true) return
+    const isNow = isSeen()
+    if (isNow) isBrought = false
+    const isLeft = event.isComposing === true || event.cancelable === false
+    if (isLeft || (isNow && !isUsual(event))) return
     event.preventDefault()
-    bring()
+    if (!isNow) bring()
     edit(input, event)
   })
   input.addEventListener('keydown', event => {
