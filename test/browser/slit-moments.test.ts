@@ -76,3 +76,23 @@ test('a letter of two units is deleted as one', async () => {
   await page.keyboard.press('Delete')
   expect((await values()).join('')).toBe('ab')
 })
+
+test('a name that is longer than its field shows its end', async () => {
+  const page = await openShopPage('chrome', shop)
+  const styles = { input: { fontSize: '40px' } }
+  const { frame } = await checkoutIn(page, vault, { cardholderName: true, styles })
+  for (const name of ['Wilhelmina Wilhelmina Wilhelmina', 'محمد '.repeat(9)]) {
+    await frame.$eval('[name=name]', each => {
+      Object.assign(each, { value: '' })
+    })
+    await frame.focus('[name=name]')
+    await page.keyboard.type(name)
+    const hidden = await frame.$eval('[name=name]', each => {
+      const field = each as unknown as Readonly<Record<string, number>>
+      const { scrollLeft = 0, scrollWidth = 0, clientWidth = 0 } = field
+      return [scrollWidth > clientWidth, scrollWidth - clientWidth - Math.abs(scrollLeft)]
+    })
+    expect(hidden[0]).toBe(true)
+    expect(hidden[1]).toBeLessThan(1)
+  }
+})

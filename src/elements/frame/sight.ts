@@ -59,8 +59,8 @@ const unitsBehind = (text: string): number => Array.from(text.slice(0, 2))[0]?.l
 function follow(input: Input): void {
   if (input.selectionEnd !== input.value.length) return
   input.scrollLeft = input.scrollWidth
-  // A text from right to left has its end on the other side.
-  if (input.scrollLeft === 0) input.scrollLeft = -input.scrollWidth
+  // A text from right to left has its end on the other side, and Chromium a pixel of it here.
+  if (input.scrollLeft <= 1) input.scrollLeft = -input.scrollWidth
 }
 
 /** Edits as the browser would, where a text is entered or a character deleted. */
