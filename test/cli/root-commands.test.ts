@@ -36,6 +36,8 @@ let made: string
 
 beforeAll(async () => {
   root = temporaryFolder()
+  // Its folders may be entered by others, as those of a system are.
+  chmodSync(root, 0o755)
   made = join(root, 'made')
   await runCoffer(['init', '--data', made])
 })
@@ -295,6 +297,41 @@ test.skipIf(!isRoot)(
     await runCoffer(['audit', 'verify', '--data', data])
     expect(told()).toContain('planted-for-root')
     server.stop(true)
+  },
+)
+
+// proves S7, E12.26
+test.skipIf(!isRoot)(
+  'nor is a file that all may read, in a folder that the owner may not enter',
+  async () => {
+    const [password, key] = [copyOfVault(), copyOfVault()]
+    const closed = fresh('closed')
+    mkdirSync(join(closed, 'inner'), { recursive: true, mode: 0o755 })
+    const file = join(closed, 'inner', 'file')
+    const { server, told } = startAsker()
+    const url = `postgres://coffer@127.0.0.1:${server.port}/coffer`
+    writeFileSync(join(password, 'store', 'database'), JSON.stringify({ url, password_file: file }))
+    writeFileSync(file, 'planted-for-root', { mode: 0o644 })
+    giveAway(password)
+    chmodSync(closed, 0o700)
+    const asked = ['audit', 'verify', '--data', password]
+    const refused = await runCoffer(asked)
+    expect(told()).not.toContain('planted-for-root')
+    expect(refused.stderr).toContain('may not read the password file that it names')
+    chmodSync(closed, 0o711)
+    await runCoffer(asked)
+    expect(told()).toContain('planted-for-root')
+    server.stop(true)
+
+    const own = join(closed, 'inner', 'key')
+    renameSync(join(key, 'master.key'), own)
+    symlinkSync(own, join(key, 'master.key'))
+    chownSync(own, otherUser, otherUser)
+    chownSync(key, otherUser, otherUser)
+    chmodSync(closed, 0o700)
+    expect((await runCoffer(['verify', '--data', key])).stderr).toContain('may not read the master')
+    chownSync(closed, otherUser, otherUser)
+    expect((await runCoffer(['verify', '--data', key])).exitCode).toBe(0)
   },
 )
 

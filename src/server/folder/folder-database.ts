@@ -83,9 +83,10 @@ const ownersOf = (data: string): readonly number[] => {
  * @throws CommandFailure
  */
 const assertReadableBy =
-  (data: string) =>
+  (data: string, path: string) =>
   (stats: Stats): void => {
-    if (process.geteuid?.() !== 0 || ownersOf(data).every(owner => mayRead(owner, stats))) return
+    if (process.geteuid?.() !== 0) return
+    if (ownersOf(data).every(owner => mayRead(owner, path, stats))) return
     throw new CommandFailure(
       `the owner of ${data} may not read the password file that it names: name it by ` +
         '--store-password-file, or run this as that user',
@@ -104,7 +105,7 @@ function passwordOf(url: string, file: PasswordFile | undefined): string | undef
     const { path, rememberedBy } = file
     return readPassword(
       path,
-      rememberedBy === undefined ? undefined : assertReadableBy(rememberedBy),
+      rememberedBy === undefined ? undefined : assertReadableBy(rememberedBy, path),
     )
   }
   const given = process.env['COFFER_STORE']

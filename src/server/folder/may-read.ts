@@ -5,15 +5,34 @@
 import { lstatSync, statSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 import { isInGroup, readGroupFiles } from './groups.ts'
+import { wayTo } from './path-owners.ts'
 
 const root = 0
-const othersMayRead = 0o004
-const groupMayRead = 0o040
+const mayReadBits = 0o444
+const mayEnterBits = 0o111
+const groupBits = 0o070
+const othersBits = 0o007
 
-/** True if a user may read a file with these stats, by owner, mode bits and the files of groups. */
-export function mayRead(uid: number, { uid: owner, gid, mode }: Stats): boolean {
-  if (uid === root || uid === owner || (mode & othersMayRead) !== 0) return true
-  return (mode & groupMayRead) !== 0 && isInGroup(uid, gid, readGroupFiles())
+/** By owner, mode bits and the files of groups: an owner may change the mode. */
+function isGranted(uid: number, { uid: owner, gid, mode }: Stats, bits: number): boolean {
+  if (uid === root || uid === owner || (mode & bits & othersBits) !== 0) return true
+  return (mode & bits & groupBits) !== 0 && isInGroup(uid, gid, readGroupFiles())
+}
+
+/**
+ * True if a user may read a file, and enter each folder on the way to it.
+ * @param path leads to it still: its folders are those of another file otherwise
+ * @param opened stats of the file that was opened there
+ */
+export function mayRead(uid: number, path: string, opened: Stats): boolean {
+  if (uid === root) return true
+  const { passed, end } = wayTo(path)
+  if (end?.stats.dev !== opened.dev || end.stats.ino !== opened.ino) return false
+  const folders = passed.filter(({ stats }) => stats.isDirectory())
+  return (
+    isGranted(uid, opened, mayReadBits) &&
+    folders.every(({ stats }) => isGranted(uid, stats, mayEnterBits))
+  )
 }
 
 /**
@@ -23,5 +42,5 @@ export function mayRead(uid: number, { uid: owner, gid, mode }: Stats): boolean 
 export function mayItsOwnerRead(path: string, opened: Stats): boolean {
   if (process.geteuid?.() !== root) return true
   const owners = [statSync(dirname(path)).uid, lstatSync(path).uid]
-  return owners.every(owner => mayRead(owner, opened))
+  return owners.every(owner => mayRead(owner, path, opened))
 }
