@@ -86,7 +86,7 @@ const assertReadableBy =
   (data: string, path: string) =>
   (stats: Stats): void => {
     if (process.geteuid?.() !== 0) return
-    if (ownersOf(data).every(owner => mayRead(owner, path, stats))) return
+    if (ownersOf(data).every(owner => mayRead(owner, data, path, stats))) return
     throw new CommandFailure(
       `the owner of ${data} may not read the password file that it names: name it by ` +
         '--store-password-file, or run this as that user',

@@ -20,15 +20,18 @@ function isGranted(uid: number, { uid: owner, gid, mode }: Stats, bits: number):
 }
 
 /**
- * True if a user may read a file, and enter each folder on the way to it.
+ * True if a user may read a file, and enter each folder on the way to it, beside those on the way
+ * to the user's own folder: a volume of a container is below ones of root alone.
+ * @param from the folder of that user, which names the path
  * @param path leads to it still: its folders are those of another file otherwise
  * @param opened stats of the file that was opened there
  */
-export function mayRead(uid: number, path: string, opened: Stats): boolean {
+export function mayRead(uid: number, from: string, path: string, opened: Stats): boolean {
   if (uid === root) return true
   const { passed, end } = wayTo(path)
   if (end?.stats.dev !== opened.dev || end.stats.ino !== opened.ino) return false
-  const folders = passed.filter(({ stats }) => stats.isDirectory())
+  const own = new Set(wayTo(from).passed.map(place => place.path))
+  const folders = passed.filter(place => place.stats.isDirectory() && !own.has(place.path))
   return (
     isGranted(uid, opened, mayReadBits) &&
     folders.every(({ stats }) => isGranted(uid, stats, mayEnterBits))
@@ -42,5 +45,5 @@ export function mayRead(uid: number, path: string, opened: Stats): boolean {
 export function mayItsOwnerRead(path: string, opened: Stats): boolean {
   if (process.geteuid?.() !== root) return true
   const owners = [statSync(dirname(path)).uid, lstatSync(path).uid]
-  return owners.every(owner => mayRead(owner, path, opened))
+  return owners.every(owner => mayRead(owner, dirname(path), path, opened))
 }
