@@ -30,7 +30,8 @@ export function mayRead(uid: number, from: string, path: string, opened: Stats):
   if (uid === root) return true
   const { passed, end } = wayTo(path)
   if (end?.stats.dev !== opened.dev || end.stats.ino !== opened.ino) return false
-  const own = new Set(wayTo(from).passed.map(place => place.path))
+  const way = wayTo(from)
+  const own = new Set([...way.passed, ...(way.end ? [way.end] : [])].map(place => place.path))
   const folders = passed.filter(place => place.stats.isDirectory() && !own.has(place.path))
   return (
     isGranted(uid, opened, mayReadBits) &&
