@@ -1,11 +1,10 @@
 /**
  * Secrets that the owner of a vault names to root's commands: they read what that user may read.
  */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,38 +14,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { runCoffer } from '../support/coffer-process.ts'
-import { temporaryFolder } from '../support/folders.ts'
+import { isRoot, openVaultsOfOthers, otherUser } from '../support/vaults-of-others.ts'
 
-const isRoot = process.getuid?.() === 0
-
-/** The user nobody. */
-const otherUser = 65_534
-
-let root: string
-/** A data folder that tests copy and never change. */
-let made: string
-
-beforeAll(async () => {
-  root = temporaryFolder()
-  // Its folders may be entered by others, as those of a system are.
-  chmodSync(root, 0o755)
-  made = join(root, 'made')
-  await runCoffer(['init', '--data', made])
-})
-
-let count = 0
-const fresh = (name: string): string => join(root, `${name}-${(count += 1)}`)
-
-function copyOfVault(): string {
-  const data = fresh('vault')
-  cpSync(made, data, { recursive: true })
-  return data
-}
-
-/** Makes the other user the owner of a vault. */
-function giveAway(data: string): void {
-  for (const path of [data, join(data, 'master.key')]) chownSync(path, otherUser, otherUser)
-}
+// Others may enter its folder, as those of a system.
+const { fresh, copyOfVault, giveAway } = await openVaultsOfOthers(0o755)
 
 // proves S7, E12.26
 test.skipIf(!isRoot)(

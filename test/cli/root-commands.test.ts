@@ -2,11 +2,10 @@
  * Commands that root runs where another user may make, rename and link files: nothing of root's is
  * given away, written or removed. Only root may give a file away, so the others prove it here too.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -22,37 +21,11 @@ import {
 import { join } from 'node:path'
 import { signingFile } from '../../src/server/folder/signing-file.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
-import { temporaryFolder } from '../support/folders.ts'
+import { isRoot, openVaultsOfOthers, otherUser } from '../support/vaults-of-others.ts'
 
-const isRoot = process.getuid?.() === 0
 const statsAt = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
-/** The user nobody. */
-const otherUser = 65_534
-
-let root: string
-/** A data folder that tests copy and never change. */
-let made: string
-
-beforeAll(async () => {
-  root = temporaryFolder()
-  made = join(root, 'made')
-  await runCoffer(['init', '--data', made])
-})
-
-let count = 0
-const fresh = (name: string): string => join(root, `${name}-${(count += 1)}`)
-
-function copyOfVault(): string {
-  const data = fresh('vault')
-  cpSync(made, data, { recursive: true })
-  return data
-}
-
-/** Makes the other user the owner of a vault. */
-function giveAway(data: string): void {
-  for (const path of [data, join(data, 'master.key')]) chownSync(path, otherUser, otherUser)
-}
+const { fresh, copyOfVault, giveAway } = await openVaultsOfOthers()
 
 describe('an empty file of another user, who has it open', () => {
   const put = (): string => {
