@@ -120,7 +120,7 @@ export async function fillLog(filling: LogFilling): Promise<number> {
     },
   })
   const keys = await unsealKeysOf(store, folder)
-  const log = { store, keys, elapsedMs }
+  const log = { store, keys, elapsedMs, randomBytes }
   try {
     const before = (await store.figures()).logBytes
     await append(log, filling)

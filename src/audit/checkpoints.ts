@@ -10,7 +10,7 @@ import type { Keys } from '../crypto/keyring.ts'
 import { equalBytes, hexOf, utf8, utf8Text } from '../lib/bytes.ts'
 import { ApiError, attempt, invariant, present } from '../lib/errors.ts'
 import { checkpointBundlesMax, clockEntryMs } from '../limits/work-limits.ts'
-import type { Change, Store } from '../store/contract.ts'
+import type { Change, LogRange, Store } from '../store/contract.ts'
 import type { AuditLog } from './audit-log.ts'
 import { sealBundle, unpackBundle } from './bundle.ts'
 import { checkpointIn, printCheckpoint, readCheckpoint } from './checkpoint.ts'
@@ -23,7 +23,9 @@ import {
   frontierKey,
   newestCheckpointKey,
   readDerived,
+  treeMarkKey,
 } from './derived-keys.ts'
+import { makeLogEnd } from './log-end.ts'
 import {
   decodeFrontier,
   emptyFrontier,
@@ -187,13 +189,17 @@ async function announceNext(parts: CheckpointParts, state: State): Promise<void>
 }
 
 /**
- * Reads the hashes of what has landed since. Each bundle is opened, which shows that this vault has
+ * Reads the hashes of a range from `size` on. Each bundle is opened, which shows that this vault has
  * sealed it with these hashes: others who write to the store may have put any there.
  * @throws ApiError `storage_corrupt` for a bundle of others
  */
-async function leavesBehind({ store, keys }: CheckpointParts, size: number): Promise<Uint8Array[]> {
+async function leavesBehind(
+  { store, keys }: CheckpointParts,
+  size: number,
+  { next }: LogRange,
+): Promise<Uint8Array[]> {
   const leaves: Uint8Array[] = []
-  for (let left = checkpointBundlesMax; left > 0;) {
+  for (let left = checkpointBundlesMax; left > 0 && size + leaves.length < next;) {
     const bundles = await store.bundles({ from: size + leaves.length }, left)
     if (bundles.length === 0) break
     left -= bundles.length
@@ -201,7 +207,7 @@ async function leavesBehind({ store, keys }: CheckpointParts, size: number): Pro
       unpackBundle(keys, bundle, () => false)
       const known = size + leaves.length - bundle.first
       invariant(known >= 0, 'the log has every entry')
-      leaves.push(...bundle.leaves.slice(known))
+      leaves.push(...bundle.leaves.slice(known, next - bundle.first))
     }
     await setImmediate()
   }
@@ -233,11 +239,17 @@ function noteOf({ origin, current, next }: SigningKeys, frontier: Frontier): str
 const isSizeKept = async ({ store }: CheckpointParts, { size }: Frontier): Promise<boolean> =>
   (await readDerived(store, checkpointKey(size))) !== undefined
 
-/** @returns `undefined` if another process has signed since the state was read */
+/**
+ * @returns `undefined` if another process has signed since the state was read, or the log has lost
+ *   its end
+ */
 async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpoint | undefined> {
   const { store, keys, audit, randomBytes, now, place } = parts
   await announceNext(parts, state)
-  const leaves = await leavesBehind(parts, state.frontier.size)
+  const logEnd = makeLogEnd(parts, treeMarkKey)
+  const range = await store.logRange()
+  await logEnd.look(range)
+  const leaves = await leavesBehind(parts, state.frontier.size, range)
   const announced = landedAmong(leaves, state)
   const grown = await appendLeaves(state.frontier, leaves, key => readDerived(store, key))
   const { frontier, tiles } = grown
@@ -249,8 +261,11 @@ async function sign(parts: CheckpointParts, state: State): Promise<SignedCheckpo
     announced !== undefined || (hour !== state.keptHour && !(await isSizeKept(parts, frontier)))
   const value = utf8(note)
   const stored = encodeFrontier(frontier)
+  const hasRead = await logEnd.requirement()
+  if (hasRead === undefined) return undefined
   audit.hasten()
   const { ok } = await store.write([
+    hasRead,
     ...(place.fence?.() ?? []),
     { requireDerived: frontierKey, ifValue: state.stored },
     ...tiles.map(tile => ({ derived: tile.key, value: tile.value })),

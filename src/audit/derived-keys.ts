@@ -8,12 +8,14 @@ import type { MaybeLater } from '../lib/waiting.ts'
 import { andThen } from '../lib/waiting.ts'
 import type { Store } from '../store/contract.ts'
 
+const indexKind = 0x02
 const checkpointKind = 0x03
 const frontierKind = 0x04
 const announcementKind = 0x05
 const prunedKind = 0x06
 const signingKind = 0x07
 const deliveriesKind = 0x08
+const markKind = 0x09
 
 /** Newest checkpoint: a note, as text. */
 export const newestCheckpointKey = Uint8Array.of(checkpointKind)
@@ -45,8 +47,13 @@ export function announcementKey(number: number): Uint8Array {
 export const deliveriesKey = (id: string): Uint8Array =>
   Uint8Array.of(deliveriesKind, ...uuidBytesOf(id))
 
-/** Key of the mark that those who deliver write before they save their places. */
+/**
+ * Keys of the marks that readers of the log write before they save what they have read of it
+ * (`log-end.ts`): of those who deliver, sign, and index.
+ */
 export const placeMarkKey = Uint8Array.of(deliveriesKind)
+export const treeMarkKey = Uint8Array.of(markKind, frontierKind)
+export const indexMarkKey = Uint8Array.of(markKind, indexKind)
 
 /** Ranges of all kept checkpoints, and of all announcements. */
 export const checkpointRange = [checkpointKey(0), frontierKey] as const

@@ -19,9 +19,9 @@ import {
   logSliceEntries,
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
-import type { Change, DerivedValue, Store } from '../store/contract.ts'
+import type { Change, DerivedValue, LogRange, Store } from '../store/contract.ts'
 import { unpackBundle, type PackedEntry } from './bundle.ts'
-import { readDerived } from './derived-keys.ts'
+import { indexMarkKey, readDerived } from './derived-keys.ts'
 import { foundBy, termOf, type FoundBy } from './entry-filter.ts'
 import { decodeEntry, outlineEntry } from './entry-format.ts'
 import {
@@ -45,12 +45,15 @@ import {
   sliceOf,
   spanKind,
 } from './index-format.ts'
+import { makeLogEnd, type LogEndParts } from './log-end.ts'
 
 export interface LogIndexer {
   readonly store: Pick<Store, 'bundles' | 'derived' | 'logRange' | 'write'>
   readonly keys: Pick<Keys, 'auditKey' | 'auditIndexKey'>
   readonly elapsedMs: () => number
 }
+
+type IndexWriter = LogIndexer & LogEndParts
 
 async function readCount(store: Pick<Store, 'derived'>, key: Uint8Array): Promise<number> {
   const value = await readDerived(store, key)
@@ -232,18 +235,26 @@ function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
 }
 
 /** Indexes the next slice, if it is whole. @returns true if it was */
-async function indexSlice(indexer: LogIndexer, next: number, generation: number): Promise<boolean> {
+async function indexSlice(
+  indexer: IndexWriter,
+  range: LogRange,
+  generation: number,
+): Promise<boolean> {
   const { store } = indexer
   // Not from where the log begins now: a slice that was begun must be written again as it was, or
   // its entries would count twice.
   const first = await indexedBelow(store)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
-  if (next < below) return false
+  if (range.next < below) return false
+  const logEnd = makeLogEnd(indexer, indexMarkKey)
+  await logEnd.look(range)
   const slice = await readSlice(indexer, first, below)
   const changes = [...changesOf(slice, await wholeBuckets(indexer, slice))]
+  const hasRead = await logEnd.requirement()
+  if (hasRead === undefined) return true
   for (let at = 0; at < changes.length; at += logIndexPutsMax) {
     const some = changes.slice(at, at + logIndexPutsMax)
-    const outcome = await store.write([inGeneration(generation), ...some])
+    const outcome = await store.write([hasRead, inGeneration(generation), ...some])
     if (!outcome.ok) break
   }
   return true
@@ -293,13 +304,14 @@ async function dropRemoved({ store }: LogIndexer, from: number): Promise<boolean
  * @returns true if there may be more to do
  * @throws ApiError `unavailable`: then a later call does it
  */
-export async function indexNext(indexer: LogIndexer): Promise<boolean> {
+export async function indexNext(indexer: IndexWriter): Promise<boolean> {
   const { store } = indexer
-  const { from, next } = await store.logRange()
+  const range = await store.logRange()
+  const { from } = range
   const generation = await readCount(store, generationKey)
   if (isGivenUp(generation)) {
     await emptyIndex(indexer, from, generation)
     return true
   }
-  return (await indexSlice(indexer, next, generation)) || (await dropRemoved(indexer, from))
+  return (await indexSlice(indexer, range, generation)) || (await dropRemoved(indexer, from))
 }

@@ -263,8 +263,8 @@ export const eventBundlesMax = 32
 export const eventBundlesBytes = 128 * 1_024
 /** decision: events from which on a reading for webhooks ends, with a whole bundle. */
 export const eventsReadMax = 1_000
-/** decision: bytes, drawn, of the mark behind which the places of deliveries are saved. */
-export const placeMarkBytes = 16
+/** decision: bytes, drawn, of the mark behind which it is saved what was read of the log. */
+export const logMarkBytes = 16
 /** Bytes of the hash of an entry in the ids of its events. */
 export const eventMarkBytes = 4
 /** decision: rows of webhooks that are read at once. */

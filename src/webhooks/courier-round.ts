@@ -5,6 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { deliveriesKey } from '../audit/derived-keys.ts'
+import type { LogEnd } from '../audit/log-end.ts'
 import type { Deps } from '../deps.ts'
 import type { Send } from '../egress/send.ts'
 import { deliveriesPerSave, deliveriesSaveMs, passedSaveMs } from '../limits/work-limits.ts'
@@ -16,7 +17,6 @@ import {
   type DeliveryState,
   type WaitingDelivery,
 } from './delivery-state.ts'
-import type { LogEnd } from './log-end.ts'
 import { makeLanes, type Delivery, type Lanes } from './lanes.ts'
 import { makeEventFinder, type EventBatch } from './read-events.ts'
 import type { SendTurns } from './turns.ts'

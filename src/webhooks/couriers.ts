@@ -5,6 +5,8 @@
  * event is lost between a commit and its delivery.
  * @module
  */
+import { placeMarkKey } from '../audit/derived-keys.ts'
+import { makeLogEnd } from '../audit/log-end.ts'
 import type { Deps } from '../deps.ts'
 import { privateKeyOf } from '../crypto/ed25519.ts'
 import type { Send } from '../egress/send.ts'
@@ -14,7 +16,6 @@ import { startCourier, type Courier } from './courier.ts'
 import type { CourierParts } from './courier-round.ts'
 import { noAttempts, sumOf, type DeliveryFigures } from './delivery-figures.ts'
 import { readState } from './delivery-state.ts'
-import { makeLogEnd } from './log-end.ts'
 import { makeEventReader } from './read-events.ts'
 import { makeTurns } from './turns.ts'
 import { anyWebhookTerm, unsealWebhook, type StoredWebhook } from './webhook-record.ts'
@@ -81,7 +82,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
   let parts: CourierParts = {
     deps,
     send,
-    logEnd: makeLogEnd(deps),
+    logEnd: makeLogEnd(deps, placeMarkKey),
     eventKey: eventKeyOf(deps),
     read: makeEventReader(deps),
     turns: makeTurns(deliveriesMax),
@@ -95,7 +96,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     couriers = new Map()
     disabled = 0
     generation = undefined
-    parts = { ...parts, logEnd: makeLogEnd(deps) }
+    parts = { ...parts, logEnd: makeLogEnd(deps, placeMarkKey) }
   }
 
   async function courierOf(stored: StoredWebhook, known: Known | undefined): Promise<Courier> {

@@ -128,7 +128,7 @@ describe('a checkpoint', () => {
 
   test.each([
     ['before its announcement has landed', 1],
-    ['after it', 2],
+    ['after it', 3],
   ])('has a key that was announced, if the change of day ends %s', async (_, landed) => {
     const vault = await openTestVault(76)
     const place = placeOf()

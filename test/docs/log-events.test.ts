@@ -18,7 +18,9 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
 
 const written = new Set(
   sources.flatMap(text =>
-    [...text.matchAll(/\b(?:log|lineOf)\(\s*'([a-z_]+)'/g)].map(([, event = '']) => event),
+    [...text.matchAll(/\b(?:(?:log|lineOf)\(\s*|repeat\([^)]*)'([a-z_]+)'/g)].map(
+      ([, event = '']) => event,
+    ),
   ),
 )
 const ranked = new Set(

@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'bun:test'
 import { placeMarkKey } from '../../src/audit/derived-keys.ts'
-import { makeLogEnd } from '../../src/webhooks/log-end.ts'
+import { makeLogEnd } from '../../src/audit/log-end.ts'
 import { openAt, tablesAt } from '../store/postgres/subject.ts'
 import { openHookedServer } from '../support/hooked-server.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
@@ -103,7 +103,7 @@ test.skipIf(!isPostgresThere)(
     const key = Uint8Array.of(...placeMarkKey, 1)
     const save = (required: Awaited<ReturnType<typeof logEnd.requirement>>) =>
       store.write([...(required ? [required] : []), { derived: key, value: Uint8Array.of(1) }])
-    const logEnd = makeLogEnd({ store, randomBytes: seededBytes(461) })
+    const logEnd = makeLogEnd({ store, randomBytes: seededBytes(461) }, placeMarkKey)
     const from = await nextOf(vault)
     await vault.makeTokens('first', 'second')
     expect(await logEnd.look(await store.logRange())).toBe(true)

@@ -69,16 +69,17 @@ const drawnFilter = (lastMs: number): fc.Arbitrary<EntryFilter> =>
 export const reader = (store: Store) => ({
   store,
   keys,
+  randomBytes,
   elapsedMs,
   pause: pauses(elapsedMs),
 })
 
-/** Indexes the next slice of a log in a process that ends before its second write. */
+/** Indexes the next slice of a log in a process that ends amid it: behind its mark and a part. */
 export async function indexHalf(store: Store): Promise<void> {
   let writes = 0
   const write: Store['write'] = async changes => {
     writes += 1
-    if (writes === 2) throw new Error('the process ends here')
+    if (writes === 3) throw new Error('the process ends here')
     return store.write(changes)
   }
   const indexing = indexNext({ ...reader(store), store: { ...store, write } })

@@ -3,12 +3,10 @@
  * that loses commits, in a failover or by a copy put back, gives their sequences to other entries.
  * @module
  */
-import { placeMarkKey } from '../audit/derived-keys.ts'
-import type { Deps } from '../deps.ts'
 import { equalBytes } from '../lib/bytes.ts'
 import { nextFlight } from '../lib/serial.ts'
-import { placeMarkBytes } from '../limits/work-limits.ts'
-import type { Change, LogRange } from '../store/contract.ts'
+import { logMarkBytes } from '../limits/work-limits.ts'
+import type { Change, LogRange, Store } from '../store/contract.ts'
 
 /** The last entry that was there; without a leaf if all were removed for their age. */
 interface LastEntry {
@@ -23,14 +21,21 @@ export interface LogEnd {
    */
   readonly look: (range: LogRange) => Promise<boolean>
   /**
-   * Returns a requirement that holds only in a database that has all entries read before the call.
+   * Returns a requirement that holds only in a database that has all entries of the ranges that were
+   * looked at, and so what was read of them between that look and this call.
    * One that loses them loses the mark written here behind them, or gets it without them.
    * @returns `undefined` if the log has lost its end
    */
   readonly requirement: () => Promise<Change | undefined>
 }
 
-export function makeLogEnd({ store, randomBytes }: Pick<Deps, 'store' | 'randomBytes'>): LogEnd {
+export interface LogEndParts {
+  readonly store: Pick<Store, 'write' | 'bundles' | 'logRange'>
+  readonly randomBytes: (count: number) => Uint8Array
+}
+
+/** @param markKey key of the mark that `requirement` writes; one reader has it */
+export function makeLogEnd({ store, randomBytes }: LogEndParts, markKey: Uint8Array): LogEnd {
   let last: LastEntry | undefined
   let isLost = false
 
@@ -56,10 +61,10 @@ export function makeLogEnd({ store, randomBytes }: Pick<Deps, 'store' | 'randomB
   }
 
   const requirement = nextFlight(async (): Promise<Change | undefined> => {
-    const mark = randomBytes(placeMarkBytes)
-    await store.write([{ derived: placeMarkKey, value: mark }])
+    const mark = randomBytes(logMarkBytes)
+    await store.write([{ derived: markKey, value: mark }])
     const isAsRead = await compare(await store.logRange())
-    return isAsRead ? { requireDerived: placeMarkKey, ifValue: mark } : undefined
+    return isAsRead ? { requireDerived: markKey, ifValue: mark } : undefined
   })
 
   return {
