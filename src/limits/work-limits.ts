@@ -224,10 +224,12 @@ export const deliverEveryMs = 100
  */
 export const catchUpMsMax = 200
 /**
- * decision: deliveries under way, of one webhook and of all. With four, a receiver that answers in
- * 10 ms got 400 a second, and was seconds behind; three tenants cannot take all turns.
+ * decision: deliveries under way, of one webhook, of one tenant and of all. With four, a receiver
+ * that answers in 10 ms got 400 a second, and was seconds behind; three tenants cannot take all
+ * turns, also by webhooks that take the place of others.
  */
 export const deliveriesPerWebhookMax = 16
+export const deliveriesPerTenantMax = 80
 export const deliveriesMax = 256
 /** decision: events that wait for their turn or their next attempt: then no more are read. */
 export const waitingDeliveriesMax = 1_000

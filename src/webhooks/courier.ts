@@ -117,7 +117,8 @@ export function startCourier(
 ): Courier {
   const { turns, deps } = parts
   const round = beginRound(parts, stored, state)
-  const sharer = { underWay: () => round.underWay, start }
+  const { tenantId } = stored.record
+  const sharer = { tenantId, underWay: () => round.underWay, start }
   let hasChanged = false
 
   const step = nextFlight(async () => {
@@ -143,7 +144,7 @@ export function startCourier(
     round.underWay -= 1
     delivery.isUnderWay = false
     if (!round.isEnded) settle(round, delivery, sent)
-    turns.give()
+    turns.give(sharer)
     start()
     // A step that fails is repeated at the next tick, which reports the failure.
     void step().catch(() => {})
@@ -159,6 +160,11 @@ export function startCourier(
     }
   }
 
+  const leave = (): void => {
+    round.isEnded = true
+    turns.leave(sharer)
+  }
+
   return {
     change(next) {
       round.stored = next
@@ -169,11 +175,9 @@ export function startCourier(
       round.range = range
       return step()
     },
-    leave() {
-      round.isEnded = true
-    },
+    leave,
     end() {
-      round.isEnded = true
+      leave()
       return saveRound(round)
     },
     figures: () => backlogOf(round),

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 import { privateKeyOf } from '../crypto/ed25519.ts'
 import type { Send } from '../egress/send.ts'
 import { ApiError, attempt } from '../lib/errors.ts'
-import { deliveriesMax, webhookRowsStep } from '../limits/work-limits.ts'
+import { deliveriesMax, deliveriesPerTenantMax, webhookRowsStep } from '../limits/work-limits.ts'
 import { startCourier, type Courier } from './courier.ts'
 import type { CourierParts } from './courier-round.ts'
 import { noAttempts, sumOf, type DeliveryFigures } from './delivery-figures.ts'
@@ -85,7 +85,7 @@ export function makeDeliverer(deps: Deps, send: Send, isDeliverer: () => boolean
     logEnd: makeLogEnd(deps, placeMarkKey),
     eventKey: eventKeyOf(deps),
     read: makeEventReader(deps),
-    turns: makeTurns(deliveriesMax),
+    turns: makeTurns({ all: deliveriesMax, tenant: deliveriesPerTenantMax }),
     attempts: noAttempts(),
   }
   let disabled = 0

@@ -4,7 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { webhooksPerTenantMax } from '../../src/limits/limits.ts'
-import { deliveriesMax, deliveriesPerWebhookMax } from '../../src/limits/work-limits.ts'
+import {
+  deliveriesMax,
+  deliveriesPerTenantMax,
+  deliveriesPerWebhookMax,
+} from '../../src/limits/work-limits.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openHookVault } from '../support/webhooks.ts'
 
@@ -44,5 +48,34 @@ describe('webhooks whose receivers hold all turns', () => {
     for (const end of held.slice(0, given)) end()
     await vault.deliverUntil(() => held.length === deliveriesMax + given)
     expect(sentTo.slice(deliveriesMax)).toContain('/own')
+  })
+
+  test('of one tenant, switched off and on again, take no turn of another', async () => {
+    const sentTo: string[] = []
+    const vault = await openHookVault(601, ({ destination }) => {
+      sentTo.push(destination.target)
+      return new Promise(() => {})
+    })
+    const events = ['token.created']
+    await vault.hook('https://hooks.example/own', events)
+    const other = await addTenant(vault)
+    const manage = (method: string, path: string, body: object) =>
+      vault.ask(method, path, { key: other.managementKey, body })
+    const slow = { name: 'slow', url: 'https://hooks.example/slow', events }
+    const made = await manage('POST', '/webhooks', slow)
+    const key = await other.application({ type: 'private', permissions: ['token:create'] })
+    const body = Array.from({ length: deliveriesMax }, () => 'of others')
+    expect((await vault.ask('POST', '/tokenize', { key, body })).status).toBe(200)
+    await vault.deliverUntil(() => sentTo.length === deliveriesPerWebhookMax)
+    for (let round = 0; round < 2 * webhooksThatHoldAll; round += 1) {
+      const status = round % 2 === 0 ? 'disabled' : 'enabled'
+      const path = `/webhooks/${String(made.body['id'])}`
+      expect((await manage('PUT', path, { ...slow, status })).status).toBe(200)
+      await vault.tick()
+      await vault.tick()
+    }
+    expect(vault.figures().underWay).toBe(deliveriesPerTenantMax)
+    await vault.makeTokens('own')
+    await vault.deliverUntil(() => sentTo.includes('/own'))
   })
 })
