@@ -222,7 +222,7 @@ export async function listApplications<T>(
     ],
   }
   const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
-  const pause = turnsByTime(deps, caller.credential.ordinal)
+  const pause = turnsByTime(deps, caller)
   await pause()
   const { rows, total } = await deps.store.page(query, window)
   reserveRows(caller, rows)
@@ -259,7 +259,7 @@ export async function anotherManagerStands(
 ): Promise<Change[]> {
   const query = { term: typeTerm(deps.keys, tenantId, 'management') }
   const window = { offset: 0, limit: 100, nowMs: deps.now(), uncounted: true } as const
-  const pause = turnsByTime(deps, caller.credential.ordinal)
+  const pause = turnsByTime(deps, caller)
   const isOther = (row: Row): boolean =>
     row.ordinal !== ordinal && staysManager(unsealApplication(deps.keys, row))
   for (let before: number | undefined; ;) {

@@ -12,7 +12,7 @@ import { checkGrants } from './application-grants.ts'
 import { findApplication } from './application-service.ts'
 import type { SimulateBody } from './simulate-schema.ts'
 
-type Asker = Pick<Caller, 'tenantId' | 'credential'>
+type Asker = Pick<Caller, 'tenantId' | 'applicationId' | 'credential'>
 
 /** Features do not import each other, so questions about tokens are passed in. */
 export interface SimulateDeps extends Deps {

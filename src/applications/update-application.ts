@@ -39,7 +39,7 @@ async function replaceGrants(
   const { row, record } = stored
   const grants = checkGrants(record.type, body)
   assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
-  if (isLongToCompare(grants, record)) await deps.turns.next(caller.credential.ordinal)
+  if (isLongToCompare(grants, record)) await deps.turns.next(caller)
   if (!isWithin(grants, record)) assertMayArm(caller, record.type)
   const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
   const disarms = canCreateApplications(record) && !canCreateApplications(result)

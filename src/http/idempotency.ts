@@ -83,15 +83,16 @@ interface SlotRequest {
 /** @param body as it was sent; empty where none is read */
 export function slotOf(
   { keys, turns }: Pick<Deps, 'keys' | 'turns'>,
-  { tenantId, credential }: Pick<Caller, 'tenantId' | 'credential'>,
+  caller: Pick<Caller, 'tenantId' | 'applicationId' | 'credential'>,
   { method, path }: Pick<Operation, 'method' | 'path'>,
   { request: { url }, params }: SlotRequest,
   key: string,
   body: Uint8Array,
 ): Slot {
+  const { tenantId, credential } = caller
   const what = [method, key, path, ...Object.values(params), rawQuery(url)]
   const fields = [String(credential.ordinal), ...what]
-  const pause = () => turns.next(credential.ordinal)
+  const pause = () => turns.next(caller)
   let document: Promise<string | undefined> | undefined
   return {
     // A rotation makes other scopes, and a slot outlives the try that found it.

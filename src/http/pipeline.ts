@@ -201,7 +201,7 @@ export async function handle(
     const bytes = await readBody(pipeline, rule, x) // 413, 503, 408, 400
     await x.storeTurn?.take() // 503
     if (operation.readsPages || (bytes?.length ?? 0) > briefBodyBytesMax) {
-      await deps.turns.soon(caller.credential.ordinal)
+      await deps.turns.soon(caller)
     }
     const isLate = deps.elapsedMs() - admittedMs >= callerNowMs
     if (isLate) caller = await callerNow(pipeline, operation, x) // 401, 403

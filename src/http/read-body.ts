@@ -24,11 +24,11 @@ export function assertBodyType(rule: BodyRule | undefined, { headers }: Request)
 export function parseByRule(
   { deps }: Pick<Admission, 'deps'>,
   rule: BodyRule | undefined,
-  { credential }: Caller,
+  caller: Caller,
   bytes: Uint8Array | undefined,
 ): MaybeLater<unknown> {
   if (rule === undefined || bytes === undefined) return undefined
-  return parseJsonBody(bytes, rule, () => deps.turns.next(credential.ordinal))
+  return parseJsonBody(bytes, rule, () => deps.turns.next(caller))
 }
 
 /**

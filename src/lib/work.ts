@@ -15,7 +15,7 @@ import {
   restMsMin,
   turnStepsMax,
 } from '../limits/work-limits.ts'
-import { makeFairQueue } from './fair-queue.ts'
+import { makeTurnQueue, type TurnOwner } from './turn-queue.ts'
 import type { MaybeLater } from './waiting.ts'
 
 /*
@@ -24,8 +24,9 @@ import type { MaybeLater } from './waiting.ts'
  *
  * Long work may wait longer than short requests. So if short requests arrive while a piece runs,
  * the next piece is delayed by a multiple of its duration: of all requests meanwhile, few meet a
- * piece. With no other requests, long work goes on at once. Credentials take turns: each waits for
- * at most one piece of every other one, however much work that has brought.
+ * piece. With no other requests, long work goes on at once. Tenants take turns, and in
+ * each its applications and their credentials: each waits for at most one piece of every other one,
+ * however much work that has brought.
  * Source: contract section 16 (`decision:`).
  */
 
@@ -34,24 +35,24 @@ export interface Scheduler {
   readonly noteRequest: () => void
   /** Number of requests so far. */
   readonly requests: () => number
-  /** Resolves when one more piece of work for the credential at that ordinal may begin. */
-  readonly next: (ordinal: number) => Promise<void>
-  /** True if a piece of work for that credential is waiting for its turn. */
-  readonly isWaiting: (ordinal: number) => boolean
+  /** Resolves when one more piece of work for that caller may begin. */
+  readonly next: (owner: TurnOwner) => Promise<void>
+  /** True if a piece of work for that caller is waiting for its turn. */
+  readonly isWaiting: (owner: TurnOwner) => boolean
   /**
    * For pieces of milliseconds, which hundreds of requests may bring at once.
    * @returns `undefined` if one may begin in this turn of the event loop; else it may once that
    *   resolves
    */
-  readonly soon: (ordinal: number) => Promise<void> | undefined
+  readonly soon: (owner: TurnOwner) => Promise<void> | undefined
 }
 
 /**
  * Bounds the time of such pieces in one turn of the event loop. Beyond it, each turn has a few
- * of those that wait, by credential, and whatever else has come. Nobody rests.
+ * of those that wait, by their owners, and whatever else has come. Nobody rests.
  */
 function makeLoopShares(elapsedMs: () => number): Scheduler['soon'] {
-  const waiting = makeFairQueue<() => void>()
+  const waiting = makeTurnQueue<() => void>()
   let sinceMs: number | undefined
 
   function begin(): void {
@@ -62,22 +63,22 @@ function makeLoopShares(elapsedMs: () => number): Scheduler['soon'] {
   function endTurn(): void {
     sinceMs = undefined
     for (let begun = 0; begun < loopPiecesMax; begun += 1) {
-      const [head] = waiting.heads()
-      if (head === undefined) return
+      const next = waiting.take()
+      if (next === undefined) return
       if (begun === 0) begin()
-      waiting.take(head[0])?.()
+      next()
     }
   }
 
-  return ordinal => {
+  return owner => {
     if (sinceMs === undefined) return void begin()
-    if (!waiting.has(ordinal) && elapsedMs() - sinceMs < loopWorkMsMax) return undefined
-    return new Promise(resolve => waiting.add(ordinal, resolve))
+    if (!waiting.has(owner) && elapsedMs() - sinceMs < loopWorkMsMax) return undefined
+    return new Promise(resolve => waiting.add(owner, resolve))
   }
 }
 
 export function makeScheduler(elapsedMs: () => number): Scheduler {
-  const waiting = makeFairQueue<() => void>()
+  const waiting = makeTurnQueue<() => void>()
   let requests = 0
   let isGivingTurns = false
 
@@ -92,14 +93,10 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
     await setTimeout(Math.min(Math.max(restMs, restMsMin), restMsMax))
   }
 
-  function takeNext(): (() => void) | undefined {
-    for (const [ordinal] of waiting.heads()) return waiting.take(ordinal)
-    return undefined
-  }
-
   async function giveTurns(): Promise<void> {
     isGivingTurns = true
-    for (let begin = takeNext(); begin !== undefined; begin = takeNext()) await giveTurn(begin)
+    for (let begin = waiting.take(); begin !== undefined; begin = waiting.take())
+      await giveTurn(begin)
     isGivingTurns = false
   }
 
@@ -110,9 +107,9 @@ export function makeScheduler(elapsedMs: () => number): Scheduler {
     requests: () => requests,
     isWaiting: waiting.has,
     soon: makeLoopShares(elapsedMs),
-    next: ordinal =>
+    next: owner =>
       new Promise(resolve => {
-        waiting.add(ordinal, resolve)
+        waiting.add(owner, resolve)
         if (!isGivingTurns) void giveTurns()
       }),
   }
@@ -151,11 +148,11 @@ interface Paced {
  */
 export function turnsByTime(
   { elapsedMs, turns }: Paced,
-  ordinal: number,
+  owner: TurnOwner,
 ): () => Promise<void> | undefined {
   let sinceMs = -Infinity
   const next = async (): Promise<void> => {
-    await turns.next(ordinal)
+    await turns.next(owner)
     sinceMs = elapsedMs()
   }
   return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : next())
@@ -183,31 +180,25 @@ export interface PacedWork {
   readonly pause: () => Promise<void> | undefined
 }
 
-/** The working credential, as the store knows it. */
-interface Worker {
-  readonly credential: { readonly ordinal: number }
-}
-
 /** @param stepsMax  beyond it, work is refused; infinite for work not caused by the request */
 export function makeWork(
   { elapsedMs, turns }: Paced,
-  { credential }: Worker,
+  owner: TurnOwner,
   stepsMax: number = requestStepsMax,
 ): PacedWork {
   const meter: StepMeter = { stepsSpent: 0, stepsMax }
-  const { ordinal } = credential
-  const pause = pauses(elapsedMs, bulkTurnMsMax, () => turns.soon(ordinal))
+  const pause = pauses(elapsedMs, bulkTurnMsMax, () => turns.soon(owner))
   let turnAt = 0
   let isBegun = false
   return {
     meter,
     pause() {
       // Otherwise hundreds of short requests would each do their first piece at once.
-      const isBehind = !isBegun && turns.isWaiting(ordinal)
+      const isBehind = !isBegun && turns.isWaiting(owner)
       isBegun = true
       if (meter.stepsSpent - turnAt < turnStepsMax && !isBehind) return pause()
       turnAt = meter.stepsSpent
-      return turns.next(ordinal)
+      return turns.next(owner)
     },
   }
 }

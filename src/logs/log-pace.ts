@@ -23,7 +23,7 @@ export function paceOf(
   deps: Deps,
   { caller, isAbandoned }: LogCall,
 ): () => Promise<void> | undefined {
-  const next = turnsByTime(deps, caller.credential.ordinal)
+  const next = turnsByTime(deps, caller)
   const goOn = async (turn: Promise<void>): Promise<void> => {
     await turn
     if (isAbandoned()) throw new ApiError('request_timeout', 'Nobody waits for this answer.')

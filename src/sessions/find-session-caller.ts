@@ -112,6 +112,9 @@ function makeStandIn(deps: SessionDeps): () => Row {
 const isLong = ({ parts }: Row): boolean =>
   parts.reduce((bytes, { length }) => bytes + length, 0) > longSessionBytes
 
+/** Whose a session is shows once it is opened: until then all have the turns of one tenant. */
+const finders = { tenantId: 'sessions', applicationId: 'sessions' }
+
 /**
  * Finds a session, and one with long rules in a turn: hundreds would be opened, and narrowed, at
  * once. What has happened to it while it waited counts.
@@ -119,7 +122,7 @@ const isLong = ({ parts }: Row): boolean =>
 async function findSession(deps: SessionDeps, unique: Digest, nowMs: number) {
   const found = await deps.store.find(unique)
   if (found === undefined || !isLong(found)) return { found, atMs: nowMs }
-  await deps.turns.next(found.ordinal)
+  await deps.turns.next({ ...finders, credential: found })
   return { found: await deps.store.find(unique), atMs: deps.now() }
 }
 

@@ -73,12 +73,12 @@ async function showStanding(
 /** @throws ApiError `invalid_request` for a cursor that is not of this list; `overloaded` */
 export async function listSessions(
   deps: SessionDeps,
-  caller: Pick<Caller, 'tenantId' | 'credential'> & Budgeted,
+  caller: Pick<Caller, 'tenantId' | 'applicationId' | 'credential'> & Budgeted,
   { start, at, size }: SessionWalk,
 ): Promise<ListedSessions> {
   const { store, keys, now, randomBytes } = deps
   const { tenantId } = caller
-  const pause = turnsByTime(deps, caller.credential.ordinal)
+  const pause = turnsByTime(deps, caller)
   const scope = keys.tenant(tenantId)
   const before = start === '' ? {} : { before: unsealCursor(scope, question, start, at) }
   // One more than is shown tells whether there is a next stretch.

@@ -126,7 +126,7 @@ export function authorizeSession(
   const signature = { authorizedBy: caller.applicationId, keyNumber: caller.keyNumber }
   return untilWritten(async () => {
     const { row, record } = await findByNonce(deps, caller, nonce)
-    if (isLongToCompare(grants, caller.grants)) await deps.turns.next(caller.credential.ordinal)
+    if (isLongToCompare(grants, caller.grants)) await deps.turns.next(caller)
     if (deps.settings.sessionGrantsWithinAuthorizer && !isWithin(grants, caller.grants)) {
       throw new ApiError('forbidden', 'expected only grants that the caller holds itself')
     }

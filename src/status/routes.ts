@@ -12,6 +12,7 @@ import { operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { routeOf } from '../http/routes.ts'
 import { ApiError } from '../lib/errors.ts'
+import type { Caller } from '../rules/caller.ts'
 import { historySchema, settingsListSchema, statusSchema } from './schema.ts'
 import { historyExamples, settingsExamples, statusExamples } from './status-examples.ts'
 
@@ -19,8 +20,8 @@ export interface StatusDeps {
   readonly reports: Reports
   /** True of the tenant that was made with the vault. */
   readonly isFirstTenant: (tenantId: string) => Promise<boolean>
-  /** Resolves once long work for the credential at that ordinal may begin. */
-  readonly nextTurn: (ordinal: number) => Promise<void>
+  /** Resolves once long work for the caller may begin. */
+  readonly nextTurn: (caller: Caller) => Promise<void>
 }
 
 const notFirst = 'expected a credential of the first tenant: this tells of the whole installation'
@@ -31,7 +32,7 @@ const tell =
   async ({ caller }: OperationCall): Promise<Reply> => {
     if (!(await isFirstTenant(caller.tenantId))) throw new ApiError('forbidden', notFirst)
     // Milliseconds of work, which hundreds of them would do at once.
-    await nextTurn(caller.credential.ordinal)
+    await nextTurn(caller)
     return { status: 200, json: JSON.stringify(await read()) }
   }
 

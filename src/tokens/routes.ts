@@ -80,7 +80,7 @@ function read(deps: Deps, { caller, query }: OperationCall, id: string): MaybeLa
     const extras = isExplained ? { ...standing, access: why() } : standing
     const transform = shownTransform(token.transform, asked)
     const isMasked = transform === 'mask' && isMaskEvaluated(token.record)
-    const turn = isMasked ? deps.turns.soon(caller.credential.ordinal) : undefined
+    const turn = isMasked ? deps.turns.soon(caller) : undefined
     return andThen(turn, () => {
       const json = viewStored(tenantId, token, transform, extras)
       reserveText(caller, json)

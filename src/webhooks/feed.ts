@@ -69,17 +69,17 @@ function makeTaking() {
 /** Reads what is there, whole entries up to a bound. */
 export async function readPage(
   deps: Deps,
-  { caller: { tenantId, credential } }: Pick<FeedCall, 'caller'>,
+  { caller }: Pick<FeedCall, 'caller'>,
   { from, types }: FeedRequest,
 ): Promise<FeedPage> {
   const range = await deps.store.logRange()
   const isAsked = ({ type, entry }: VaultEvent): boolean =>
-    entry.tenantId === tenantId && types?.has(type) !== false
+    entry.tenantId === caller.tenantId && types?.has(type) !== false
   const { events, isFull, take } = makeTaking()
   let next = Math.max(from, range.from)
   const end = Math.min(range.next, next + feedEntriesMax)
   if (next >= end) return { events, next, oldest: range.from }
-  const pause = turnsByTime(deps, credential.ordinal)
+  const pause = turnsByTime(deps, caller)
   for await (const batch of eventBatches(deps, next, pause)) {
     next = take(batch.events.filter(isAsked), batch.next)
     if (next >= end || isFull()) break

@@ -39,13 +39,13 @@ async function printDelivery(eventsAt: FindEvents, shown: Shown): Promise<string
 
 export async function readDeliveries(
   deps: Deps,
-  { credential: { ordinal } }: Pick<Caller, 'credential'>,
+  caller: Pick<Caller, 'tenantId' | 'applicationId' | 'credential'>,
   record: Pick<WebhookRecord, 'id' | 'from' | 'tenantId'>,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly total: number; readonly items: readonly string[] }> {
   const { waiting, dead } = await readState(deps.store, record)
   const all: readonly Shown[] = [...dead, ...waiting]
-  const eventsAt = makeEventFinder(deps, record, ordinal)
+  const eventsAt = makeEventFinder(deps, record, caller)
   const items: string[] = []
   for (const each of all.slice(offset, offset + limit)) {
     items.push(await printDelivery(eventsAt, each))

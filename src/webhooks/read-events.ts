@@ -9,6 +9,7 @@ import { readBundle } from '../audit/bundle.ts'
 import type { Deps } from '../deps.ts'
 import { hexOf } from '../lib/bytes.ts'
 import { ApiError, attempt } from '../lib/errors.ts'
+import type { TurnOwner } from '../lib/turn-queue.ts'
 import { turnsByTime } from '../lib/work.ts'
 import {
   catchUpMsMax,
@@ -121,14 +122,14 @@ export type FindEvents = (sequence: number) => Promise<readonly VaultEvent[]>
 /**
  * Opens a bundle once for entries in it that are asked for one after the other.
  * @param of the webhook, whose state is not sealed and may name entries of others
- * @param ordinal of the credential that asks; absent for couriers, which would wait behind it
+ * @param owner the caller that asks; absent for couriers, which would wait behind it
  */
 export function makeEventFinder(
   reads: Reads,
   of: Pick<WebhookRecord, 'tenantId' | 'from'>,
-  ordinal = ownOrdinal,
+  owner: TurnOwner = ownOrdinal,
 ): FindEvents {
-  const pause = turnsByTime(reads, ordinal)
+  const pause = turnsByTime(reads, owner)
   let opened: { readonly first: number; readonly next: number; events: readonly VaultEvent[] } = {
     first: 0,
     next: 0,

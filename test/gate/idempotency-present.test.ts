@@ -330,7 +330,7 @@ test('a slot is of the credential that asks, whatever its version', async () => 
   const slot = (ordinal: number, version: number) =>
     slotOf(
       deps,
-      { tenantId, credential: { ordinal, version, uniques: [] } },
+      { tenantId, applicationId: 'any', credential: { ordinal, version, uniques: [] } },
       { method: 'POST', path: '/tokens' },
       { request: { url: 'http://localhost/tokens' }, params: {} },
       'same',

@@ -221,7 +221,8 @@ test('keys of two tenants, methods, paths, parameters or queries never meet', as
     id: string,
     query = '',
   ) => {
-    const caller = { tenantId: tenant, credential: { ordinal, version: 1, uniques: [] } }
+    const credential = { ordinal, version: 1, uniques: [] }
+    const caller = { tenantId: tenant, applicationId: 'any', credential }
     const route = { method, path }
     const url = `http://localhost/any${query}`
     const asked = { request: { url }, params: { id } }

@@ -50,7 +50,8 @@ test('their rows count for the memory of answers, before any is opened', async (
       throw new ApiError('overloaded', 'no room')
     },
   }
-  const caller = { tenantId, credential: { ordinal: 1, version: 1, uniques: [] }, budget }
+  const credential = { ordinal: 1, version: 1, uniques: [] }
+  const caller = { tenantId, applicationId: 'any', credential, budget }
   const findApplication = async () => {
     looked += 1
     return undefined

@@ -148,7 +148,8 @@ describe('a simulated change', () => {
         return deps.store.page(...which)
       },
     }
-    const caller = { tenantId: vault.tenantId, credential: { ordinal: 1, version: 1, uniques: [] } }
+    const credential = { ordinal: 1, version: 1, uniques: [] }
+    const caller = { tenantId: vault.tenantId, applicationId: 'any', credential }
     setImmediate(others)
     const simulations = Array.from({ length: 20 }, () =>
       compareAccess({ ...deps, store }, caller, { before, after }, 0, () => {}),

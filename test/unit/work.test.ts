@@ -13,11 +13,11 @@ const turnsOf = (isWaiting: boolean) => ({
   isWaiting: () => isWaiting,
   soon: () => undefined,
 })
-const credential = { ordinal: 1, version: 1 }
+const caller = { tenantId: 'a', applicationId: 'b', credential: { ordinal: 1 } }
 
 // proves E10.11
 test('others have their turn once enough was evaluated, also where no time has passed', () => {
-  const work = makeWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
+  const work = makeWork({ elapsedMs: () => 0, turns: turnsOf(false) }, caller)
   work.meter.stepsSpent += turnStepsMax - 1
   expect(work.pause()).toBeUndefined()
   work.meter.stepsSpent += 1
@@ -30,7 +30,7 @@ test('others have their turn once enough was evaluated, also where no time has p
 // proves E10.15
 test('work begins with a turn while other work of its credential waits for one', () => {
   const open = (isWaiting: boolean) =>
-    makeWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })
+    makeWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, caller)
   const behind = open(true)
   expect(behind.pause()).toBeInstanceOf(Promise)
   expect(behind.pause()).toBeUndefined()

@@ -7,6 +7,7 @@ import { deliveriesKey } from '../../src/audit/derived-keys.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { Send } from '../../src/egress/send.ts'
 import { ApiError } from '../../src/lib/errors.ts'
+import type { TurnOwner } from '../../src/lib/turn-queue.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 import { feedEventsMax } from '../../src/limits/limits.ts'
 import { bulkTurnMsMax, catchUpMsMax } from '../../src/limits/work-limits.ts'
@@ -21,7 +22,11 @@ import { openHookVault, strictSend, type HookVault } from '../support/webhooks.t
 
 const things = 1_000
 const entries = 40
-const reader = { credential: { ordinal: 7, version: 1, uniques: [] } }
+const reader = {
+  tenantId: 'any',
+  applicationId: 'any',
+  credential: { ordinal: 7, version: 1, uniques: [] },
+}
 
 let vault: HookVault
 let deps: Deps
@@ -213,11 +218,11 @@ test('deliveries of one entry are listed by opening it once', async () => {
 // proves E10.27
 test('deliveries are listed in turns of who asks, not in those of couriers', async () => {
   const id = await makeWaitingWebhook(vault)
-  const ordinals: number[] = []
+  const owners: TurnOwner[] = []
   const turns = {
     ...deps.turns,
-    async next(ordinal: number) {
-      ordinals.push(ordinal)
+    async next(owner: TurnOwner) {
+      owners.push(owner)
     },
   }
   const { items } = await readDeliveries(
@@ -227,5 +232,5 @@ test('deliveries are listed in turns of who asks, not in those of couriers', asy
     { offset: 0, limit: 1 },
   )
   expect(items).toHaveLength(1)
-  expect(new Set(ordinals)).toEqual(new Set([reader.credential.ordinal]))
+  expect(new Set(owners)).toEqual(new Set([reader]))
 })

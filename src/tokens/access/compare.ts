@@ -44,7 +44,7 @@ function movesOf(pair: GrantsPair): readonly Moved[] {
 }
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'now' | 'turns'>
-type Asker = Pick<Caller, 'tenantId' | 'credential'>
+type Asker = Pick<Caller, 'tenantId' | 'applicationId' | 'credential'>
 
 const exactQuery = (bounds: Bounds) => {
   invariant(isExact(bounds), 'containers are looked up by terms')
@@ -69,8 +69,8 @@ export async function compareAccess(
   samplesMax: number,
   charge: (questions: number) => void,
 ): Promise<readonly ShownChange[]> {
-  const { tenantId, credential } = caller
-  await turns.next(credential.ordinal)
+  const { tenantId } = caller
+  await turns.next(caller)
   const moves = movesOf(pair)
   const answers = new Map<string, RowPage | undefined>(moves.map(({ key }) => [key, undefined]))
   charge(answers.size)
@@ -81,7 +81,7 @@ export async function compareAccess(
   for (const { key, regions, permission, from, to } of moves) {
     let page = answers.get(key)
     if (page === undefined) {
-      await turns.next(credential.ordinal)
+      await turns.next(caller)
       page = await store.page(exactQuery(tokensIn(criteria, regions)), window)
       answers.set(key, page)
       reserveRows(caller, page.rows)
@@ -97,16 +97,16 @@ export async function compareAccess(
 /** Returns how many tokens are revealed after and were not before, by whatever permission. */
 export async function countNewlyRevealed(
   { store, keys, now, turns }: Reader,
-  { tenantId, credential }: Asker,
+  caller: Asker,
   pair: GrantsPair,
 ): Promise<number> {
-  await turns.next(credential.ordinal)
+  await turns.next(caller)
   const reveals = (grants: GrantsPair['before'], region: Region): boolean =>
     showingPermissions.some(permission => shownIn(grants, permission, region) === 'reveal')
   const regions = regionsOf(pair).filter(
     region => reveals(pair.after, region) && !reveals(pair.before, region),
   )
   if (regions.length === 0) return 0
-  const query = exactQuery(tokensIn(tokenCriteria(keys, tenantId), regions))
+  const query = exactQuery(tokensIn(tokenCriteria(keys, caller.tenantId), regions))
   return (await store.page(query, { offset: 0, limit: 0, nowMs: now() })).total
 }

@@ -72,7 +72,7 @@ async function find(
   const names: string[] = []
   let before: number | undefined
   for (;;) {
-    await reader.turns.next(caller.credential.ordinal)
+    await reader.turns.next(caller)
     const left = without(within, anyOf([own, ...names.map(covering)]))
     const [next] = await readTokensBelow(reader, caller, left, { before, limit: 1, nowMs })
     if (next === undefined) return { names, isComplete: true }
@@ -103,7 +103,7 @@ export async function listContainers(
   const { names, isComplete } = await find(reader, caller, place, nowMs)
   charge(2 * names.length + 2)
   const count = async (bounds: Bounds): Promise<number> => {
-    await reader.turns.next(caller.credential.ordinal)
+    await reader.turns.next(caller)
     const window = { offset: 0, limit: 0, nowMs }
     return (await readTokenPage(reader, caller, place.visibleIn(bounds), window)).total
   }

@@ -142,7 +142,7 @@ export async function listPart(
   question: ListQuestion,
   part: ListPart,
 ): Promise<FoundTokens> {
-  if (sizeOf(question.bounds) > queryNodesPerTurn) await deps.turns.next(caller.credential.ordinal)
+  if (sizeOf(question.bounds) > queryNodesPerTurn) await deps.turns.next(caller)
   return 'page' in part
     ? listPage(deps, caller, question, part)
     : listStretch(deps, caller, question, part)

@@ -147,7 +147,7 @@ export async function searchTokens(
   if (isFirst) spendClauses(deps, caller, permission, guesses, path)
   // Ranges have hundreds of terms, which take milliseconds to make.
   if (instantFields.some(field => fields.has(field))) {
-    await deps.turns.next(caller.credential.ordinal)
+    await deps.turns.next(caller)
   }
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const bounds =

@@ -180,7 +180,7 @@ export async function detokenize(
   const counted = makeTextCount(caller)
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)
-    if (isLongToParse(usable, uses)) await deps.turns.soon(caller.credential.ordinal)
+    if (isLongToParse(usable, uses)) await deps.turns.soon(caller)
     for (const use of uses) {
       if (usable !== undefined && use.reference.template !== undefined) noteTold(caller)
       const text = collecting(faults, () => usedText(use, usable, work)) ?? ''

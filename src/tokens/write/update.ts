@@ -174,7 +174,7 @@ async function tryUpdate(
   const scope = deps.keys.tenant(tenantId)
   const work = makeWork(deps, caller)
   await work.pause()
-  const pause = () => deps.turns.next(caller.credential.ordinal)
+  const pause = () => deps.turns.next(caller)
   const standing = await parseStanding(token, pause)
   const merged = await mergeData(standing, body.data, pause, token.transform !== 'reveal')
   const draft = draftOf(deps, token, standing, merged, body)
