@@ -12,6 +12,7 @@ const owner = (tenantId: string, applicationId: string, ordinal: number) => ({
   credential: { ordinal },
 })
 
+// proves C16.7
 test('a tenant waits for one item of another, however many sessions that has', () => {
   const queue = makeTurnQueue<string>()
   for (let session = 1; session <= 50; session += 1) queue.add(owner('a', 'page', session), 'page')
@@ -37,6 +38,7 @@ test('items of one credential keep their order, and an empty queue has none', ()
   expect([queue.take(), queue.has(one)]).toEqual([undefined, false])
 })
 
+// proves C16.7
 test('long work of a tenant has the turn after one piece of another tenant', async () => {
   const turns = makeScheduler(() => 0)
   const order: string[] = []

@@ -50,6 +50,7 @@ describe('webhooks whose receivers hold all turns', () => {
     expect(sentTo.slice(deliveriesMax)).toContain('/own')
   })
 
+  // proves C18.16
   test('of one tenant, switched off and on again, take no turn of another', async () => {
     const sentTo: string[] = []
     const vault = await openHookVault(601, ({ destination }) => {
