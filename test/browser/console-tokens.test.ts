@@ -98,7 +98,7 @@ test('a query that is wrong, and one that finds nothing, say so', async () => {
   await page.type('#query', 'colour:red')
   await page.keyboard.press('Enter')
   await waitForText(page, 'expected one of the fields')
-  await waitForText(page, 'Name the field before what you look for')
+  await waitForText(page, 'Name the field before what you look for: id:order-17, metadata.')
   await page.$eval('#query', field => {
     const { select } = field as unknown as { select: () => void }
     select.call(field)

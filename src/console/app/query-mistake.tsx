@@ -49,8 +49,8 @@ export function QueryMistake({ mistake: { position, expected } }: { readonly mis
         {after === '' && ' ← here, at the end'}
       </p>
       <p class="hint">
-        Name the field before what you look for: <code>metadata.order:17</code>,{' '}
-        <code>type:card</code>.
+        Name the field before what you look for: <code>id:order-17</code>,{' '}
+        <code>metadata.order:17</code>, <code>data:ada@example.com</code>.
       </p>
       <button type="button" onClick={() => goTo(position)}>
         Go to character {position + 1}
