@@ -79,6 +79,7 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
 test('what was not simulated cannot be saved, and a wrong rule is told', async () => {
   const { page } = await openDesk()
   await press(page, 'Change rules')
+  await waitForText(page, 'The rule of the lowest priority')
   const isSaveable = () =>
     page.evaluate(`![...document.querySelectorAll('button')]
       .find(each => each.innerText === 'Save').disabled`)

@@ -14,6 +14,7 @@ import { Action } from './actions.tsx'
 import { known, useAnswer, useAsking } from './asked.ts'
 import { Answer } from './notices.tsx'
 import { PermissionChoice } from './permission-choice.tsx'
+import { RuleOrder } from './rules-table.tsx'
 import { revealedBy, Simulated } from './simulated.tsx'
 import { pathTo, withQueryOf } from './vault.ts'
 
@@ -153,6 +154,7 @@ function RuleList({ draft, offered }: RuleListProps) {
   }
   return (
     <>
+      {rules.length > 0 && <RuleOrder />}
       {rules.map((rule, place) => (
         <RuleFields
           key={place}

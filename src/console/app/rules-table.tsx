@@ -24,6 +24,13 @@ const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) =
   </tr>
 )
 
+export const RuleOrder = () => (
+  <p class="hint">
+    The rule of the lowest priority that covers a token and holds the permission decides; plain
+    permissions come last.
+  </p>
+)
+
 export const RulesTable = ({ of }: { readonly of: readonly Rule[] }) =>
   of.length === 0 ? (
     <Empty title="No rules">
@@ -31,9 +38,7 @@ export const RulesTable = ({ of }: { readonly of: readonly Rule[] }) =>
     </Empty>
   ) : (
     <>
-      <p class="hint">
-        The first by priority that covers a token and holds the permission decides.
-      </p>
+      <RuleOrder />
       <Table
         caption="Rules"
         columns={['Rule', 'Priority', 'Container', 'Shows', 'Permissions', 'Note']}
