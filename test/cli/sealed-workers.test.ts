@@ -105,7 +105,7 @@ async function askAll(): Promise<{ statuses: readonly number[]; text: string }> 
 async function expectSealed(): Promise<void> {
   const { statuses, text } = await askAll()
   expect([statuses, text.includes(value)]).toEqual([[503], false])
-  expect(text).toContain('The vault is sealed.')
+  expect(text).toContain('The vault is sealed')
   expect(await ops.ask('/readyz')).toEqual([503, 'not ready: sealed\n'])
 }
 

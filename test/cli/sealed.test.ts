@@ -185,7 +185,8 @@ describe('a server that is sealed', () => {
       expect([path, answer.status]).toEqual([path, 503])
       expect(answer.headers.get('retry-after')).toBe('1')
       const problem = (await answer.json()) as Record<string, unknown>
-      expect(problem).toMatchObject({ status: 503, detail: 'The vault is sealed.' })
+      const detail = 'The vault is sealed: its operator runs coffer unseal.'
+      expect(problem).toMatchObject({ status: 503, detail })
     }
     expect(await ask()).toBe(503)
     expect(await ready()).toEqual([503, 'not ready: sealed\n'])

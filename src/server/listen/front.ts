@@ -16,7 +16,8 @@ import { buildApp, type App } from './app.ts'
 import type { Handler, Handlers } from './handlers.ts'
 import { CommandFailure } from '../process/failure.ts'
 
-const sealed = () => new ApiError('unavailable', 'The vault is sealed.')
+const sealed = () =>
+  new ApiError('unavailable', 'The vault is sealed: its operator runs coffer unseal.')
 
 /** It is never reached: requests are refused before. */
 const noStore = new Proxy({} as Store, {
