@@ -13,6 +13,7 @@ export const EntryCells = ({ entry }: { readonly entry: LogEntry }) => (
   <>
     <td data-label="When">
       <Instant of={String(entry.created_at)} />
+      <div class="hint">entry {entry.sequence}</div>
     </td>
     <th scope="row" class="whole" data-label="Operation">
       <Text of={entry.operation} />

@@ -30,6 +30,7 @@ function Replay({ path, onDone }: ReplayProps) {
         <input
           id={id}
           inputMode="numeric"
+          placeholder="as in the log: 4711"
           value={from.value}
           autocomplete="off"
           onInput={({ currentTarget }) => {
