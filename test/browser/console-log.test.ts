@@ -3,6 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
 import {
   expectClean,
   looks,
@@ -100,16 +101,17 @@ const actors = `[...document.querySelectorAll('.given:not(.stale) td[data-label=
 
 const areAlone = `(all => all.length > 0 && all.every(each => each === 'private Backend'))`
 
+async function filterBy(page: Page, name: string): Promise<void> {
+  await press(page, 'Clear')
+  await page.type('#filter-actor_id', name)
+  await page.keyboard.press('Enter')
+}
+
 test('an application is found by its name, and only by one that is its alone', async () => {
   const { page } = await openLog()
-  const filter = async (name: string) => {
-    await press(page, 'Clear')
-    await page.type('#filter-actor_id', name)
-    await page.keyboard.press('Enter')
-  }
-  await filter('backend')
+  await filterBy(page, 'backend')
   await page.waitForFunction(`${areAlone}(${actors})`)
-  await filter('Nobody')
+  await filterBy(page, 'Nobody')
   await waitForText(page, 'No name that this key can look up')
   await page.waitForSelector('#filter-actor_id[aria-invalid=true]')
   await press(page, 'Clear')
@@ -121,8 +123,52 @@ test('an application is found by its name, and only by one that is its alone', a
   await unlock(page, vault.managementKey)
   await press(page, 'Log')
   await page.waitForSelector('tbody tr')
-  await filter('twin')
+  await filterBy(page, 'twin')
   await waitForText(page, 'Several applications have this name')
+})
+
+test('an application that was made since is found and shown by its name', async () => {
+  const { page } = await openLog()
+  // Its names are known from then on.
+  await filterBy(page, 'backend')
+  await page.waitForFunction(`${areAlone}(${actors})`)
+  const { applications } = createClient({ address: vault.address, key: vault.managementKey })
+  const made = await applications.create({
+    name: 'Made later',
+    type: 'private',
+    permissions: ['token:create'],
+  })
+  await fetch(`${vault.address}/applications/key`, { headers: { 'SVC-API-KEY': made.key } })
+  await filterBy(page, 'made later')
+  await page.waitForFunction(`${actors}.includes('private Made later')`)
+})
+
+test('an application is shown by its name once it is made here', async () => {
+  const { page } = await openLog()
+  await press(page, 'Applications')
+  await press(page, 'New application')
+  await page.type('#new-name', 'Made here')
+  await press(page, 'Make application')
+  await press(page, 'I have copied it: see its page')
+  await press(page, 'Log')
+  await waitForText(page, 'application Made here')
+})
+
+test('a window of any width shows the log without a way sideways', async () => {
+  const { page } = await openLog()
+  for (const width of [375, 721, 768, 834, 961, 1081]) {
+    await page.setViewport({ width, height: 900 })
+    expect([width, await sideways(page)]).toEqual([width, 0])
+  }
+})
+
+test('each entry tells its number, from which a webhook is told again', async () => {
+  const { logs } = createClient({ address: vault.address, key: vault.managementKey })
+  const [entry] = await Array.fromAsync(await logs.list({ entity_id: 'card-1' }))
+  const { page } = await openLog()
+  await page.type('#filter-entity_id', 'card-1')
+  await page.keyboard.press('Enter')
+  await waitForText(page, `entry ${entry?.sequence}\n`)
 })
 
 test('the way back from the entries of one thing leads to those before', async () => {

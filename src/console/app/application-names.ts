@@ -1,6 +1,6 @@
 /**
  * Names of applications by their ids, asked once in a sitting by a key that may read them: the
- * first, else the second.
+ * first, else the second. They are asked anew for one that was made since.
  * @module
  */
 import { signal } from '@preact/signals'
@@ -43,6 +43,11 @@ export async function learnNames(): Promise<void> {
   await learning.done
 }
 
+/** Has them learned anew by what shows or finds one next; those known stay until then. */
+export function forgetLearning(): void {
+  learning = undefined
+}
+
 /** Each key knows the name of its own application. */
 export function nameOf(id: string): string | undefined {
   const { id: ownId, name = '' } = owner.value ?? {}
@@ -52,15 +57,23 @@ export function nameOf(id: string): string | undefined {
 export type FoundId =
   { readonly id: string; readonly fault?: never } | { readonly fault: string; readonly id?: never }
 
+const idsNamed = (text: string): readonly string[] =>
+  [...(applicationNames.value ?? [])]
+    .filter(([, name]) => name.toLowerCase() === text.toLowerCase())
+    .map(([id]) => id)
+
 /** Finds the application that a person means by its name or its id. */
 export async function idOfNamed(text: string): Promise<FoundId> {
   if (text === '' || isId(text)) return { id: text }
   await learnNames()
-  const names = [...(applicationNames.value ?? [])]
-  const [found, second] = names.filter(([, name]) => name.toLowerCase() === text.toLowerCase())
+  if (idsNamed(text).length === 0) {
+    forgetLearning()
+    await learnNames()
+  }
+  const [found, second] = idsNamed(text)
   if (found === undefined) {
     return { fault: 'No name that this key can look up: give the id of the application.' }
   }
-  if (second === undefined) return { id: found[0] }
+  if (second === undefined) return { id: found }
   return { fault: 'Several applications have this name: give the id of one.' }
 }

@@ -6,6 +6,7 @@
 import { useSignal } from '@preact/signals'
 import type { Application, Permission } from '../../client/interface.ts'
 import { Action } from './actions.tsx'
+import { forgetLearning } from './application-names.ts'
 import { known, useAnswer } from './asked.ts'
 import { PermissionChoice } from './permission-choice.tsx'
 import { openApplication } from './place.ts'
@@ -140,6 +141,7 @@ export function NewApplicationForm({ onMade }: { readonly onMade: () => void }) 
         <Form
           onMade={answer => {
             made.value = answer
+            forgetLearning()
             onMade()
           }}
         />
