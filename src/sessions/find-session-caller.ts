@@ -112,7 +112,7 @@ function makeStandIn(deps: SessionDeps): () => Row {
 const isLong = ({ parts }: Row): boolean =>
   parts.reduce((bytes, { length }) => bytes + length, 0) > longSessionBytes
 
-/** Whose a session is shows once it is opened: until then all have the turns of one tenant. */
+/** The tenant of a session shows once it is opened: until then all have the turns of one. */
 const finders = { tenantId: 'sessions', applicationId: 'sessions' }
 
 /**

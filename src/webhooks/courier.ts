@@ -37,6 +37,7 @@ import { newDelivery, type Delivery } from './lanes.ts'
 import { obeyOrders } from './orders.ts'
 import { settle } from './settle.ts'
 import { signWebhook } from './signature.ts'
+import type { Sharer } from './turns.ts'
 import { liveSecrets, type StoredWebhook } from './webhook-record.ts'
 
 export interface Courier {
@@ -110,6 +111,12 @@ async function fill(round: Round, hasTime: () => boolean): Promise<void> {
   }
 }
 
+/** Sends no more; what is under way keeps its turns. */
+function leave(round: Round, sharer: Sharer): void {
+  round.isEnded = true
+  round.parts.turns.leave(sharer)
+}
+
 export function startCourier(
   parts: CourierParts,
   stored: StoredWebhook,
@@ -117,8 +124,7 @@ export function startCourier(
 ): Courier {
   const { turns, deps } = parts
   const round = beginRound(parts, stored, state)
-  const { tenantId } = stored.record
-  const sharer = { tenantId, underWay: () => round.underWay, start }
+  const sharer = { tenantId: stored.record.tenantId, underWay: () => round.underWay, start }
   let hasChanged = false
 
   const step = nextFlight(async () => {
@@ -160,11 +166,6 @@ export function startCourier(
     }
   }
 
-  const leave = (): void => {
-    round.isEnded = true
-    turns.leave(sharer)
-  }
-
   return {
     change(next) {
       round.stored = next
@@ -175,9 +176,9 @@ export function startCourier(
       round.range = range
       return step()
     },
-    leave,
+    leave: () => leave(round, sharer),
     end() {
-      leave()
+      leave(round, sharer)
       return saveRound(round)
     },
     figures: () => backlogOf(round),

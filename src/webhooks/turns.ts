@@ -8,7 +8,7 @@
  * @module
  */
 
-interface Sharer {
+export interface Sharer {
   readonly tenantId: string
   /** Number of turns that it has. */
   readonly underWay: () => number
