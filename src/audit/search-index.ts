@@ -3,7 +3,8 @@
  * ended. It follows behind: the newest entries are not indexed, and are read one by one.
  *
  * The values of a slice are written in several transactions, and the last one moves the progress
- * over it. Slices follow from the entries alone, so a slice that was begun is written again with
+ * over it. Each requires the one before: a database that loses commits may have lost that one.
+ * Slices follow from the entries alone, so a slice that was begun is written again with
  * the same keys and values.
  * @module
  */
@@ -16,6 +17,7 @@ import {
   logChunkEntries,
   logIndexPutsMax,
   logIndexTurnMs,
+  logMarkBytes,
   logSliceEntries,
   logSliceTermsMax,
 } from '../limits/work-limits.ts'
@@ -45,7 +47,7 @@ import {
   sliceOf,
   spanKind,
 } from './index-format.ts'
-import { makeLogEnd, type LogEndParts } from './log-end.ts'
+import { makeLogEnd, type LogEnd, type LogEndParts } from './log-end.ts'
 
 export interface LogIndexer {
   readonly store: Pick<Store, 'bundles' | 'derived' | 'logRange' | 'write'>
@@ -234,6 +236,23 @@ function* changesOf(slice: Slice, whole: readonly Change[]): Generator<Change> {
   yield { derived: progressKey, value: encodeCount(slice.end) }
 }
 
+/** Writes values of a slice, unless what they were made of is lost meanwhile. */
+async function writeSlice(
+  { store, randomBytes }: IndexWriter,
+  changes: readonly Change[],
+  required: readonly Change[],
+  logEnd: LogEnd,
+): Promise<void> {
+  let before = await logEnd.requirement()
+  for (let at = 0; before !== undefined && at < changes.length; at += logIndexPutsMax) {
+    const mark = randomBytes(logMarkBytes)
+    const some = changes.slice(at, at + logIndexPutsMax)
+    const marked = { derived: indexMarkKey, value: mark }
+    const { ok } = await store.write([before, ...required, ...some, marked])
+    before = ok ? { requireDerived: indexMarkKey, ifValue: mark } : undefined
+  }
+}
+
 /** Indexes the next slice, if it is whole. @returns true if it was */
 async function indexSlice(
   indexer: IndexWriter,
@@ -243,20 +262,16 @@ async function indexSlice(
   const { store } = indexer
   // Not from where the log begins now: a slice that was begun must be written again as it was, or
   // its entries would count twice.
-  const first = await indexedBelow(store)
+  const progress = await readDerived(store, progressKey)
+  const first = progress === undefined ? 0 : decodeCount(progress)
   const below = Math.min(first + logSliceEntries, (chunkOf(first) + 1) * logChunkEntries)
   if (range.next < below) return false
   const logEnd = makeLogEnd(indexer, indexMarkKey)
   await logEnd.look(range)
   const slice = await readSlice(indexer, first, below)
   const changes = [...changesOf(slice, await wholeBuckets(indexer, slice))]
-  const hasRead = await logEnd.requirement()
-  if (hasRead === undefined) return true
-  for (let at = 0; at < changes.length; at += logIndexPutsMax) {
-    const some = changes.slice(at, at + logIndexPutsMax)
-    const outcome = await store.write([hasRead, inGeneration(generation), ...some])
-    if (!outcome.ok) break
-  }
+  const required = [inGeneration(generation), { requireDerived: progressKey, ifValue: progress }]
+  await writeSlice(indexer, changes, required, logEnd)
   return true
 }
 
