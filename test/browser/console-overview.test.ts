@@ -68,6 +68,7 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
     await page.waitForFunction(`document.querySelectorAll('tbody tr').length < 5`)
     expect(await pageText(page)).toContain('set, not shown')
     expect(await pageText(page)).toContain('flag, --data')
+    expect(await page.$eval('#setting-chosen', box => box.getBoundingClientRect().width)).toBe(18)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await page.waitForFunction(`document.querySelectorAll('tbody tr').length === 1`)
@@ -85,6 +86,15 @@ test.each(['Overview', 'Settings'])('a key without the right is told so at %s', 
   await waitForText(page, 'This key lacks status:read')
   expect(await pageText(page)).not.toContain('Keys and backups')
   expect(await seriousIn(page, '.notice')).toEqual([])
+})
+
+test('the name of the application has the room that the screens leave', async () => {
+  const { page } = await openConsole(vault, { width: 1000 })
+  await unlock(page, vault.managementKey)
+  await waitForText(page, '✓ Ready')
+  const rightOf = (selector: string) =>
+    page.$eval(selector, element => Math.round(element.getBoundingClientRect().right))
+  expect(await rightOf('header nav')).toBe(await rightOf('header li:last-child a'))
 })
 
 test('a throw-away vault tells of itself as well, and a lock ends it', async () => {

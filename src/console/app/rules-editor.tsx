@@ -201,7 +201,7 @@ export function RulesEditor({ application, onLeave, onSaved }: EditorProps) {
     <>
       <PermissionChoice
         id="plain-permissions"
-        legend="Plain permissions, for every container"
+        legend="Plain permissions, everywhere"
         offered={offered}
         held={draft.value.permissions}
         set={permissions => {
