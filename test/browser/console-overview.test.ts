@@ -97,6 +97,20 @@ test('the name of the application has the room that the screens leave', async ()
   expect(await rightOf('header nav')).toBe(await rightOf('header li:last-child a'))
 })
 
+test('the button that locks is at the edge, however few screens a key has', async () => {
+  for (const width of [1280, 1000, 800, 375]) {
+    const { page } = await openConsole(vault, { width })
+    await unlock(page, vault.privateKey)
+    await waitForText(page, 'Tokens')
+    const [room, padding] = (await page.evaluate(`(() => {
+      const header = document.querySelector('header')
+      const { right } = header.querySelector('button').getBoundingClientRect()
+      return [innerWidth - right, parseFloat(getComputedStyle(header).paddingRight)]
+    })()`)) as [number, number]
+    expect([width, room]).toEqual([width, padding])
+  }
+})
+
 test('a throw-away vault tells of itself as well, and a lock ends it', async () => {
   const dev = await openVault()
   const { page } = await openConsole(dev)
