@@ -204,10 +204,12 @@ async function leavesBehind(
     if (bundles.length === 0) break
     left -= bundles.length
     for (const bundle of bundles) {
+      // Others write meanwhile: what landed behind the range is for the next checkpoint.
+      if (bundle.first >= next) break
       unpackBundle(keys, bundle, () => false)
       const known = size + leaves.length - bundle.first
       invariant(known >= 0, 'the log has every entry')
-      leaves.push(...bundle.leaves.slice(known, next - bundle.first))
+      leaves.push(...bundle.leaves.slice(known))
     }
     await setImmediate()
   }

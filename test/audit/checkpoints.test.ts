@@ -97,6 +97,25 @@ describe('a checkpoint', () => {
     await vault.deps.store.close()
   })
 
+  test('is signed while entries land between its looks at the log', async () => {
+    const vault = await openTestVault(74)
+    const { store } = vault.deps
+    const bundles: typeof store.bundles = async (range, limit) => {
+      await fill(vault, 1)
+      await fill(vault, 1)
+      return store.bundles(range, limit)
+    }
+    const parts = { ...partsOf(vault, placeOf()), store: { ...store, bundles } }
+    const checkpoints = makeCheckpoints(parts)
+    await fill(vault, 5)
+    expect((await checkpoints.next())?.size).toBe(5)
+    const { next } = await store.logRange()
+    expect(next).toBeGreaterThan(7)
+    expect((await checkpoints.next())?.size).toBe(next)
+    expect(await expectSound(vault, await keysOf(vault))).toMatchObject({ size: next, by: 1 })
+    await store.close()
+  })
+
   test('is signed by the keys of both days when the day changes', async () => {
     const vault = await openTestVault(74)
     const place = placeOf()
