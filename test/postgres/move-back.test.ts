@@ -353,6 +353,12 @@ UNION ALL SELECT g + 1000, 1, NULL, value FROM generate_series(1, 6000) g, (${la
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
       // State in which only the earlier file still has its name.
       renameSync(aside, ownFile)
+      const retired = await runCoffer(['keys', 'retire', '--data', data])
+      expect([retired.exitCode, retired.stdout]).toEqual([1, expect.stringContaining(ownFile)])
+      expect(retired.stderr).toContain(`${ownFile} is of a move that was cut off`)
+      expect((await runCoffer(['doctor', '--data', data])).stdout).toContain(
+        `${ownFile} is of a move`,
+      )
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
       expect([existsSync(ownFile), existsSync(aside)]).toEqual([false, true])
       expectRefused(await runCoffer(there), 'it was moved already')
@@ -377,6 +383,7 @@ UNION ALL SELECT g + 1000, 1, NULL, value FROM generate_series(1, 6000) g, (${la
       await cutOff(back(data), () => existsSync(ownFile))
       // State in which all but the last step is done.
       writeFileSync(named, place)
+      expect((await runCoffer(['doctor', '--data', data])).stdout).not.toContain('is of a move')
       expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
       expect(existsSync(named)).toBe(false)
       expect(await rowsOfFolder(data)).toEqual(rows)

@@ -11,6 +11,7 @@
  * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
+ * | `store/data.mdb` of a vault in a database | a `move` there that was killed at its end |
  * | the database that `store/database.left` names | a `move` out of it, or one that was cut off |
  *
  * A copy elsewhere is noted in the data folder for as long as it exists, in a `copy-` file each.
@@ -21,7 +22,7 @@ import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readRegular } from '../../lib/files.ts'
 import { copyNoteBytesMax } from '../../limits/operation-limits.ts'
-import { isInDatabase } from './folder-database.ts'
+import { isInDatabase, isMover } from './folder-database.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.ts'
 import { lookAtStaging, removeMark } from './staging-mark.ts'
@@ -85,19 +86,29 @@ function lookAt(data: string, remove: boolean): readonly FoundCopy[] {
   })
 }
 
+/** A move into the folder has the vault there before the folder stops naming the database. */
+const isCutOffThere = (data: string, ownFile: string): boolean =>
+  isInDatabase(data) && statsAt(ownFile) !== undefined && !isMover(data)
+
 /**
  * A move into a database may have been killed before it removed its note: then the note names no
  * copy, but the vault.
  */
+function placesOfKept(data: string): readonly string[] {
+  const { moved, ownFile, databaseLeft } = pathsOf(data)
+  if (isCutOffThere(data, ownFile)) return [moved, ownFile]
+  return isInDatabase(data) ? [moved] : [moved, databaseLeft]
+}
+
 const keptIn = (data: string): readonly FoundCopy[] =>
-  [pathsOf(data).moved, ...(isInDatabase(data) ? [] : [pathsOf(data).databaseLeft])]
+  placesOfKept(data)
     .filter(path => statsAt(path) !== undefined)
     .map(path => ({ path: resolve(path), state: 'kept' }))
 
 /** Removes that note, once the folder has no store of its own. */
 function clearNoteOfMove(data: string): void {
-  const { store, databaseLeft } = pathsOf(data)
-  if (isInDatabase(data) && statsAt(join(store, 'data.mdb')) === undefined) removeFile(databaseLeft)
+  const { ownFile, databaseLeft } = pathsOf(data)
+  if (isInDatabase(data) && statsAt(ownFile) === undefined) removeFile(databaseLeft)
 }
 
 const compactingIn = (data: string): readonly FoundCopy[] => {

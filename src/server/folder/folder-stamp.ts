@@ -27,7 +27,9 @@ export const pathsOf = (folder: string) => ({
   store: join(folder, 'store'),
   /** Names the database of the store, if it is in one. */
   database: join(folder, 'store', 'database'),
-  /** The file of the folder's own store, after the vault has moved. */
+  /** The file of the folder's own store. */
+  ownFile: join(folder, 'store', 'data.mdb'),
+  /** Its name after the vault has moved. */
   moved: join(folder, 'store', 'data.mdb.moved'),
   /** Names the database that has a full or partial copy of a vault in the folder. */
   databaseLeft: join(folder, 'store', 'database.left'),
