@@ -7,7 +7,7 @@
  */
 import { hiddenDataStepBytes } from '../limits/limits.ts'
 import { rowStepBytesMin } from '../limits/work-limits.ts'
-import type { Row } from '../store/contract.ts'
+import type { Glimpse } from '../store/contract.ts'
 
 export interface Budget {
   /**
@@ -125,14 +125,17 @@ export function makeTextCount({ budget }: Budgeted) {
  * who fill their budget by answers that they know would learn from what still fits exactly how long
  * data is that they do not see. Steps of 16 KiB for short rows would take the room of honest lists.
  */
-function countedBytes({ parts }: Row): number {
-  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+function countedBytes({ parts, partBytes }: Glimpse): number {
+  const bytes = partBytes ?? parts.reduce((sum, part) => sum + part.length, 0)
   let step = rowStepBytesMin
   while (step < bytes && step < hiddenDataStepBytes) step *= 2
   return Math.ceil(bytes / step) * step
 }
 
-/** Reserves memory for rows. @throws ApiError `overloaded` if they do not all fit the budget */
-export function reserveRows({ budget }: Budgeted, rows: readonly Row[]): void {
+/**
+ * Reserves memory for rows, also for what was not read of them yet.
+ * @throws ApiError `overloaded` if they do not all fit the budget
+ */
+export function reserveRows({ budget }: Budgeted, rows: readonly Glimpse[]): void {
   budget?.reserve(rows.reduce((bytes, row) => bytes + countedBytes(row), 0))
 }

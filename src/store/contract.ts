@@ -32,6 +32,8 @@ export interface NewRow extends RowHeader {
 export interface Glimpse extends Row {
   /** Number of parts that the row has in the store; absent if all were read. */
   readonly partCount?: number
+  /** Bytes of all of these; absent if all were read. */
+  readonly partBytes?: number
 }
 
 export interface Row extends NewRow {

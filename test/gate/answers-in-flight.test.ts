@@ -75,6 +75,33 @@ describe('a long answer that nobody reads', () => {
     expect(JSON.parse(text).data).toHaveLength(tokens)
   })
 
+  test.each(['GET', 'PATCH', 'DELETE'])(
+    'leaves a token unread that a %s finds no room for',
+    async method => {
+      let finds = 0
+      const { store } = vault.deps
+      const find: typeof store.find = unique => {
+        finds += 1
+        return store.find(unique)
+      }
+      const counting = buildApp({ ...vault.deps, store: { ...store, find } })
+      const read = () => counting.handle(requestOf('GET', '/tokens/long-0', { key }))
+      const unread = []
+      let findsBefore = finds
+      for (let last = await read(); last.status === 200; last = await read()) {
+        unread.push(last)
+        findsBefore = finds
+      }
+      expect(unread.length).toBeGreaterThan(1)
+      expect(findsBefore).toBeGreaterThan(1)
+      const ask = { key, ...(method === 'PATCH' ? { body: { metadata: { a: 'b' } } } : {}) }
+      const refused = await counting.handle(requestOf(method, '/tokens/long-0', ask))
+      expect(refused.status).toBe(503)
+      expect(finds).toBe(findsBefore)
+      expect(await unread[0]?.text()).toContain('xxxx')
+    },
+  )
+
   // proves E10.20
   test('counts as long as it is in bytes', async () => {
     for (let count = 0; count < tokens; count += 1) {

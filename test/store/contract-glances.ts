@@ -15,7 +15,11 @@ export function describeGlances({ store }: Subject): void {
         const parts = [head, record, new Uint8Array(bytes).fill(3)]
         const ordinal = await inserted(store(), { uniques: [unique], terms, parts })
         const first = stored(ordinal, { uniques: [unique], terms, parts: [head, record] })
-        expect(await store().glance(uniqueOf(unique), 2)).toEqual({ ...first, partCount: 3 })
+        expect(await store().glance(uniqueOf(unique), 2)).toEqual({
+          ...first,
+          partCount: 3,
+          partBytes: 363 + bytes,
+        })
       }
       expect(await store().glance(uniqueOf(9), 2)).toBeUndefined()
     })
@@ -34,7 +38,11 @@ export function describeGlances({ store }: Subject): void {
         terms,
         parts: parts.slice(0, 1),
       })
-      expect(await store().glance(uniqueOf(1), 2)).toEqual({ ...row, partCount: 3 })
+      expect(await store().glance(uniqueOf(1), 2)).toEqual({
+        ...row,
+        partCount: 3,
+        partBytes: 180_063,
+      })
     })
 
     test('gives a first part that is as long as it is', async () => {
@@ -42,7 +50,11 @@ export function describeGlances({ store }: Subject): void {
       const sketch = { uniques: [1], terms: [7] }
       const ordinal = await inserted(store(), { ...sketch, parts })
       const row = stored(ordinal, { ...sketch, parts: parts.slice(0, 1) })
-      expect(await store().glance(uniqueOf(1), 2)).toEqual({ ...row, partCount: 2 })
+      expect(await store().glance(uniqueOf(1), 2)).toEqual({
+        ...row,
+        partCount: 2,
+        partBytes: 90_001,
+      })
     })
   })
 }

@@ -185,5 +185,6 @@ export function decodeGlimpse(
     partCount = count
     return readFirstParts(copy, from, extent.parts).parts
   })
-  return Object.assign(row, { partCount })
+  const partBytes = size - headerAt - row.clear.length - lengthBytes * partCount
+  return Object.assign(row, { partCount, partBytes })
 }

@@ -183,7 +183,9 @@ function loadWithoutCode(
   assertLookupsLeft(deps, caller, permission)
   return andThen(store.glance(unique, verdictParts), glimpse => {
     if (glimpse?.partCount === undefined) return load(glimpse)
-    judge(deps, caller, permission, glimpse, nowMs)
+    const judged = judge(deps, caller, permission, glimpse, nowMs)
+    // Hundreds that are then refused would be read at once, and keep a database from others.
+    if (judged !== undefined) reserveRows(caller, [glimpse])
     return andThen(store.find(unique), load)
   })
 }
