@@ -125,6 +125,8 @@ export const gatheredMin = 32
 export const gatheredMax = 400
 /** decision: uniques of one statement; a row may have 2 MiB. */
 export const lookupUniquesMax = 64
+/** decision: bytes of long rows in one statement, behind which short ones may wait. */
+export const longLookupBytesMax = 1024 * 1024
 /** decision: a read unanswered for this long is refused, though a failover may take longer. */
 export const databaseReadMsMax = 5_000
 /** decision: failover from a frozen machine takes up to 27 s with a lease of 20 s. */

@@ -2,7 +2,8 @@
  * Looks up rows by a unique, and the generation: concurrent requests share one statement.
  *
  * A statement is sent when a connection is free, with all requests that arrived by then. So a busy
- * vault sends few large statements, and each reads what was committed before it was sent.
+ * vault sends few large statements, and each reads what was committed before it was sent. Long rows
+ * are read by other statements, one after the other: no short one waits for more than one of these.
  * @module
  */
 import { ApiError, assertStored } from '../../lib/errors.ts'
@@ -11,6 +12,7 @@ import type { Digest, Glimpse, Row } from '../contract.ts'
 import {
   glimpseBytes,
   lookupConnections,
+  longLookupBytesMax,
   lookupUniquesMax,
   rowBytesMax,
   widerGlimpseBytes,
@@ -35,6 +37,8 @@ interface WaitingLookup {
   readonly unique?: Digest
   /** Bytes of its row to send; absent for all. */
   readonly bytesMax?: number
+  /** Bytes that its row had, if it is to be read whole. */
+  readonly size?: number
   /** Deadline by `elapsedMs`; absent if it waits only as long as its statement. */
   readonly untilMs?: number
   readonly resolve: (answer: readonly Cells[]) => void
@@ -95,26 +99,45 @@ function rowOf<T extends Row>(
   return row
 }
 
+/** How many bytes of a row a look-up sends; of a whole one, how many it had. */
+type Extent = Pick<WaitingLookup, 'bytesMax' | 'size'>
+
+/** Looks up one unique. */
+type LookupBy = (extent: Extent) => Promise<readonly Cells[]>
+
+const sizeIn = (answer: readonly Cells[]): number => Number(answer[0]?.[5])
+
 /**
  * Repeats the look-up with more bytes if the first part ends beyond them: the header is long.
- * @param lookup  reads the row of that unique, up to so many bytes
+ * @param lookup  reads the row of that unique
  */
 async function glanceWith(
   unique: Digest,
   parts: number,
-  lookup: (bytesMax: number) => Promise<readonly Cells[]>,
+  lookup: LookupBy,
 ): Promise<Glimpse | undefined> {
   const decode: Decode<Glimpse> = (value, ordinal, size) =>
     decodeGlimpse(value, size, ordinal, parts)
+  let size = 0
   for (const bytesMax of [glimpseBytes, widerGlimpseBytes]) {
-    const answer = await lookup(bytesMax)
+    const answer = await lookup({ bytesMax })
     const [[, ordinal, , value] = []] = answer
     const isCut = value instanceof Uint8Array && value.length === bytesMax
     // The row read for a missing one needs no more bytes.
     const isEnough = !isCut || ordinal === null || glimpseExtentOf(value, parts) !== undefined
     if (isEnough) return rowOf(unique, answer, decode)
+    size = sizeIn(answer)
   }
-  return rowOf(unique, await lookup(wholeBytes), decode)
+  return rowOf(unique, await lookup({ size }), decode)
+}
+
+/** A long row is read by a second look-up, since it is not known how long one is. */
+async function findWith(unique: Digest, lookup: LookupBy): Promise<Row | undefined> {
+  const answer = await lookup({ bytesMax: glimpseBytes })
+  const [[, ordinal] = []] = answer
+  const size = sizeIn(answer)
+  const isLong = ordinal !== null && size > glimpseBytes
+  return rowOf(unique, isLong ? await lookup({ size }) : answer, decodeRow)
 }
 
 /** Parameters of the statement: the look-ups of a batch that name a unique are numbered from 1. */
@@ -137,13 +160,41 @@ function answerBatch(batch: readonly WaitingLookup[], answer: readonly Cells[]):
   }
 }
 
+/** Look-ups that wait to be sent. */
+function makeWaiting() {
+  const short: WaitingLookup[] = []
+  const long: (WaitingLookup & { readonly size: number })[] = []
+  /** Those of the generation alone, which every answer has. */
+  const generationOnly: WaitingLookup[] = []
+  return {
+    add(each: WaitingLookup): void {
+      const { unique, size } = each
+      if (unique === undefined) generationOnly.push(each)
+      else if (size === undefined) short.push(each)
+      else long.push({ ...each, size })
+    },
+    hasShort: () => short.length + generationOnly.length > 0,
+    takeShort: () => [...generationOnly.splice(0), ...short.splice(0, lookupUniquesMax)],
+    hasLong: () => long.length > 0,
+    /** At least one, however long it is. */
+    takeLong() {
+      let bytes = 0
+      const end = long.findIndex(({ size }, at) => {
+        bytes += size
+        return at > 0 && (bytes > longLookupBytesMax || at === lookupUniquesMax)
+      })
+      return long.splice(0, end === -1 ? long.length : end)
+    },
+    takeAll: () => [short, long, generationOnly].flatMap(queue => queue.splice(0)),
+  }
+}
+
 export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
   const { ask, firstOrdinal, elapsedMs, bounds } = options
   const text = lookupText(tables)
-  const waiting: WaitingLookup[] = []
-  /** Look-ups of the generation alone, which every answer has. */
-  const generationOnly: WaitingLookup[] = []
+  const waiting = makeWaiting()
   let sending = 0
+  let isSendingLong = false
 
   /**
    * Rejects a batch, and the look-ups behind it if they wait for a database that is away. Those
@@ -152,16 +203,15 @@ export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
   function refuse(batch: readonly WaitingLookup[], error: unknown): void {
     const mayWait = mayAnswerLater(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'
-    const behind = isLost ? [...waiting.splice(0), ...generationOnly.splice(0)] : []
+    const behind = isLost ? waiting.takeAll() : []
     const nowMs = elapsedMs()
     for (const each of [...batch, ...behind]) {
-      if (mayWait && each.untilMs !== undefined && nowMs < each.untilMs) generationOnly.push(each)
+      if (mayWait && each.untilMs !== undefined && nowMs < each.untilMs) waiting.add(each)
       else each.reject(error)
     }
   }
 
-  async function sendBatch(): Promise<void> {
-    const batch = [...generationOnly.splice(0), ...waiting.splice(0, lookupUniquesMax)]
+  async function sendBatch(batch: readonly WaitingLookup[]): Promise<void> {
     const untilMs = Math.min(...batch.map(each => each.untilMs ?? Infinity))
     const msMax = Math.min(bounds.readMs, Math.max(1, untilMs - elapsedMs()))
     try {
@@ -171,30 +221,33 @@ export function makeLookups(tables: Tables, options: LookupOptions): Lookups {
     }
   }
 
-  async function sendBatches(): Promise<void> {
+  async function sendShort(): Promise<void> {
     sending += 1
     // Requests of the same turn of the loop go along.
     await Promise.resolve()
-    while (waiting.length + generationOnly.length > 0) await sendBatch()
+    while (waiting.hasShort()) await sendBatch(waiting.takeShort())
     sending -= 1
   }
 
-  const lookup = (
-    queue: WaitingLookup[],
-    what: Pick<WaitingLookup, 'unique' | 'bytesMax' | 'untilMs'>,
-  ) =>
+  async function sendLong(): Promise<void> {
+    isSendingLong = true
+    while (waiting.hasLong()) await sendBatch(waiting.takeLong())
+    isSendingLong = false
+  }
+
+  const lookup = (what: Pick<WaitingLookup, 'unique' | 'bytesMax' | 'size' | 'untilMs'>) =>
     new Promise<readonly Cells[]>((resolve, reject) => {
-      queue.push({ ...what, resolve, reject })
-      if (sending < lookupConnections) void sendBatches()
+      waiting.add({ ...what, resolve, reject })
+      if (sending < lookupConnections && waiting.hasShort()) void sendShort()
+      if (!isSendingLong && waiting.hasLong()) void sendLong()
     })
 
   return {
-    find: async unique => rowOf(unique, await lookup(waiting, { unique }), decodeRow),
-    glance: (unique, parts) =>
-      glanceWith(unique, parts, bytesMax => lookup(waiting, { unique, bytesMax })),
+    find: unique => findWith(unique, extent => lookup({ unique, ...extent })),
+    glance: (unique, parts) => glanceWith(unique, parts, extent => lookup({ unique, ...extent })),
     async generation(isPatient = false) {
       const what = isPatient ? { untilMs: elapsedMs() + bounds.writeMs } : {}
-      return Number((await lookup(generationOnly, what))[0]?.[0])
+      return Number((await lookup(what))[0]?.[0])
     },
   }
 }

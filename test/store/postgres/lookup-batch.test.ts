@@ -3,12 +3,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { glimpseBytes } from '../../../src/store/core/limits.ts'
+import { glimpseBytes, longLookupBytesMax } from '../../../src/store/core/limits.ts'
 import { defaultTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { makeLookups } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 import { expectFault, inserted, uniqueOf } from '../rows.ts'
 import { lookerBy, openAt, tablesAt } from './subject.ts'
 
@@ -69,6 +70,39 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
     }
     expect(sent).toEqual([glimpseBytes, glimpseBytes, glimpseBytes])
     expect((await looker.find(uniqueOf(3)))?.parts).toHaveLength(3)
+    await Promise.all([store.close(), pool.close()])
+  })
+
+  test('a short row waits for one statement of long ones at most, however many are asked for', async () => {
+    const size = longLookupBytesMax / 2
+    const sizes = new Map([...Array(5).keys()].map(number => [number + 1, size]))
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    for (const [unique, bytes] of [...sizes, [6, 210] as const]) {
+      await inserted(store, { uniques: [unique], parts: [new Uint8Array(bytes - 200)] })
+    }
+    const pool = openPool((await sharedPostgres()).address('public'), 1)
+    const sent: number[] = []
+    const answers = Promise.withResolvers<void>()
+    const looker = makeLookups(tablesAt(folder), {
+      async ask(text, parameters) {
+        const answer = await pool.query(text, parameters)
+        const values = answer.flat().filter(cell => cell instanceof Uint8Array)
+        const bytes = values.reduce((sum, value) => sum + value.length, 0)
+        sent.push(bytes)
+        if (bytes > size / 2) await answers.promise
+        return answer
+      },
+      firstOrdinal: 0,
+      elapsedMs: () => performance.now(),
+      bounds: defaultTimeouts,
+    })
+    const long = [...sizes.keys()].map(unique => looker.find(uniqueOf(unique)))
+    await until(() => sent.some(bytes => bytes > size / 2))
+    expect((await looker.find(uniqueOf(6)))?.parts).toHaveLength(1)
+    answers.resolve()
+    for (const row of await Promise.all(long)) expect(row?.parts[0]).toHaveLength(size - 200)
+    expect(Math.max(...sent)).toBeLessThanOrEqual(longLookupBytesMax)
     await Promise.all([store.close(), pool.close()])
   })
 
