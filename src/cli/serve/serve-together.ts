@@ -12,7 +12,7 @@ import { closeSync } from 'node:fs'
 import type { Config, TcpAddress, TlsFiles } from '../../settings/config.ts'
 import type { Facts } from '../../vault/operator/operator-operation.ts'
 import type { Log } from '../../deps.ts'
-import { factsOfBackups } from '../../server/backup/schedule.ts'
+import { factsOfBackups, sealedWith } from '../../server/backup/schedule.ts'
 import { openClockFile } from '../../server/process/clock-file.ts'
 import type { ControlOperation } from '../../server/listen/control.ts'
 import { startVaultControl } from '../../server/listen/control-operations.ts'
@@ -191,12 +191,17 @@ export async function serveTogether(
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   let told: LeaderReport | undefined
-  const { sealing, start, operation } = leadFor(
+  const {
+    sealing: ofWorkers,
+    start,
+    operation,
+  } = leadFor(
     folder,
     options,
     makeStarter(folder, order, socket, { reports: () => told?.reports, log }),
     log,
   )
+  const sealing = sealedWith(ofWorkers, backups)
   const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }
   const wakeOthers = makeLockWaker(folder.store)
   const drainMs = drainSeconds * 1_000

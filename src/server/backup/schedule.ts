@@ -15,6 +15,7 @@ import {
 } from '../../limits/operation-limits.ts'
 import type { BackupPlan } from '../../settings/serving-settings.ts'
 import type { FolderOptions } from '../folder/data-folder.ts'
+import type { SealSwitch } from '../keys/sealing.ts'
 import { ownProgram } from '../process/system.ts'
 import { watchStates } from '../watch/states.ts'
 import { openPlace } from './backup-place.ts'
@@ -51,6 +52,9 @@ export interface BackupSchedule {
   readonly counts: () => BackupCounts
   /** True if late by more than `backupLateIntervalsMax` intervals of this process. */
   readonly isOverdue: () => boolean
+  /** Ends a running backup, and begins none until `resume`. */
+  readonly hold: () => Promise<void>
+  readonly resume: () => void
   /** Ends a running backup, and removes its leftovers. */
   readonly stop: () => Promise<void>
 }
@@ -87,6 +91,8 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
   let newest: number | undefined
   const counts = { made: 0, failed: 0 }
   let failures = 0
+  let held: PromiseWithResolvers<void> | undefined
+  let turning: { readonly ending: AbortController; readonly ended: Promise<unknown> } | undefined
 
   function note({ newestMs, made, failed }: BackupTurn): void {
     newest = newestMs ?? newest
@@ -99,11 +105,22 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const told = await turn(signal)
-      if (signal.aborted) return
-      note(told)
-      await pause(waitOf(told, failures, parts), signal)
+      const ending = new AbortController()
+      const ended = turn(AbortSignal.any([signal, ending.signal]))
+      turning = { ending, ended }
+      const told = await ended
+      turning = undefined
+      if (!ending.signal.aborted && !signal.aborted) {
+        note(told)
+        await pause(waitOf(told, failures, parts), signal)
+      }
+      while (held !== undefined) await held.promise
     }
+  }
+
+  function resume(): void {
+    held?.resolve()
+    held = undefined
   }
 
   function isOverdue(): boolean {
@@ -119,11 +136,36 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
     to: plan.to,
     counts: () => ({ ...counts, ageMs: newest === undefined ? undefined : wallMs() - newest }),
     isOverdue,
+    async hold() {
+      held ??= Promise.withResolvers()
+      turning?.ending.abort()
+      await turning?.ended
+    },
+    resume,
     async stop() {
       stopLooking()
       stopping.abort()
+      resume()
       await running
       clear()
+    },
+  }
+}
+
+/** No backup runs while the vault is sealed: its process has the master key. */
+export function sealedWith<T>(
+  sealing: SealSwitch<T>,
+  backups: Pick<BackupSchedule, 'hold' | 'resume'> | undefined,
+): SealSwitch<T> {
+  return {
+    current: sealing.current,
+    async unseal(masterKey) {
+      await sealing.unseal(masterKey)
+      backups?.resume()
+    },
+    async seal() {
+      await sealing.seal()
+      await backups?.hold()
     },
   }
 }

@@ -22,6 +22,7 @@ import {
   type VaultUse,
 } from './open-vault.ts'
 import { listenOps } from '../watch/ops.ts'
+import { sealedWith } from '../backup/schedule.ts'
 import { makeSealing, type SealSwitch } from '../keys/sealing.ts'
 import { startListening, untilSignalled, type ServerListener } from './server.ts'
 import type { ServiceManager } from './service-manager.ts'
@@ -115,7 +116,7 @@ function makeSealable(
   first: ServedVault | undefined,
   { watch, reports, check }: Watching,
 ) {
-  const { settings, logging, reopen, address, sharing } = serving
+  const { settings, logging, reopen, address, sharing, backups } = serving
   const { log } = logging
   const makeSealed = () =>
     makeSealedApp({
@@ -129,7 +130,7 @@ function makeSealable(
       keepAliveSeconds: keepAliveOf(address),
     })
   const front = makeFront(first?.answering.app ?? makeSealed(), check)
-  const sealing = makeSealing<ServedVault>(
+  const own = makeSealing<ServedVault>(
     {
       async open(key) {
         const open = openVault(serving, await reopen(key), watch.observe, reports)
@@ -149,6 +150,7 @@ function makeSealable(
     },
     first,
   )
+  const sealing = sealedWith(own, backups)
   return { front, sealing, unsealer: makeUnsealer(sealing, log) }
 }
 

@@ -138,4 +138,32 @@ describe('the schedule of backups', () => {
     await pass(10 * everyMs)
     expect(turns).toBe(1)
   })
+
+  test('ends a turn where it is held, and begins none until it is resumed', async () => {
+    let ended = 0
+    schedule = startSchedule({
+      plan: { to: 'there', everyMs, keep: 3 },
+      wallMs: () => wall,
+      log: event => void events.push([event, {}]),
+      clear: () => void (cleared += 1),
+      async turn(signal) {
+        turns += 1
+        await new Promise(resolve => signal.addEventListener('abort', resolve))
+        ended += 1
+        return failed
+      },
+    })
+    await settle()
+    await schedule.hold()
+    expect([turns, ended]).toEqual([1, 1])
+    await pass(3 * everyMs)
+    await schedule.hold()
+    expect([turns, events.filter(([event]) => event === 'backup_failed')]).toEqual([1, []])
+    schedule.resume()
+    await settle()
+    expect([turns, ended]).toEqual([2, 1])
+    await schedule.hold()
+    await schedule.stop()
+    expect([turns, ended]).toEqual([2, 2])
+  })
 })
