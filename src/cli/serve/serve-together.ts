@@ -191,17 +191,14 @@ export async function serveTogether(
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   let told: LeaderReport | undefined
-  const {
-    sealing: ofWorkers,
-    start,
-    operation,
-  } = leadFor(
+  const lead = leadFor(
     folder,
     options,
     makeStarter(folder, order, socket, { reports: () => told?.reports, log }),
     log,
   )
-  const sealing = sealedWith(ofWorkers, backups)
+  const { start, operation } = lead
+  const sealing = sealedWith(lead.sealing, backups)
   const sealable = { sealing, unsealer: makeUnsealer(sealing, log) }
   const wakeOthers = makeLockWaker(folder.store)
   const drainMs = drainSeconds * 1_000
