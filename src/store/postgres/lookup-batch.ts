@@ -99,7 +99,7 @@ function rowOf<T extends Row>(
   return row
 }
 
-/** How many bytes of a row a look-up sends; of a whole one, how many it had. */
+/** A look-up sends so many bytes of a row, or the whole one, which had so many. */
 type Extent = Pick<WaitingLookup, 'bytesMax' | 'size'>
 
 /** Looks up one unique. */
@@ -164,7 +164,7 @@ function answerBatch(batch: readonly WaitingLookup[], answer: readonly Cells[]):
 function makeWaiting() {
   const short: WaitingLookup[] = []
   const long: (WaitingLookup & { readonly size: number })[] = []
-  /** Those of the generation alone, which every answer has. */
+  /** Look-ups of the generation alone, which every answer has. */
   const generationOnly: WaitingLookup[] = []
   return {
     add(each: WaitingLookup): void {
@@ -176,7 +176,7 @@ function makeWaiting() {
     hasShort: () => short.length + generationOnly.length > 0,
     takeShort: () => [...generationOnly.splice(0), ...short.splice(0, lookupUniquesMax)],
     hasLong: () => long.length > 0,
-    /** At least one, however long it is. */
+    /** A row that is longer than all may be goes alone. */
     takeLong() {
       let bytes = 0
       const end = long.findIndex(({ size }, at) => {

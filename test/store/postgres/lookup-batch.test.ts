@@ -73,7 +73,7 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
     await Promise.all([store.close(), pool.close()])
   })
 
-  test('a short row waits for one statement of long ones at most, however many are asked for', async () => {
+  test('a short row waits for one statement of long ones at most, of however many', async () => {
     const size = longLookupBytesMax / 2
     const sizes = new Map([...Array(5).keys()].map(number => [number + 1, size]))
     const folder = temporaryFolder()
