@@ -41,9 +41,7 @@ export function findCaller(
   return andThen(authenticate(key, isFresh, isPatient), caller => {
     if (caller?.hasManyConditions !== true) return caller
     // It counts what has happened to the caller while it waited.
-    return deps.turns
-      .next(caller.credential.ordinal)
-      .then(() => authenticate(key, false, isPatient))
+    return deps.turns.next(caller).then(() => authenticate(key, false, isPatient))
   })
 }
 

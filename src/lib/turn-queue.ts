@@ -4,10 +4,12 @@
  * a turn for each credential would leave little to a tenant that has few.
  * @module
  */
+import type { ownOrdinal, pagesOrdinal } from '../limits/work-limits.ts'
 
 /** A caller; or a number, for work that is of no tenant, which has turns as a tenant has. */
 export type TurnOwner =
-  | number
+  | typeof ownOrdinal
+  | typeof pagesOrdinal
   | {
       readonly tenantId: string
       readonly applicationId: string

@@ -13,6 +13,7 @@
  */
 import type { KeyScope } from '../crypto/keyring.ts'
 import type { Grants } from '../rules/access.ts'
+import { hexOf } from '../lib/bytes.ts'
 import { ApiError } from '../lib/errors.ts'
 import { callerBytes } from '../rules/caller-size.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
@@ -112,8 +113,12 @@ function makeStandIn(deps: SessionDeps): () => Row {
 const isLong = ({ parts }: Row): boolean =>
   parts.reduce((bytes, { length }) => bytes + length, 0) > longSessionBytes
 
-/** The tenant of a session shows once it is opened: until then all have the turns of one. */
-const finders = { tenantId: 'sessions', applicationId: 'sessions' }
+/** The tenant of a session shows once it is opened: until then its term stands for it. */
+const finderOf = (found: Row) => ({
+  tenantId: found.terms.map(hexOf).join(),
+  applicationId: 'sessions',
+  credential: found,
+})
 
 /**
  * Finds a session, and one with long rules in a turn: hundreds would be opened, and narrowed, at
@@ -122,7 +127,7 @@ const finders = { tenantId: 'sessions', applicationId: 'sessions' }
 async function findSession(deps: SessionDeps, unique: Digest, nowMs: number) {
   const found = await deps.store.find(unique)
   if (found === undefined || !isLong(found)) return { found, atMs: nowMs }
-  await deps.turns.next({ ...finders, credential: found })
+  await deps.turns.next(finderOf(found))
   return { found: await deps.store.find(unique), atMs: deps.now() }
 }
 

@@ -10,7 +10,9 @@ import {
 import { buildApp } from '../../src/server/listen/app.ts'
 import { sessionMsDefault } from '../../src/limits/limits.ts'
 import { grantsOfSession, sessionAuthenticator } from '../../src/sessions/find-session-caller.ts'
+import { makeTurnQueue, type TurnOwner } from '../../src/lib/turn-queue.ts'
 import { openSessionKit } from '../support/sessions.ts'
+import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 const rules = Array.from({ length: 100 }, (_, at) => ({
@@ -135,4 +137,34 @@ test('requests of a session with many conditions take turns, and count what came
       await vault.ask('DELETE', `/sessions/${id}`, { key: managementKey })
   }
   expect(await statusOf(many)).toBe(401)
+})
+
+// proves C16.7
+test('sessions of one tenant, however many, have its turns alone', async () => {
+  const vault = await openTestVault(740)
+  const conditions = Array.from({ length: 10 }, (_, at) => ({
+    attribute: 'id',
+    operator: 'starts_with',
+    value: `${at}`,
+  }))
+  const many = { rules: rules.slice(0, 20).map(rule => ({ ...rule, conditions })) }
+  const [kit, stranger] = [
+    await openSessionKit(vault),
+    await openSessionKit(await addTenant(vault)),
+  ]
+  const keys = [await kit.open(many), await kit.open(many), await stranger.open(many)]
+  let owners: TurnOwner[] = []
+  const next = async (owner: TurnOwner): Promise<void> => void owners.push(owner)
+  const app = buildApp({ ...vault.deps, turns: { ...vault.deps.turns, next } })
+  // The first time the row of a session is found in a turn, and then its conditions take one.
+  for (const isFound of [false, true]) {
+    const queue = makeTurnQueue<number>()
+    for (const [at, key] of keys.entries()) {
+      owners = []
+      await app.handle(requestOf('GET', '/tokens/absent', { key }))
+      expect(owners.length).toBe(isFound ? 1 : 2)
+      for (const owner of owners.slice(0, 1)) queue.add(owner, at)
+    }
+    expect(keys.map(() => queue.take())).toEqual([0, 2, 1])
+  }
 })

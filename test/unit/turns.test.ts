@@ -11,6 +11,12 @@ import {
 } from '../../src/limits/work-limits.ts'
 import { makeScheduler } from '../../src/lib/work.ts'
 
+const caller = (ordinal: number) => ({
+  tenantId: 'shop',
+  applicationId: 'page',
+  credential: { ordinal },
+})
+
 // proves E1.7
 test('works that ask at once have their pieces one by one, each in its own round', async () => {
   const turns = makeScheduler(() => 0)
@@ -23,7 +29,7 @@ test('works that ask at once have their pieces one by one, each in its own round
   const pieces: { work: number; round: number }[] = []
   const work = async (number: number) => {
     for (let piece = 0; piece < 3; piece += 1) {
-      await turns.next(number)
+      await turns.next(caller(number))
       pieces.push({ work: number, round })
     }
   }
@@ -37,7 +43,7 @@ test('works that ask at once have their pieces one by one, each in its own round
 test('a caller who brings many works has one piece for each of the others', async () => {
   const turns = makeScheduler(() => 0)
   const order: number[] = []
-  const piece = (credential: number) => turns.next(credential).then(() => order.push(credential))
+  const piece = (credential: number) => turns.next(caller(credential)).then(() => order.push(credential))
   const all = [1, 1, 1, 1, 1, 1, 2, 3, 2].map(piece)
   await Promise.all(all)
   expect(order).toEqual([1, 1, 2, 3, 1, 2, 1, 1, 1])
@@ -48,12 +54,12 @@ async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece
   let nowMs = 0
   const turns = makeScheduler(() => nowMs)
   const order: ('piece' | 'timer')[] = []
-  await turns.next(1)
+  await turns.next(caller(1))
   nowMs += ms
   if (isRequested) turns.noteRequest()
   const restMs = Math.min(ms * restPerTurn, restMsMax)
   const timer = Bun.sleep(restMs / 2).then(() => order.push('timer'))
-  await turns.next(1)
+  await turns.next(caller(1))
   order.push('piece')
   await timer
   return order[0] ?? 'timer'
@@ -71,21 +77,21 @@ test('where none came, the next piece comes at once', async () => {
 
 test('a credential waits while some of its work has not begun, and others do not', async () => {
   const turns = makeScheduler(() => 0)
-  const [, second] = [turns.next(1), turns.next(1)]
-  expect([turns.isWaiting(1), turns.isWaiting(2)]).toEqual([true, false])
+  const [, second] = [turns.next(caller(1)), turns.next(caller(1))]
+  expect([turns.isWaiting(caller(1)), turns.isWaiting(caller(2))]).toEqual([true, false])
   await second
-  expect(turns.isWaiting(1)).toBe(false)
+  expect(turns.isWaiting(caller(1))).toBe(false)
 })
 
 // proves E10.31
 test('pieces of milliseconds begin until they take too long, then few in each round', async () => {
   let nowMs = 0
   const turns = makeScheduler(() => nowMs)
-  expect([turns.soon(1), turns.soon(1)]).toEqual([undefined, undefined])
+  expect([turns.soon(caller(1)), turns.soon(caller(1))]).toEqual([undefined, undefined])
   nowMs += loopWorkMsMax
   const begun: number[] = []
   const waiting = [1, 1, 1, 1, 1, 1, 2].map(credential =>
-    turns.soon(credential)?.then(() => begun.push(credential)),
+    turns.soon(caller(credential))?.then(() => begun.push(credential)),
   )
   expect(waiting).not.toContain(undefined)
   await Promise.resolve()
@@ -93,10 +99,10 @@ test('pieces of milliseconds begin until they take too long, then few in each ro
   await new Promise(setImmediate)
   expect(begun).toEqual([1, 2, 1, 1].slice(0, loopPiecesMax))
   // A credential stays behind what it has waiting, and others go on.
-  expect([turns.soon(1) === undefined, turns.soon(2)]).toEqual([false, undefined])
+  expect([turns.soon(caller(1)) === undefined, turns.soon(caller(2))]).toEqual([false, undefined])
   await Promise.all(waiting)
   expect(begun).toHaveLength(waiting.length)
   await new Promise(setImmediate)
   await new Promise(setImmediate)
-  expect(turns.soon(1)).toBeUndefined()
+  expect(turns.soon(caller(1))).toBeUndefined()
 })
