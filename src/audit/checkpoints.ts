@@ -189,8 +189,8 @@ async function announceNext(parts: CheckpointParts, state: State): Promise<void>
 }
 
 /**
- * Reads the hashes of a range from `size` on. Each bundle is opened, which shows that this vault has
- * sealed it with these hashes: others who write to the store may have put any there.
+ * Reads the hashes of a range from `size` on. Each bundle is opened, which shows that this vault
+ * has sealed it with these hashes: others who write to the store may have put any there.
  * @throws ApiError `storage_corrupt` for a bundle of others
  */
 async function leavesBehind(

@@ -21,9 +21,9 @@ export interface LogEnd {
    */
   readonly look: (range: LogRange) => Promise<boolean>
   /**
-   * Returns a requirement that holds only in a database that has all entries of the ranges that were
-   * looked at, and so what was read of them between that look and this call.
-   * One that loses them loses the mark written here behind them, or gets it without them.
+   * Returns a requirement that holds only in a database that has all entries of the ranges that
+   * were looked at, and so what was read of them between that look and this call. One that loses
+   * them loses the mark written here behind them, or gets it without them.
    * @returns `undefined` if the log has lost its end
    */
   readonly requirement: () => Promise<Change | undefined>

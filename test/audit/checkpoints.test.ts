@@ -3,83 +3,22 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { makeCheckpoints, type CheckpointParts } from '../../src/audit/checkpoints.ts'
-import { readCheckpoint } from '../../src/audit/checkpoint.ts'
-import { readAnnouncement, type KeyAnnouncement } from '../../src/audit/day-keys.ts'
+import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import {
-  announcementRange,
   checkpointRange,
   frontierKey,
   newestCheckpointKey,
   readDerived,
 } from '../../src/audit/derived-keys.ts'
-import {
-  decodeFrontier,
-  emptyFrontier,
-  encodeFrontier,
-  growTree,
-  rootOf,
-} from '../../src/audit/merkle-tree.ts'
-import { readVerifierKey, type NoteKey } from '../../src/audit/note-keys.ts'
-import { chainFrom, readPublicLog } from '../../src/audit/public-log.ts'
-import { bundlesFrom } from '../../src/audit/read-log.ts'
-import { openNote } from '../../src/audit/signed-note.ts'
-import { signingInStore, type SigningPlace } from '../../src/audit/signing-keys.ts'
-import { verifyLog } from '../../src/audit/verify-log.ts'
+import { emptyFrontier, encodeFrontier, growTree } from '../../src/audit/merkle-tree.ts'
+import { type SigningPlace } from '../../src/audit/signing-keys.ts'
 import { utf8, utf8Text } from '../../src/lib/bytes.ts'
 import { present } from '../../src/lib/errors.ts'
 import type { Change } from '../../src/store/contract.ts'
-import { openTestVault, type TestVault } from '../support/vault.ts'
+import { openTestVault } from '../support/vault.ts'
+import { placeOf, partsOf, announcedBy, keysOf, expectSound, fill } from '../support/checkpoints.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
-
-/** A place in memory, whose history is kept. */
-function placeOf(): SigningPlace & { readonly written: Uint8Array[] } {
-  const written: Uint8Array[] = []
-  return { written, read: () => written.at(-1), write: bytes => void written.push(bytes) }
-}
-
-const partsOf = ({ deps }: TestVault, place: SigningPlace): CheckpointParts => ({ ...deps, place })
-
-async function announcedBy({ deps }: TestVault): Promise<readonly Partial<KeyAnnouncement>[]> {
-  const found = await deps.store.derived(...announcementRange, 100)
-  return found.map(({ value }) => JSON.parse(utf8Text(value)))
-}
-
-/** Follows the announcements from the first key. */
-async function keysOf(vault: TestVault): Promise<readonly NoteKey[]> {
-  const [first, ...later] = await announcedBy(vault)
-  const keys = [readVerifierKey(first?.vkey ?? '')]
-  for (const { vkey = '', signature = '' } of later) {
-    const before = keys.at(-1)
-    const next = before && readAnnouncement({ vkey, signature }, before)
-    expect(next).toBeDefined()
-    if (next !== undefined) keys.push(next)
-  }
-  return keys
-}
-
-async function rootOfLog({ deps }: TestVault, size: number): Promise<Uint8Array> {
-  const tree = growTree(emptyFrontier)
-  const bundles = await deps.store.bundles({ from: 0 }, 100_000)
-  for (const leaf of bundles.flatMap(({ leaves }) => leaves).slice(0, size)) tree.append(leaf)
-  return rootOf(tree.frontier())
-}
-
-/** Opens the newest checkpoint, and compares its root with the log's. */
-async function expectSound(vault: TestVault, keys: readonly NoteKey[]) {
-  const stored = await readDerived(vault.deps.store, newestCheckpointKey)
-  const opened = openNote(utf8Text(stored ?? new Uint8Array()), keys)
-  if (opened.fault !== undefined) throw new Error(opened.fault)
-  const checkpoint = readCheckpoint(opened.text)
-  expect(checkpoint?.root).toEqual(await rootOfLog(vault, checkpoint?.size ?? 0))
-  return { size: checkpoint?.size, origin: checkpoint?.origin, by: opened.by.length }
-}
-
-async function fill({ deps, clock }: TestVault, entries: number): Promise<void> {
-  const entry = { atMs: clock.now(), operation: 'test', entityIds: [], result: 200 }
-  await Promise.all(Array.from({ length: entries }, () => deps.audit.record(entry)))
-}
 
 describe('a checkpoint', () => {
   test('signs what has landed, and nothing twice', async () => {
@@ -296,117 +235,6 @@ describe('a checkpoint', () => {
     expect(await checkpoints.next()).toBeUndefined()
     await vault.deps.audit.flush()
     expect((await checkpoints.next())?.size).toBe(size + 1)
-    await vault.deps.store.close()
-  })
-})
-
-/** Store of a process whose writes are held up until they are let go. */
-function heldUp({ deps: { store } }: TestVault) {
-  let gate = Promise.resolve()
-  let isWaiting = false
-  return {
-    store: {
-      ...store,
-      async write(changes: Parameters<typeof store.write>[0]) {
-        isWaiting = true
-        await gate
-        isWaiting = false
-        return store.write(changes)
-      },
-    },
-    isWaiting: () => isWaiting,
-    hold() {
-      const held = Promise.withResolvers<void>()
-      gate = held.promise
-      return held.resolve
-    },
-  }
-}
-
-async function verdictOf({ deps: { store } }: TestVault) {
-  const log = await readPublicLog(store)
-  const bundles = bundlesFrom(store, log.pruned.size)
-  const from = { ...chainFrom(log, undefined), pruned: log.pruned, bundles, pinned: undefined }
-  return verifyLog(from)
-}
-
-/** Two processes over one store, in which the keys are. */
-async function openSigners(seed: number) {
-  const vault = await openTestVault(seed)
-  const { deps } = vault
-  const held = heldUp(vault)
-  const late = makeCheckpoints({ ...deps, store: held.store, place: signingInStore(held.store) })
-  const other = makeCheckpoints({ ...deps, place: signingInStore(deps.store) })
-  return { vault, held, late, other }
-}
-
-describe('two processes that sign by turns', () => {
-  test('follow each other, also over the change of a day', async () => {
-    const { vault, late, other } = await openSigners(90)
-    await late.next()
-    for (let day = 1; day < 5; day += 1) {
-      vault.clock.advance(dayMs)
-      for (const signer of day % 2 === 0 ? [late, other, late] : [other, late, other]) {
-        await fill(vault, 3)
-        await signer.next()
-        await signer.next()
-        expect((await verdictOf(vault)).fault).toBeUndefined()
-      }
-    }
-    expect(await keysOf(vault)).toHaveLength(5)
-    await vault.deps.store.close()
-  })
-
-  test.each([
-    ['', 0],
-    [' and has announced a key', dayMs],
-  ])('lose nothing to a checkpoint that was held up%s', async (_, passedMs) => {
-    const { vault, held, late, other } = await openSigners(91)
-    await late.next()
-    await fill(vault, 300)
-    vault.clock.advance(passedMs)
-    const letGo = held.hold()
-    const stuck = late.next()
-    while (!held.isWaiting()) await Bun.sleep(1)
-    await fill(vault, 700)
-    const signed = await other.next()
-    letGo()
-    await stuck
-    const frontier = await readDerived(vault.deps.store, frontierKey)
-    expect(decodeFrontier(frontier ?? new Uint8Array()).size).toBe(signed?.size ?? 0)
-    for (const signer of [late, other, late]) {
-      await fill(vault, 300)
-      await signer.next()
-      await signer.next()
-      expect((await verdictOf(vault)).fault).toBeUndefined()
-    }
-    await expectSound(vault, await keysOf(vault))
-    await vault.deps.store.close()
-  })
-
-  test('keep what both keys have signed as the day changed, if nothing came since', async () => {
-    const { vault, late, other } = await openSigners(93)
-    await late.next()
-    vault.clock.advance(dayMs)
-    const handover = await late.next()
-    expect((await other.next())?.size).toBe(handover?.size ?? 0)
-    expect((await verdictOf(vault)).fault).toBeUndefined()
-    await fill(vault, 1)
-    await other.next()
-    expect((await verdictOf(vault)).fault).toBeUndefined()
-    await vault.deps.store.close()
-  })
-
-  test('sign by the keys that the store has, once they left', async () => {
-    const { vault, late, other } = await openSigners(92)
-    await late.next()
-    vault.clock.advance(dayMs)
-    await other.next()
-    late.leave()
-    expect(late.signed()).toBe(0)
-    await fill(vault, 1)
-    expect((await late.next())?.size).toBe(late.signed())
-    expect(await keysOf(vault)).toHaveLength(2)
     await vault.deps.store.close()
   })
 })

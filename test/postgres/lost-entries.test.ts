@@ -1,6 +1,6 @@
 /**
- * What is made of the log of a database that loses the end of it, as a failover may: checkpoints
- * and the search index are of the entries that are there.
+ * The log of a database that loses its end, as a failover may: checkpoints and the search index are
+ * of the entries that are there.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -9,12 +9,12 @@ import { readCheckpoint } from '../../src/audit/checkpoint.ts'
 import { makeCheckpoints } from '../../src/audit/checkpoints.ts'
 import { frontierKey, indexMarkKey, treeMarkKey } from '../../src/audit/derived-keys.ts'
 import { progressKey } from '../../src/audit/index-format.ts'
-import { emptyFrontier, growTree, rootOf } from '../../src/audit/merkle-tree.ts'
 import { indexedBelow, indexNext } from '../../src/audit/search-index.ts'
 import { equalBytes } from '../../src/lib/bytes.ts'
 import { logSliceEntries } from '../../src/limits/work-limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openAt, tablesAt } from '../store/postgres/subject.ts'
+import { rootOfLog } from '../support/checkpoints.ts'
 import { isPostgresThere, sharedPostgres } from '../support/postgres.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
@@ -54,13 +54,6 @@ function before({ store }: TestVault['deps'], key: Uint8Array, act: () => Promis
       return store.write(changes)
     },
   }
-}
-
-async function rootOfLog({ deps }: TestVault, size: number): Promise<Uint8Array> {
-  const tree = growTree(emptyFrontier)
-  const bundles = await deps.store.bundles({ from: 0 }, 10_000)
-  for (const leaf of bundles.flatMap(({ leaves }) => leaves).slice(0, size)) tree.append(leaf)
-  return rootOf(tree.frontier())
 }
 
 // .ci/run installs it.

@@ -43,7 +43,8 @@ test('works that ask at once have their pieces one by one, each in its own round
 test('a caller who brings many works has one piece for each of the others', async () => {
   const turns = makeScheduler(() => 0)
   const order: number[] = []
-  const piece = (credential: number) => turns.next(caller(credential)).then(() => order.push(credential))
+  const piece = (credential: number) =>
+    turns.next(caller(credential)).then(() => order.push(credential))
   const all = [1, 1, 1, 1, 1, 1, 2, 3, 2].map(piece)
   await Promise.all(all)
   expect(order).toEqual([1, 1, 2, 3, 1, 2, 1, 1, 1])
