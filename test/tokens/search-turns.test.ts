@@ -2,6 +2,8 @@
  * Questions of many parts, each of which is looked up in all of the store, take turns.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { TurnOwner } from '../../src/lib/turn-queue.ts'
+import { bulkTurnMsMax } from '../../src/limits/work-limits.ts'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
@@ -68,4 +70,23 @@ test('a list takes one for many filters, or under many rules', async () => {
     expect(await ask('GET', `${path}?${ids}`)).toEqual({ ids: ['only'], taken: 1 })
     expect(await ask('GET', path, undefined, narrow)).toEqual({ ids: ['only'], taken: 1 })
   }
+})
+
+// proves E10.29
+test('a search that tests tokens goes on in the turns of its tenant', async () => {
+  const owners: TurnOwner[] = []
+  const soon = (owner: TurnOwner) => void owners.push(owner)
+  let nowMs = 0
+  const elapsedMs = () => (nowMs += bulkTurnMsMax)
+  const app = buildApp({ ...vault.deps, elapsedMs, turns: { ...vault.deps.turns, soon } })
+  const find = async (query: string): Promise<number> => {
+    owners.length = 0
+    const answer = await app.handle(requestOf('POST', '/tokens/search', { key, body: { query } }))
+    expect(answer.status).toBe(200)
+    return owners.length
+  }
+  const begun = await find('id:only')
+  const inAMoment = new Date(vault.clock.now() + 1_000).toISOString()
+  expect(await find(`id:only AND created_at:[* TO ${inAMoment}]`)).toBe(begun + 1)
+  expect(owners).toEqual(owners.map(() => expect.objectContaining({ tenantId: vault.tenantId })))
 })

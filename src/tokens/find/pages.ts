@@ -5,7 +5,7 @@
 import { ApiError, invalid } from '../../lib/errors.ts'
 import { keptFor } from '../../lib/maps.ts'
 import { walkedRowsMax, walksPerCredentialMax } from '../../limits/limits.ts'
-import { testStepRows } from '../../limits/work-limits.ts'
+import { bulkTurnMsMax, testStepRows } from '../../limits/work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
@@ -54,19 +54,21 @@ function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
  * A token that changes in between is judged as it is when it is shown.
  */
 
-type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
-type Walker = Pick<Caller, 'tenantId' | 'credential'> & Budgeted
+type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs' | 'turns'>
+type Walker = Pick<Caller, 'tenantId' | 'applicationId' | 'credential'> & Budgeted
 
 /** Yields the matching tokens of a query. A walk of one step does not count as long. */
 async function* walkTokens(
-  { store, keys, elapsedMs }: Reader,
+  { store, keys, elapsedMs, turns }: Reader,
   walker: Walker,
   query: Query,
   bounds: Bounds,
   walk: Omit<Walk, 'pause' | keyof Budgeted>,
 ): AsyncGenerator<StoredToken> {
   const { tenantId, credential, budget, rowsTested } = walker
-  const paced = { ...walk, budget, rowsTested, pause: pauses(elapsedMs) }
+  // A tenant may have any number of sessions, each with walks of its own.
+  const pause = pauses(elapsedMs, bulkTurnMsMax, () => turns.soon(walker))
+  const paced = { ...walk, budget, rowsTested, pause }
   let walked = 0
   let leave: (() => void) | undefined
   try {
