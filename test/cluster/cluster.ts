@@ -88,6 +88,7 @@ function patroniSettings(node: Omit<Node, 'patroni'>, etcd: number, isCareful: b
     ['10.0.0.0/24', '127.0.0.1/32'],
     ['hostssl', 'host'],
     ['change-me-1', databasePassword],
+    ['change-me-3', databasePassword],
     ['/var/lib/postgresql/15/coffer', join(node.folder, 'data')],
     ['/usr/lib/postgresql/15/bin', binFolder()],
     ['/run/postgresql/pgpass', join(node.folder, 'pgpass')],
@@ -194,7 +195,10 @@ export async function switchOver(cluster: Cluster): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${primary.rest}/switchover`, {
     method: 'POST',
     body: JSON.stringify({ leader: primary.name }),
-    headers: { 'Content-Type': 'application/json' },
+    headers: {
+      'Content-Type': 'application/json',
+      Authorization: `Basic ${btoa(`patroni:${databasePassword}`)}`,
+    },
   })
   if (answer.status >= 300) throw new Error(`switchover: ${answer.status}`)
 }

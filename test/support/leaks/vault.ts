@@ -104,8 +104,10 @@ async function signedEntryBy(succeed: Succeed): Promise<number> {
   const [entry] = (answer === undefined ? {} : jsonOf(answer))['data'] as [{ readonly id: string }]
   const sequence = Number(entry.id)
   await until(async () => {
-    const told = await succeed({ method: 'GET', target: '/logs/checkpoint', as }, 200)
-    return told.answer !== undefined && Number(jsonOf(told.answer)['size']) > sequence
+    // 404 until the first is signed.
+    const asked = succeed({ method: 'GET', target: '/logs/checkpoint', as }, 200)
+    const told = await asked.catch(() => undefined)
+    return told?.answer !== undefined && Number(jsonOf(told.answer)['size']) > sequence
   })
   return sequence
 }
