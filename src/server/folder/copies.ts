@@ -86,13 +86,16 @@ function lookAt(data: string, remove: boolean): readonly FoundCopy[] {
   })
 }
 
-/** A move into the folder has the vault there before the folder stops naming the database. */
+/**
+ * True if a move into a database was killed before it renamed the folder's own file. A move out of
+ * one has that file as well, and is noted where the folder names the database.
+ */
 const isCutOffThere = (data: string, ownFile: string): boolean =>
   isInDatabase(data) && statsAt(ownFile) !== undefined && !isMover(data)
 
 /**
- * A move into a database may have been killed before it removed its note: then the note names no
- * copy, but the vault.
+ * Lists where a move may have left what the vault was. One into a database may have been killed
+ * before it removed its note: then the note names no copy, but the vault.
  */
 function placesOfKept(data: string): readonly string[] {
   const { moved, ownFile, databaseLeft } = pathsOf(data)
