@@ -112,6 +112,7 @@ const thorough: readonly string[] = [
   'store/postgres/clock.test.ts',
   'store/postgres/engine.test.ts',
   'store/postgres/fast-insert.test.ts',
+  'store/postgres/first-write.test.ts',
   'store/postgres/held-back.test.ts',
   'store/postgres/later-tables.test.ts',
   'store/postgres/log.test.ts',

@@ -7,10 +7,18 @@ import { databaseSetupMsMax } from './core/limits.ts'
 import { openLmdbStore, type LmdbOptions } from './lmdb/lmdb-store.ts'
 import type { OperatedStore } from './operated.ts'
 import type { DatabaseAddress } from './postgres/address.ts'
+import { writeFirst } from './postgres/first-write.ts'
 import type { PostgresOptions } from './postgres/open-parts.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { openPostgresStore, type PostgresStore } from './postgres/postgres-store.ts'
-import { dropTables, hasRows, makeTables, readFormat, tablesIn } from './postgres/schema.ts'
+import {
+  dropTables,
+  hasRows,
+  makeTables,
+  readFormat,
+  tablesIn,
+  type Tables,
+} from './postgres/schema.ts'
 
 /** The place of a vault's rows: an existing folder of files, or a database that vaults share. */
 export type StorePlace = { readonly folder: string } | { readonly database: DatabaseAddress }
@@ -53,8 +61,7 @@ export async function openStore(
 }
 
 /** @returns true if it created the tables. @throws ApiError `conflict` if there is a vault */
-async function prepareTables(pool: Pool, { schema }: DatabaseAddress): Promise<boolean> {
-  const tables = tablesIn(schema)
+async function prepareTables(pool: Pool, tables: Tables): Promise<boolean> {
   if ((await readFormat(pool, tables)) === undefined) {
     await makeTables(pool, tables, databaseSetupMsMax)
     return true
@@ -63,8 +70,12 @@ async function prepareTables(pool: Pool, { schema }: DatabaseAddress): Promise<b
   return false
 }
 
-async function withPool<T>(address: DatabaseAddress, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool(address, 1)
+async function withPool<T>(
+  address: DatabaseAddress,
+  work: (pool: Pool) => Promise<T>,
+  connections = 1,
+): Promise<T> {
+  const pool = openPool(address, connections)
   try {
     return await work(pool)
   } finally {
@@ -74,6 +85,7 @@ async function withPool<T>(address: DatabaseAddress, work: (pool: Pool) => Promi
 
 /** A new store, and the way back from it. */
 export interface MadeStore {
+  /** Its first write is to make the vault. */
   readonly store: OperatedStore
   /**
    * Drops tables that were created for it; a folder is removed by its maker.
@@ -93,13 +105,17 @@ export async function makeStore(place: StorePlace, options: OpenStoreOptions): P
     return { store, undo: async () => {} }
   }
   const { database } = place
-  const isMade = await withPool(database, pool => prepareTables(pool, database))
+  const tables = tablesIn(database.schema)
+  const isMade = await withPool(database, pool => prepareTables(pool, tables))
   const undo = async (isOurs: boolean): Promise<void> => {
     if (!isMade) return
-    await withPool(database, pool => dropTables(pool, tablesIn(database.schema), isOurs))
+    await withPool(database, pool => dropTables(pool, tables, isOurs))
   }
   try {
-    return { store: (await openStore(place, options)).store, undo }
+    const { store } = await openStore(place, options)
+    const write: OperatedStore['write'] = changes =>
+      withPool(database, pool => writeFirst(pool, tables, () => store.write(changes)), 2)
+    return { store: { ...store, write }, undo }
   } catch (error) {
     await undo(false)
     throw error
