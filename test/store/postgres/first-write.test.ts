@@ -1,6 +1,6 @@
 /**
- * Of vaults that are made in one database at once, or one after another's making was cut off, one
- * is there, and its sum over all rows is right.
+ * A vault is made in one database once, however many are made there at once or were cut off before,
+ * and its sum over all rows is right.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
