@@ -16,9 +16,9 @@ import {
   type Permission,
 } from '../rules/permissions.ts'
 import { ApiError, invalid, invariant } from '../lib/errors.ts'
-import { turnsByTime } from '../lib/work.ts'
 import { reserveRows, type Budgeted } from '../records/budgeted.ts'
 import { isExpired } from '../records/expiry.ts'
+import { paceOf } from '../records/pace.ts'
 import { inRowTurn } from '../records/row-turns.ts'
 import { removalOf, unchanged } from '../records/read-row.ts'
 import { untilWritten, writeAs } from '../records/write-rows.ts'
@@ -222,7 +222,7 @@ export async function listApplications<T>(
     ],
   }
   const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
-  const pause = turnsByTime(deps, caller)
+  const pause = paceOf(deps, caller)
   await pause()
   const { rows, total } = await deps.store.page(query, window)
   reserveRows(caller, rows)
@@ -259,7 +259,7 @@ export async function anotherManagerStands(
 ): Promise<Change[]> {
   const query = { term: typeTerm(deps.keys, tenantId, 'management') }
   const window = { offset: 0, limit: 100, nowMs: deps.now(), uncounted: true } as const
-  const pause = turnsByTime(deps, caller)
+  const pause = paceOf(deps, caller)
   const isOther = (row: Row): boolean =>
     row.ordinal !== ordinal && staysManager(unsealApplication(deps.keys, row))
   for (let before: number | undefined; ;) {

@@ -22,8 +22,6 @@ export interface OperationCall<P = Params> {
    * @throws ApiError `too_many_requests`
    */
   readonly countItems: (count: number) => void
-  /** True once nobody waits for the answer. */
-  readonly isAbandoned: () => boolean
   /** True once nobody waits for the answer, or the process takes no more requests. */
   readonly isEnding: () => boolean
   /** Waits for something that is not the store, where others have its turn meanwhile. */

@@ -24,14 +24,14 @@ function callOf(
   keepEffect?: OperationCall['caller']['keepEffect'],
 ): OperationCall {
   const { answerLease: budget, shown, rowsTested, inPageTurn } = x
+  const isAbandoned = (): boolean => x.request.signal.aborted
   const audit = auditOfWrite(admission, operation, x)
   return {
-    caller: { ...caller, budget, shown, rowsTested, inPageTurn, keepEffect, audit },
+    caller: { ...caller, budget, shown, rowsTested, isAbandoned, inPageTurn, keepEffect, audit },
     params: x.params,
     query: x.query,
     countItems: count => countItems(admission, x, caller, count),
-    isAbandoned: () => x.request.signal.aborted,
-    isEnding: () => x.request.signal.aborted || x.isServerEnding(),
+    isEnding: () => isAbandoned() || x.isServerEnding(),
     waitAside: wait => (x.storeTurn === undefined ? wait() : x.storeTurn.aside(wait)),
     async assertStillPermitted() {
       await callerNow(admission, operation, x)

@@ -137,7 +137,7 @@ export function pauses(
   return () => (elapsedMs() - sinceMs < turnMsMax ? undefined : pause())
 }
 
-interface Paced {
+export interface Paced {
   readonly elapsedMs: () => number
   readonly turns: Scheduler
 }

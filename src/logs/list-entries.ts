@@ -12,8 +12,9 @@ import { listAnswerCharsMax } from '../limits/limits.ts'
 import { logEntriesOpenedMax } from '../limits/work-limits.ts'
 import { makeTextCount, type Budgeted } from '../records/budgeted.ts'
 import { sealCursor, unsealCursor } from '../records/cursor.ts'
+import { paceOf } from '../records/pace.ts'
+import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
-import { paceOf, type LogCall } from './log-pace.ts'
 
 /** Names no id: it may be long, and may tell something. */
 function messageOf({ operation, result, reason, count = 1 }: AuditEntry): string {
@@ -63,9 +64,11 @@ function printer(budgeted: Budgeted): { readonly items: string[]; readonly take:
   return { items, take }
 }
 
-const readerFor = (deps: Deps, call: LogCall): EntryReader => ({
+type Asker = Caller & Budgeted
+
+const readerFor = (deps: Deps, caller: Asker): EntryReader => ({
   ...deps,
-  pause: paceOf(deps, call),
+  pause: paceOf(deps, caller),
 })
 
 /** JSON texts of the entries of a page, and how many match in all. */
@@ -77,13 +80,13 @@ export interface EntryPage {
 /** @throws ApiError `invalid_request` if too much would have to be opened, or would be answered */
 export async function listLogPage(
   deps: Deps,
-  call: LogCall,
+  caller: Asker,
   filter: EntryFilter,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<EntryPage> {
-  const { items, take } = printer(call.caller)
+  const { items, take } = printer(caller)
   const window = { offset: (page - 1) * size, limit: size }
-  const found = await findPage(readerFor(deps, call), filter, window, take)
+  const found = await findPage(readerFor(deps, caller), filter, window, take)
   if ('total' in found) return { items, total: found.total }
   if (found.refused === 'room') {
     throw invalid(
@@ -115,15 +118,15 @@ export interface EntryStretch {
 /** @throws ApiError `invalid_request` for a cursor that is not of this list */
 export async function listLogStretch(
   deps: Deps,
-  call: LogCall,
+  caller: Asker,
   filter: EntryFilter,
   { start, at, size }: LogWalk,
 ): Promise<EntryStretch> {
   const scope = deps.keys.tenant(filter.tenantId)
   const question = JSON.stringify(['logs', filter])
   const before = start === '' ? Infinity : unsealCursor(scope, question, start, at)
-  const { items, take } = printer(call.caller)
-  const next = await findBelow(readerFor(deps, call), filter, { before, limit: size }, take)
+  const { items, take } = printer(caller)
+  const next = await findBelow(readerFor(deps, caller), filter, { before, limit: size }, take)
   const isEnd = next === undefined || next === 0
   return { items, next: isEnd ? undefined : sealCursor(scope, deps.randomBytes, question, next) }
 }

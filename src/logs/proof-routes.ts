@@ -12,7 +12,7 @@ import type { Pipeline } from '../http/pipeline.ts'
 import { routeOf } from '../http/routes.ts'
 import { hexOf } from '../lib/bytes.ts'
 import { ApiError } from '../lib/errors.ts'
-import { paceOf } from './log-pace.ts'
+import { paceOf } from '../records/pace.ts'
 
 const note = Type.String({ description: 'A signed note of C2SP tlog-checkpoint.' })
 
@@ -83,7 +83,7 @@ const sequenceIn = (text: string): number =>
 
 async function tellProof(deps: Deps, call: OperationCall<{ readonly id: string }>): Promise<Reply> {
   const sequence = sequenceIn(call.params.id)
-  const pause = paceOf(deps, call)
+  const pause = paceOf(deps, call.caller)
   await pause()
   const logged = Number.isFinite(sequence) ? await findLogged(deps, sequence) : undefined
   if (logged?.entry.tenantId !== call.caller.tenantId) throw absent()

@@ -20,10 +20,10 @@ async function list(deps: Deps, call: OperationCall): Promise<Reply> {
   const request = readPartRequest(query)
   const filter = readLogFilter(query, caller.tenantId)
   if ('page' in request) {
-    const { items, total } = await listLogPage(deps, call, filter, request)
+    const { items, total } = await listLogPage(deps, caller, filter, request)
     return { status: 200, json: printPage(request, total, items) }
   }
-  const { items, next } = await listLogStretch(deps, call, filter, request)
+  const { items, next } = await listLogStretch(deps, caller, filter, request)
   return { status: 200, json: printStretch(request.size, next, items) }
 }
 

@@ -53,6 +53,8 @@ export interface Budgeted {
   readonly rowsTested?: RowsTested | undefined
   readonly budget?: Budget | undefined
   readonly shown?: Shown | undefined
+  /** True once nobody waits for the answer. */
+  readonly isAbandoned?: (() => boolean) | undefined
   /** Reads pages in a turn for them; absent where the request has one, or none is needed. */
   readonly inPageTurn?: InPageTurn | undefined
 }

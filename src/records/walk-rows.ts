@@ -9,6 +9,7 @@
 import type { ApiError } from '../lib/errors.ts'
 import { walkedRowsMax } from '../limits/limits.ts'
 import { reserveRows, type Budgeted } from './budgeted.ts'
+import { assertAwaited } from './pace.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
 export interface Walk extends Budgeted {
@@ -26,8 +27,8 @@ export interface Walk extends Budgeted {
 
 /**
  * Yields the rows of a query, newest first.
- * @throws ApiError `overloaded` if a step does not fit into the budget, `tooManyRows` if all walks
- *   of the request reach `walkedRowsMax`
+ * @throws ApiError `overloaded` if a step does not fit into the budget, `request_timeout` once
+ *   nobody waits for the answer, `tooManyRows` if all walks of the request reach `walkedRowsMax`
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
@@ -37,6 +38,7 @@ export async function* walkRows(
   const { nowMs, stepRows, pause, tooManyRows, budget, rowsTested = { count: 0 } } = walk
   let { before } = walk
   while (rowsTested.count < walkedRowsMax) {
+    assertAwaited(walk)
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
     rowsTested.count += rows.length

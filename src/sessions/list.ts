@@ -6,11 +6,11 @@
  * their applications.
  * @module
  */
-import { turnsByTime } from '../lib/work.ts'
 import { reserveRows, type Budgeted } from '../records/budgeted.ts'
 import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { unsealCursor, sealCursor } from '../records/cursor.ts'
+import { paceOf } from '../records/pace.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './session-deps.ts'
 import {
@@ -78,7 +78,7 @@ export async function listSessions(
 ): Promise<ListedSessions> {
   const { store, keys, now, randomBytes } = deps
   const { tenantId } = caller
-  const pause = turnsByTime(deps, caller)
+  const pause = paceOf(deps, caller)
   const scope = keys.tenant(tenantId)
   const before = start === '' ? {} : { before: unsealCursor(scope, question, start, at) }
   // One more than is shown tells whether there is a next stretch.

@@ -65,10 +65,10 @@ async function* walkTokens(
   bounds: Bounds,
   walk: Omit<Walk, 'pause' | keyof Budgeted>,
 ): AsyncGenerator<StoredToken> {
-  const { tenantId, credential, budget, rowsTested } = walker
+  const { tenantId, credential, budget, rowsTested, isAbandoned } = walker
   // A tenant may have any number of sessions, each with walks of its own.
   const pause = pauses(elapsedMs, bulkTurnMsMax, () => turns.soon(walker))
-  const paced = { ...walk, budget, rowsTested, pause }
+  const paced = { ...walk, budget, rowsTested, isAbandoned, pause }
   let walked = 0
   let leave: (() => void) | undefined
   try {
