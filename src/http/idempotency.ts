@@ -23,10 +23,10 @@ import {
 import { isExpired } from '../records/expiry.ts'
 import { unsealEveryValue, unsealRow, sealRow, type RowSealer } from '../records/seal-row.ts'
 import { removalOf } from '../records/read-row.ts'
-import { confirmRow, type Effect } from '../records/write-rows.ts'
+import { confirmRow, type Effect, type Past } from '../records/write-rows.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, rawQuery, visibleAscii, type Params } from './request.ts'
-import { takesIdempotencyKey, type EarlierEffect, type Operation } from './operation.ts'
+import { takesIdempotencyKey, type Operation } from './operation.ts'
 import type { Admission } from './admission.ts'
 import { digestOf, documentText } from './body-digest.ts'
 import type { Exchange } from './exchange.ts'
@@ -42,7 +42,7 @@ export interface Slot {
   /** Result of `document`, once that is to be kept. */
   keptDocument: string | undefined
   /** Effect of an earlier request: then that is told, and nothing runs. */
-  done: EarlierEffect | undefined
+  done: Past | undefined
   /** Charges what the slot tells of its body, as `Operation.chargeRepeat`. */
   charge: (count: 0 | 1) => void
   /** Removes the expired row in whose place the new one is kept. */
@@ -139,7 +139,7 @@ export const notKept = () => conflict('This was done before, and its answer coul
 const isSameBody = async (slot: Slot, { body, document }: IdempotencyRecord): Promise<boolean> =>
   body === slot.body || (document !== undefined && document === (await slot.document()))
 
-async function doneBy(slot: Slot, row: Row): Promise<EarlierEffect> {
+async function doneBy(slot: Slot, row: Row): Promise<Past> {
   const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as IdempotencyRecord
   const { effect } = kept
   slot.charge(0)

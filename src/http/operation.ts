@@ -8,7 +8,7 @@ import type { CallerType, Permission } from '../rules/permissions.ts'
 import { invalid } from '../lib/errors.ts'
 import type { MaybeLater } from '../lib/waiting.ts'
 import type { Budgeted } from '../records/budgeted.ts'
-import type { Effect, WriteContext } from '../records/write-rows.ts'
+import type { Past, WriteContext } from '../records/write-rows.ts'
 import type { Params, QueryParameters } from './request.ts'
 import type { TextStream } from '../lib/text-stream.ts'
 
@@ -30,13 +30,6 @@ export interface OperationCall<P = Params> {
   readonly assertStillPermitted: () => Promise<void>
   /** Present if it asks for an answer that goes on, with the id of the last event it has. */
   readonly streamed: { readonly lastEventId: string | undefined } | undefined
-}
-
-/** The effect of an earlier request with the same idempotency key and the same body. */
-export interface EarlierEffect {
-  readonly effect: Effect
-  /** That of the row that landed with the operation: a row with a greater one was made later. */
-  readonly ordinal: number
 }
 
 /** `json` is the text of the body, already printed; without it the body is empty. */
@@ -144,7 +137,7 @@ export interface Operation<
    */
   replay?(
     call: OperationCall<Readonly<Record<NamesIn<Path>, string>>>,
-    done: EarlierEffect,
+    done: Past,
     body: () => MaybeLater<B['static']>,
   ): Promise<Reply>
   /**

@@ -6,13 +6,13 @@
 import { rightsAgainMs, writeAttemptsMax } from '../limits/work-limits.ts'
 import { ApiError } from '../lib/errors.ts'
 import { forgetShown } from '../records/budgeted.ts'
-import { EffectKept, changedByOthers, CredentialChanged } from '../records/write-rows.ts'
+import { EffectKept, changedByOthers, CredentialChanged, type Past } from '../records/write-rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { callerNow, countItems, type Admission } from './admission.ts'
 import { auditOfWrite } from './audited.ts'
 import type { Exchange } from './exchange.ts'
 import { keeperOf, lookUp, notKept, type Slot } from './idempotency.ts'
-import type { EarlierEffect, Operation, OperationCall, Reply } from './operation.ts'
+import type { Operation, OperationCall, Reply } from './operation.ts'
 import { readQuery, streamedBy } from './request.ts'
 
 /** Returns the call that the operation gets for one try. */
@@ -46,7 +46,7 @@ export async function replayOperation(
   operation: Operation,
   x: Exchange,
   caller: Caller,
-  done: EarlierEffect,
+  done: Past,
   body: () => unknown,
 ): Promise<Reply> {
   if (operation.replay === undefined) throw notKept()

@@ -11,6 +11,13 @@ import { unchanged, type ReadRow } from './read-row.ts'
 export type Effect =
   string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
 
+/** The effect of an earlier request with the same idempotency key and the same body. */
+export interface Past<T = Effect> {
+  readonly effect: T
+  /** That of the row that landed with the operation: a row with a greater one was made later. */
+  readonly ordinal: number
+}
+
 /** Credentials of the writer: a write is applied only if none of them has changed since read. */
 export interface WriteContext {
   readonly credential: ReadRow

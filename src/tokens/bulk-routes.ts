@@ -15,6 +15,7 @@ import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/request.ts'
 import { routeOf } from '../http/routes.ts'
 import { bulkLeavesMax } from '../limits/limits.ts'
+import type { Past } from '../records/write-rows.ts'
 import { spendRepeat } from './find/guesses.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
@@ -24,7 +25,6 @@ import {
   tokenizeExamples,
 } from './token-examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './schema.ts'
-import type { Past } from './write/replay.ts'
 import {
   retokenize,
   type KeptLeaves,

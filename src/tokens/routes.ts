@@ -5,16 +5,11 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import {
-  flagOf,
-  operation,
-  type EarlierEffect,
-  type OperationCall,
-  type Reply,
-} from '../http/operation.ts'
+import { flagOf, operation, type OperationCall, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
 import { routeOf } from '../http/routes.ts'
 import { noteShown, reserveText, type Budgeted } from '../records/budgeted.ts'
+import type { Past } from '../records/write-rows.ts'
 import { andThen, type MaybeLater } from '../lib/waiting.ts'
 import type { CreateAnswer } from './write/create-answer.ts'
 import { createToken } from './write/create.ts'
@@ -37,7 +32,7 @@ import {
   tokenSchema,
   updateTokenSchema,
 } from './schema.ts'
-import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
+import { recreateAnswer, reupdateAnswer, type KeptItem } from './write/replay.ts'
 import { removeToken, updateToken } from './write/update.ts'
 import { isMaskEvaluated, standingExtras, viewStored } from './read/view.ts'
 
@@ -60,11 +55,7 @@ function created(caller: Budgeted, { id, json, transform }: CreateAnswer): Reply
   return { status: 201, json, madeId: id }
 }
 
-async function recreate(
-  deps: Deps,
-  { caller }: OperationCall,
-  done: EarlierEffect,
-): Promise<Reply> {
+async function recreate(deps: Deps, { caller }: OperationCall, done: Past): Promise<Reply> {
   const [item] = done.effect as unknown as readonly [KeptItem]
   const past = { effect: item, ordinal: done.ordinal }
   return created(caller, await recreateAnswer(deps, caller, past))

@@ -11,7 +11,7 @@ import { atMostMask, decideTransform, lesserOf, type Transform } from '../../rul
 import type { Caller } from '../../rules/caller.ts'
 import type { StepMeter } from '../../lib/work.ts'
 import { noteShown, type Budgeted } from '../../records/budgeted.ts'
-import type { Effect } from '../../records/write-rows.ts'
+import type { Effect, Past } from '../../records/write-rows.ts'
 import { spendUpdate } from '../find/guesses.ts'
 import { showEqual } from './decide-token.ts'
 import type { CreateAnswer } from './create-answer.ts'
@@ -36,12 +36,6 @@ export function itemOf(answer: CreateAnswer | undefined): Effect {
     ...(deduplicated === undefined ? {} : { deduplicated }),
     ...(version === undefined || version === 1 ? {} : { version }),
   }
-}
-
-/** An earlier effect, and the ordinal below which all of its tokens lie. */
-export interface Past<T> {
-  readonly effect: T
-  readonly ordinal: number
 }
 
 /** @throws ApiError `not_found`, also for a later token of the same id */

@@ -19,11 +19,11 @@ import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits/limits.ts'
 import { orElse, type MaybeLater } from '../../lib/waiting.ts'
 import { makeWork, type PacedWork } from '../../lib/work.ts'
 import { makeTextCount, noteShown, type Budgeted } from '../../records/budgeted.ts'
-import type { Effect } from '../../records/write-rows.ts'
+import type { Effect, Past } from '../../records/write-rows.ts'
 import type { CreateAnswer, Outcome } from './create-answer.ts'
 import { insertTokens, type InsertOptions } from './insert-tokens.ts'
 import { pendingTokenOf, type PendingToken } from './pending-token.ts'
-import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
+import { itemOf, recreateAnswer, type KeptItem } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
