@@ -9,6 +9,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readFileSync, readdirSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:tls'
 import { selfSigned, type CertificateFiles } from '../support/certificates.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { askOnce, type Answer, type Connection, type Target } from '../support/connection.ts'
@@ -69,6 +71,23 @@ function askInTurn(key: string, name: ProxyName): (connection: Connection) => Pr
     const body = { id: `${name}-${count}`, type: 'token', data: count }
     return connection.ask('POST', '/tokens', { key, body })
   }
+}
+
+/** Sends a long body without a key: the vault answers amid it, and ends the connection. */
+async function sendUnread(port: number): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  socket.on('error', over).on('close', over).resume()
+  const head = `POST /tokens HTTP/1.1\r\nHost: x\r\nContent-Length: ${longChars}\r\n\r\n`
+  socket.write(`${head}${'x'.repeat(200_000)}`)
+  for (let piece = 0; piece < 14 && !isOver; piece += 1) {
+    socket.write('x'.repeat(50_000))
+    await sleep(3)
+  }
+  socket.destroy()
 }
 
 const ofPort = (port: number): Target => ({ hostname: '127.0.0.1', port })
@@ -178,6 +197,22 @@ describe.skipIf(!hasProxies)('behind a proxy', () => {
       const ended = watchFiles(proxy.temporary)
       passLongBodies(proxy)
       expect((await ended()).length).toBe(2)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
+  test('nginx leaves no vault that has refused a body unread', async () => {
+    const proxy = await startProxy('nginx', ports, files, { '/dev/null emerg': 'stderr' })
+    const failed = () => proxy.log().split('while sending request to upstream').length - 1
+    const target = { ...targetOf('nginx'), port: proxy.port }
+    const statuses: number[] = []
+    try {
+      while (failed() < 4) {
+        await sendUnread(proxy.port)
+        statuses.push((await askOnce(target, 'GET', '/tokens/kept', { key })).status)
+      }
+      expect(statuses).toEqual(statuses.map(() => 200))
     } finally {
       await proxy.stop()
     }
