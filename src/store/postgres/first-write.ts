@@ -6,7 +6,7 @@
  * be told as damage for good.
  * @module
  */
-import { ApiError } from '../../lib/errors.ts'
+import { ApiError, invariant } from '../../lib/errors.ts'
 import type { WriteOutcome } from '../contract.ts'
 import { databaseSetupMsMax } from '../core/limits.ts'
 import type { Pool } from './pool.ts'
@@ -16,19 +16,27 @@ import { hasRows, type Tables } from './schema.ts'
  * @param pool of two connections or more
  * @throws ApiError `conflict` if there are rows; as `write`; DatabaseError
  */
-export const writeFirst = (
+export async function writeFirst(
   pool: Pool,
   tables: Tables,
   write: () => Promise<WriteOutcome>,
-): Promise<WriteOutcome> =>
-  pool.hold(databaseSetupMsMax, async ({ send }) => {
-    await send('BEGIN')
-    // Ends with the transaction, so that it is one connection's behind a pooler, too.
-    await send('SELECT pg_advisory_xact_lock($1::regclass::oid::bigint)', [tables.state])
-    if (await hasRows(pool, tables)) throw new ApiError('conflict', 'the database has a vault')
-    // Left by one whose making was cut off.
-    await pool.query(`DELETE FROM ${tables.sums}`)
-    const outcome = await write()
-    await send('COMMIT')
-    return outcome
-  })
+): Promise<WriteOutcome> {
+  let outcome: WriteOutcome | undefined
+  try {
+    await pool.hold(databaseSetupMsMax, async ({ send }) => {
+      await send('BEGIN')
+      // Ends with the transaction, so that it is one connection's behind a pooler, too.
+      await send('SELECT pg_advisory_xact_lock($1::regclass::oid::bigint)', [tables.state])
+      if (await hasRows(pool, tables)) throw new ApiError('conflict', 'the database has a vault')
+      // Left by one whose making was cut off.
+      await pool.query(`DELETE FROM ${tables.sums}`)
+      outcome = await write()
+      await send('COMMIT')
+    })
+  } catch (error) {
+    // Behind the write only the lock is lost.
+    if (outcome === undefined) throw error
+  }
+  invariant(outcome !== undefined, 'a first write has an outcome')
+  return outcome
+}

@@ -8,6 +8,7 @@ import { sumSealerOf } from '../../../src/records/sum-sealer.ts'
 import { makeSumCheck } from '../../../src/store/core/check-sum.ts'
 import { makeStore } from '../../../src/store/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
+import { writeFirst } from '../../../src/store/postgres/first-write.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts'
 import { tablesIn } from '../../../src/store/postgres/schema.ts'
@@ -82,5 +83,23 @@ describe.skipIf(!isPostgresThere)('a vault made in a database', () => {
     await pool.close()
     expect(await foundIn(address, first.masterKey)).toEqual([])
     await Promise.all([first.close(), second.close()])
+  })
+
+  test('is made where the connection that keeps others out is lost behind its write', async () => {
+    const { address: at, sql } = await sharedPostgres()
+    const address = at(nextSchema())
+    const pool = await makeTablesIn(address)
+    await pool.close()
+    const two = openPool(address, 2)
+    const tables = tablesIn(address.schema)
+    const written = { ok: true as const, ordinals: [1] }
+    const outcome = await writeFirst(two, tables, async () => {
+      const of = `locktype = 'advisory' AND objid = '${tables.state}'::regclass::oid`
+      const ended = await sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE ${of}`)
+      expect(ended).toHaveLength(1)
+      return written
+    })
+    expect(outcome).toBe(written)
+    await two.close()
   })
 })
