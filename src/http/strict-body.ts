@@ -97,6 +97,7 @@ interface Shape {
   readonly additionalProperties?: unknown
   readonly properties?: Readonly<Record<string, TSchema>>
   readonly items?: TSchema
+  readonly maxItems?: number
   readonly anyOf?: readonly TSchema[]
 }
 
@@ -184,9 +185,11 @@ function readValue(schema: TSchema, value: Json, at: string, reading: Reading): 
   if (typeof value !== 'object' || value === null) return value
   if (isJsonObject(value)) return readObject(schema, value, at, reading)
   if (isExactNumber(value)) return Number(value.numberText)
-  const items = shapeOf(schema, 'items')?.items
+  const { items, maxItems = Infinity } = shapeOf(schema, 'items') ?? {}
   if (!isJsonArray(value) || items === undefined) return []
-  return value.map((item, index) => readValue(items, item, `${at}[${index}]`, reading))
+  // One item too many is refused as all of them would be, and costs nothing.
+  const read = value.slice(0, maxItems + 1)
+  return read.map((item, index) => readValue(items, item, `${at}[${index}]`, reading))
 }
 
 /**

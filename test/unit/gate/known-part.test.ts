@@ -12,6 +12,7 @@ const schema = Type.Object({
     Type.Union([Type.Array(Type.Object({ priority: Type.Integer() })), Type.Null()]),
   ),
   texts: Type.Optional(Type.Array(Type.String())),
+  few: Type.Optional(Type.Union([Type.Array(Type.String(), { maxItems: 2 }), Type.Null()])),
 })
 
 function partOf(text: string, opaque: readonly string[] = []): string {
@@ -34,6 +35,11 @@ describe('the known part of a body', () => {
   test('has nothing of an object or list where it wants none', () => {
     expect(partOf('{"name":{"x":1},"texts":[{"y":1},"b"]}')).toBe('{"name":{},"texts":[{},"b"]}')
     expect(partOf('{"name":["x"]}')).toBe('{"name":[]}')
+  })
+
+  test('has no more of a list than tells that it is too long', () => {
+    expect(partOf('{"few":["a","b"]}')).toBe('{"few":["a","b"]}')
+    expect(partOf('{"few":["a","b","c","d","e"]}')).toBe('{"few":["a","b","c"]}')
   })
 
   test('keeps opaque members as they are, at the top alone', () => {
