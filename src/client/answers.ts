@@ -37,17 +37,18 @@ interface Problem {
 export function errorOf(wire: Wire, call: Call, { status, headers, text }: RawAnswer): CofferError {
   const problem = parse(wire, text) as Problem | null | undefined
   const { detail, errors } = problem ?? {}
-  if (typeof detail !== 'string') return notCoffer(wire, status)
   const traceId = traceOf(headers)
-  const facts = { status, errors: errorsIn(errors), ...(traceId === undefined ? {} : { traceId }) }
+  // A gateway's own answer says nothing of what the vault has.
+  const isForeign = traceId === undefined && (status === 404 || status === 409)
+  if (typeof detail !== 'string' || isForeign) return notCoffer(wire, status)
+  const facts = { status, errors: errorsIn(errors), traceId }
   if (detail !== nothingHere) {
     return new CofferError(detail, { ...facts, code: codeOf(status) })
   }
-  const [path] = call.path.split('?')
-  const asked = `${call.method} ${path?.split('/').slice(0, 2).join('/')}`
+  const asked = `${call.method} ${call.path.split(/[/?]/, 2).join('/')}`
   const message =
     `the Coffer at ${wire.address} does not know ${asked}: ` +
-    'it is of another version, or its base path is missing in the address'
+    'it is of another version, or the address lacks its base path'
   return new CofferError(message, { ...facts, code: 'other_version' })
 }
 

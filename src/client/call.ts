@@ -26,7 +26,7 @@ export interface ResponseFacts extends RequestFacts {
   /** Status of the answer; 0 without one. */
   readonly status: number
   /** Id of the request in the vault's log; absent if no vault answered. */
-  readonly traceId?: string
+  readonly traceId: string | undefined
   /** From the first byte sent to the last one read, in milliseconds. */
   readonly durationMs: number
 }

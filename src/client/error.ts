@@ -51,7 +51,7 @@ export interface ErrorFacts {
   /** For a 400: expectations by dotted path of the body or the query. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
   /** Id of the request in the vault's log. */
-  readonly traceId?: string
+  readonly traceId?: string | undefined
   readonly cause?: unknown
 }
 

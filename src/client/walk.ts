@@ -13,7 +13,7 @@ interface Stretch<T> {
   readonly data: readonly T[]
 }
 
-const noList = () => new CofferError('what answers gives no list', { code: 'not_coffer' })
+const noList = () => new CofferError('the answer is no list', { code: 'not_coffer' })
 
 /** @throws CofferError for an answer that is no list */
 function listOf<T extends { readonly data: readonly unknown[] }>(answer: T): T {

@@ -185,11 +185,10 @@ async function observe(wire: Wire, call: Sent, options: CallOptions, number: num
     if (!isLost(outcome)) answered = outcome
     return outcome
   } finally {
-    const traceId = answered && traceOf(answered.headers)
     wire.onResponse({
       ...facts,
       status: answered?.status ?? 0,
-      ...(traceId === undefined ? {} : { traceId }),
+      traceId: answered && traceOf(answered.headers),
       durationMs: wire.now() - start,
     })
   }

@@ -58,12 +58,13 @@ describe('where an answer is lost', () => {
   })
 
   test('a delete has failed that was refused, or that no vault answers', async () => {
-    const gone = problem(404)
+    const gone = problem(404, { 'svc-trace-id': 'of-a-vault' })
     const page = () => new Response('<html>', { status: 404 })
     const cases = [
       [[problem(429), gone], 'not_found'],
       [[problem(408), gone], 'not_found'],
       [[problem(503), page], 'not_coffer'],
+      [[problem(503), problem(404)], 'not_coffer'],
     ] as const
     for (const [answers, code] of cases) {
       expect((await failing(at(openScripted([...answers])).delete('a'))).code).toBe(code)

@@ -104,6 +104,14 @@ describe('a call says', () => {
     expect(await told(tokens.delete('a'))).toMatchObject({ code: 'not_coffer' })
   })
 
+  test.each([404, 409])('that a gateway says %i, which is not of a vault', async status => {
+    const answer = () => Response.json({ status, detail: 'No route.' }, { status })
+    const gateway = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => gateway.stop(true))
+    const { tokens } = createClient({ address: gateway.url.origin, key: keys.private, retries: 0 })
+    expect(await told(tokens.get('a'))).toMatchObject({ code: 'not_coffer', status })
+  })
+
   test('that a proxy answers a delete as done', async () => {
     const answer = () => new Response(undefined, { status: 204 })
     const proxy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })

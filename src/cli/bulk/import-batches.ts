@@ -94,21 +94,48 @@ const isFull = ({ rows, reasons, chars }: Batch): boolean =>
 const changedInput = () =>
   usage('the input no longer begins with the imported rows: resume with the same file')
 
+type Progress = Pick<ImportState, 'offset' | 'digest'>
+
+/**
+ * Yields the rows behind those that an import has handled, all of them without one.
+ * @throws CommandFailure unless the input begins with those
+ */
+async function* rowsBehind(
+  rows: AsyncIterable<InputRow>,
+  hash: Hash,
+  before: Progress | undefined,
+): AsyncGenerator<InputRow> {
+  let isPast = before === undefined || before.offset === 0
+  for await (const row of rows) {
+    if (isPast) yield row
+    else {
+      isPast = row.end === before?.offset
+      if (isPast && digestOf(hash) !== before?.digest) throw changedInput()
+    }
+  }
+  if (!isPast) throw changedInput()
+}
+
+/** @throws CommandFailure unless the input of an import that is done is as it was */
+export async function assertAllHandled(
+  rows: AsyncIterable<InputRow>,
+  hash: Hash,
+  before: Progress,
+): Promise<void> {
+  for await (const _ of rowsBehind(rows, hash, before)) {
+    throw usage('this import is done, and the input has more rows: import them as another file')
+  }
+}
+
 /** @param before progress of an import that continues */
 export async function dealWithAll(
   work: ImportRun,
   rows: AsyncIterable<InputRow>,
-  before: Pick<ImportState, 'offset' | 'digest'> | undefined,
+  before: Progress | undefined,
 ): Promise<void> {
   let batch = emptyBatch()
   let last: InputRow | undefined
-  let isPast = before === undefined || before.offset === 0
-  for await (const row of rows) {
-    if (!isPast) {
-      isPast = row.end === before?.offset
-      if (isPast && digestOf(work.hash) !== before?.digest) throw changedInput()
-      continue
-    }
+  for await (const row of rowsBehind(rows, work.hash, before)) {
     await take(work, batch, row)
     last = row
     if (!isFull(batch)) continue
@@ -116,6 +143,5 @@ export async function dealWithAll(
     batch = emptyBatch()
     last = undefined
   }
-  if (!isPast) throw changedInput()
   if (last !== undefined) await flush(work, batch, last)
 }

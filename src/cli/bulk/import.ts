@@ -14,7 +14,7 @@ import { CommandFailure, usage } from '../../server/process/failure.ts'
 import { randomBytes, stderrNow, wallMs } from '../../server/process/system.ts'
 import { exactJson } from '../exact-json.ts'
 import { takesCaller, withClient } from '../reach.ts'
-import { dealWithAll, digestOf, type Deal } from './import-batches.ts'
+import { assertAllHandled, dealWithAll, digestOf, type Deal } from './import-batches.ts'
 import { readState, writeState, type ImportState } from './import-files.ts'
 import { encodings, isReadByOthers, standardInputName } from './import-input.ts'
 import { openIds, openReport, planOf, type ImportOptions, type ImportPlan } from './import-plan.ts'
@@ -76,12 +76,15 @@ async function importAll(
   const { id: application } = await client.applications.current()
   let state = beginningOf(plan, application)
   const counts: ImportCounts = { ...noCounts(), ...pickCounts(state) }
-  if (state.isDone) return tellEnd(options, counts)
+  const hash = createHash('sha256')
+  if (state.isDone) {
+    await assertAllHandled(await plan.open(hash), hash, state)
+    return tellEnd(options, counts)
+  }
   const file = stateOf(plan)
   const toldNow = makeTeller(options, counts)
   const report = openReport(plan, state.tables['report'])
   const ids = openIds(plan, state.tables['ids'])
-  const hash = createHash('sha256')
   const save = (changes: Partial<ImportState>): void => {
     state = { ...state, ...changes, writtenMs: wallMs() }
     writeState(file, state)

@@ -126,6 +126,8 @@ describe('an import goes on', () => {
   test('with the input, the map and the application that it began with alone', async () => {
     const at = makeFiles({ 'rows.jsonl': rows })
     expect((await run([at('rows.jsonl')])).exitCode).toBe(0)
+    const whole = await run([at('rows.jsonl'), '--resume', '--json'])
+    expect([whole.exitCode, JSON.parse(whole.stdout)]).toMatchObject([0, { created: 3 }])
     const twice = await run([at('rows.jsonl')])
     expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringContaining('is done')])
     const state = JSON.parse(readFileSync(at('rows.jsonl.import'), 'utf8')) as object
@@ -140,6 +142,15 @@ describe('an import goes on', () => {
     expect((await run([at('rows.jsonl'), '--resume'])).stderr).toContain(
       'resume with the same file',
     )
+    put({})
+    const changed = await run([at('rows.jsonl'), '--resume'])
+    expect([changed.exitCode, changed.stdout]).toEqual([2, ''])
+    expect(changed.stderr).toContain('resume with the same file')
+    writeFileSync(at('rows.jsonl'), `${rows}{"type":"token","data":4}\n`)
+    const longer = await run([at('rows.jsonl'), '--resume'])
+    expect([longer.exitCode, longer.stdout]).toEqual([2, ''])
+    expect(longer.stderr).toContain('has more rows: import them as another file')
+    writeFileSync(at('rows.jsonl'), rows)
     put({ isDone: false, writtenMs: 0, isPending: true })
     const late = await run([at('rows.jsonl'), '--resume'])
     expect([late.exitCode, late.stderr]).toEqual([1, expect.stringContaining('behind line 3')])
