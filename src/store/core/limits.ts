@@ -21,7 +21,7 @@ export const foldPutsMax = 1_500
 export const foldPutsPerDigest = 1
 /** decision: multiple of the fold's rows or digests that may wait before writes must wait too. */
 export const foldLagMax = 2
-/** decision: fold steps that a write then waits for; within `commitMsMax` even on slow disks. */
+/** decision: fold steps that a write then waits for, each a commit of its own. */
 export const foldStepsAheadMax = 100
 /** decision: pause between fold steps while no writes arrive to carry them. */
 export const foldPauseMs = 10
@@ -89,8 +89,8 @@ export const reserveBytesToRemoveMin = 4 * 1024 * 1024
 /** decision: bytes of entries in one transaction of a copy, which the engine keeps in memory. */
 export const compactBatchBytes = 16 * 1024 * 1024
 /**
- * A commit that takes longer will never end: the engine's writer is stuck (hardening L9). Counts
- * only time in which the event loop turned.
+ * A commit that takes longer is taken for one that will never end: after a write that failed the
+ * engine's writer may be stuck (hardening L9). Counts only time in which the event loop turned.
  */
 export const commitMsMax = 5_000
 /** Time allowed for learning the cause of a failed commit. */

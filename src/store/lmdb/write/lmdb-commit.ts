@@ -97,8 +97,12 @@ export async function commit<T>(environment: LmdbEnvironment, body: () => T): Pr
 /**
  * Commits one group. `take` returns its sets, and may be called only once the transaction began, to
  * include late arrivals. Called again it returns the same; after they were answered, it throws.
+ * @param goOn called after each transaction that goes before that of the group
  */
-export type CommitGroup = (take: () => readonly ChangeSet[]) => Promise<readonly SetResult[]>
+export type CommitGroup = (
+  take: () => readonly ChangeSet[],
+  goOn: () => void,
+) => Promise<readonly SetResult[]>
 
 export interface CommitQueue {
   /** @throws ApiError `unavailable` once the queue is closed or a commit failed */
@@ -121,16 +125,21 @@ async function passing(waitMs: number, signal: AbortSignal): Promise<void> {
  * Rejects when a commit is overdue; `signal` stops the clock. It measures the engine: time in which
  * this process could not have noticed the end of a commit does not count.
  * @param begun resolves when the transaction has begun
+ * @param ended number of transactions that ended before it
  */
 async function overdue(
   signal: AbortSignal,
   begun: Promise<void>,
+  ended: () => number,
   processes: number,
 ): Promise<never> {
   if (processes > 1) {
     await Promise.race([begun, passing(processes * commitMsMax, signal)])
   }
-  await passing(commitMsMax, signal)
+  for (let before = -1; before !== ended();) {
+    before = ended()
+    await passing(commitMsMax, signal)
+  }
   throw new Error('the commit did not end')
 }
 
@@ -167,9 +176,10 @@ export function makeCommitQueue(
       if (group.length === 0) group = takeGroup(waiting)
       return group.map(({ changes }) => changes)
     }
+    let commits = 0
     const committed = Promise.race([
-      commitGroup(take),
-      overdue(ended.signal, begun.promise, processes),
+      commitGroup(take, () => (commits += 1)),
+      overdue(ended.signal, begun.promise, () => commits, processes),
     ]).finally(() => ended.abort())
     try {
       const results = await committed

@@ -2,7 +2,9 @@
  * The writer of a store: groups of changes, each with a step of a fold, committed one by one.
  * @module
  */
+import type { SetResult } from '../../core/decide-change.ts'
 import { foldPauseMs, foldStepsAheadMax, readerLookCommits } from '../../core/limits.ts'
+import type { ChangeSet } from '../../core/write-queue.ts'
 import { dropDeadReaders } from '../environment.ts'
 import type { ChunkCounts } from '../index/postings.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
@@ -47,7 +49,7 @@ function makeCommitter(
   let hasPut = false
   let writes = 0
   let commits = 0
-  const commitOne: CommitGroup = async take => {
+  async function commitOne(take: () => readonly ChangeSet[]): Promise<readonly SetResult[]> {
     const own = (reserve ??= openOwnReserve())
     commits += 1
     if (commits % readerLookCommits === 0) dropDeadReaders(environment.root)
@@ -68,8 +70,11 @@ function makeCommitter(
   const mustWait = (): boolean =>
     state !== undefined && isFoldBehind(environment, state, fold) && hasFoldLeft()
   return {
-    async commitGroup(take) {
-      for (let i = 0; i < foldStepsAheadMax && mustWait(); i += 1) await commitOne(() => [])
+    async commitGroup(take, goOn) {
+      for (let i = 0; i < foldStepsAheadMax && mustWait(); i += 1) {
+        await commitOne(() => [])
+        goOn()
+      }
       return commitOne(take)
     },
     hasFoldLeft,
@@ -102,8 +107,8 @@ export function openWriter(
     // A store that is closed or cannot write has reported that elsewhere.
     queue.submit([]).catch(() => {})
   }
-  const commitGroup: CommitGroup = async take => {
-    const results = await committer.commitGroup(take)
+  const commitGroup: CommitGroup = async (...asked) => {
+    const results = await committer.commitGroup(...asked)
     if (committer.hasFoldLeft()) timer ??= setTimeout(foldOn, foldPauseMs)
     return results
   }

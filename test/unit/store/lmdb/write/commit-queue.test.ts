@@ -238,6 +238,20 @@ describe('the commit queue whose commit does not end', () => {
     return new Promise(() => {})
   }
 
+  test('has that bound for each transaction that goes before it', async () => {
+    const steps = 6
+    const goOnFor: CommitGroup = (_, goOn) => {
+      let left = steps
+      const timer = setInterval(() => {
+        goOn()
+        left -= 1
+        if (left === 0) clearInterval(timer)
+      }, commitMsMax / 2)
+      return new Promise(() => {})
+    }
+    expect(await findEnd(goOnFor)).toBeGreaterThan((steps / 2) * commitMsMax)
+  })
+
   test.each([undefined, 1])('alone, %p, gives up after its own bound', async processes => {
     expect(await findEnd(hang, processes)).toBe(commitMsMax)
   })
