@@ -124,6 +124,28 @@ describe.skipIf(!isPostgresThere)('over a database', () => {
     await Promise.all([store.close(), pool.close()])
   })
 
+  test('a change that the database refuses fails alone, and those beside it land', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    const { rows, schema } = tablesAt(folder)
+    const pool = await poolOf(1)
+    await pool.query(`CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'refused'; END $$`)
+    await pool.query(`CREATE TRIGGER refuse BEFORE INSERT ON ${rows} FOR EACH ROW
+      WHEN (NEW.deadline_ms = 4711) EXECUTE FUNCTION ${schema}.refuse()`)
+    const refused = expectFault(
+      Promise.resolve(store.write([insertOf({ uniques: [1], deadlineMs: 4711 })])),
+      'internal',
+    )
+    const beside = Array.from({ length: 40 }, (_, i) =>
+      store.write([insertOf({ uniques: [9 + i] })]),
+    )
+    expect((await Promise.all(beside)).every(({ ok }) => ok)).toBe(true)
+    await refused
+    expect(await store.find(uniqueOf(1))).toBeUndefined()
+    await Promise.all([store.close(), pool.close()])
+  })
+
   test('a state that is away for a moment leaves the clock what it was', async () => {
     const folder = temporaryFolder()
     const store = await openAt(folder, { bounds: { clockMs: 10 } })

@@ -36,7 +36,15 @@ interface Writer {
   readonly onLoss: () => void
 }
 
-/** Commits each set as its own group: one asks for damaged data, and the others are unaffected. */
+/**
+ * True for a fault of what one set changes or meets, which others do not share. With an SQLSTATE
+ * the database has refused it, and nothing of its group landed.
+ */
+const isOfOneSet = ({ kind, cause }: ApiError): boolean =>
+  kind === 'storage_corrupt' ||
+  (kind === 'internal' && cause instanceof DatabaseError && cause.state !== undefined)
+
+/** Commits each set as its own group, so that the fault of one leaves the others unaffected. */
 async function commitEach(
   commit: (sets: readonly ChangeSet[]) => Promise<SetResult[]>,
   sets: readonly ChangeSet[],
@@ -94,7 +102,7 @@ function makeCommitter(own: Writer, onRetry: () => void) {
       })
     } catch (error) {
       // A lost try may have landed: then none of it may be repeated.
-      const isWhole = isLost || sets.length === 1 || faultOf(error).kind !== 'storage_corrupt'
+      const isWhole = isLost || sets.length === 1 || !isOfOneSet(faultOf(error))
       if (isWhole) throw error
       return commitEach(commit, sets)
     }
@@ -130,8 +138,8 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       writes += group.length
     } catch (error) {
       const fault = faultOf(error)
-      // Writes behind it waited for the same database, but not for the same damage.
-      const behind = fault.kind === 'storage_corrupt' ? [] : waiting.splice(0)
+      // Writes behind it waited for the same database, but do not have its fault.
+      const behind = isOfOneSet(fault) ? [] : waiting.splice(0)
       for (const { reject } of [...group, ...behind]) reject(fault)
     }
   }
