@@ -27,7 +27,7 @@ import { replayOperation, runOperation } from './run-operation.ts'
 import { answeredBy, seenOf } from './seen.ts'
 import { readInTurn, type StoreTurns } from './store-turns.ts'
 import { readStatedReason } from './stated-reason.ts'
-import { startStream } from './stream-body.ts'
+import { startStream } from './stream-answer.ts'
 import { givenTraceId } from './trace-id.ts'
 
 /** Parts that all requests share. */

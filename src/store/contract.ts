@@ -235,7 +235,7 @@ export interface Store {
   derived(from: Uint8Array, to: Uint8Array, limit: number): Promise<readonly DerivedValue[]>
   /**
    * Hands over what the sum over all rows is made with. A store without rows begins one, and one
-   * that has it refuses all changes of rows and of the log until then. An engine may keep none.
+   * that has it refuses changes of rows and entries of the log until then. An engine may keep none.
    */
   keepSum(sealer: SumSealer): void
   close(): Promise<void>

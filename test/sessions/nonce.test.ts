@@ -25,7 +25,7 @@ describe('a nonce authorizes once', () => {
     expect((await kit.authorize(nonce, { permissions: ['token:create'] })).status).toBe(409)
   })
 
-  // proves C12.15
+  // proves C12.15, H151, S55
   test('of many that race, and what the first of them grants counts', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { key, nonce } = await kit.create()

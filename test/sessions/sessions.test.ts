@@ -107,20 +107,6 @@ describe('authorizing a session', () => {
     expect(await statusOf('DELETE', '/tokens/absent', key)).toBe(403)
   })
 
-  // proves H151, S55
-  test('of 50 at the same time one wins, and its grants are the ones that hold', async () => {
-    const { key, nonce } = await kit.create()
-    const grants = Array.from({ length: 50 }, (_, index) => ({
-      permissions: [tokenPermissions[index % 2 === 0 ? 1 : 3]],
-    }))
-    const answers = await Promise.all(grants.map(granted => kit.authorize(nonce, granted)))
-    const statuses = answers.map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
-    const wonReading = statuses.indexOf(200) % 2 === 0
-    expect(await statusOf('GET', '/tokens/absent', key)).toBe(wonReading ? 404 : 403)
-    expect(await statusOf('DELETE', '/tokens/absent', key)).toBe(wonReading ? 403 : 404)
-  })
-
   const condemned = (changes: object) => ({
     rules: [{ ...rule, container: undefined, conditions: [{ ...condition, ...changes }] }],
   })

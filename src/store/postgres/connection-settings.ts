@@ -2,8 +2,8 @@
  * Settings of the sessions that a vault opens.
  *
  * They are sent with each connection. A transaction pooler (PgBouncer) refuses that and passes on
- * the role's settings: `coffer db setup` gives the role the same ones, and `coffer init` all but
- * the search path. Source: PostgreSQL, "Client Connection Defaults"; PgBouncer,
+ * the role's settings: `coffer db setup` gives the role the same ones, and `coffer init` those of
+ * `sharedRoleSettings`. Source: PostgreSQL, "Client Connection Defaults"; PgBouncer,
  * "ignore_startup_parameters".
  * @module
  */
@@ -13,7 +13,7 @@ import { databaseAbandonedMs } from '../core/limits.ts'
 const sharedSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
   // A plan made while a table was small must not scan the whole table once it is large.
   enable_seqscan: 'off',
-  // Every join is of a few keys with an index; other join methods would scan the whole table.
+  // Joins of requests are of a few keys with an index; other methods would scan the whole table.
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   // Compiling a plan takes longer than running any of ours.

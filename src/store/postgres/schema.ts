@@ -31,7 +31,7 @@ export const tablesIn = (schema: string) => ({
   schema,
   /** One row: the format, the generation, and the mark of the clock. */
   state: `${schema}.state`,
-  /** Assigns ordinals: ascending, with gaps if a write was rolled back. */
+  /** Assigns ordinals: ascending, with gaps where a write was rolled back, or a server crashed. */
   ordinals: `${schema}.ordinals`,
   /** Ordinal → row as bytes (`store/core/row-format.ts`), with columns that statements use. */
   rows: `${schema}.rows`,

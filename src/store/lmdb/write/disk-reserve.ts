@@ -22,7 +22,7 @@ import { findInLibc } from '../../../lib/libc.ts'
  *
  * A file system that fills up during a commit can end the process within the engine (hardening
  * L11). So free space is checked before a write is accepted, at most once per `freeSpaceProbeMs`,
- * and each commit stays within the reserve of the file.
+ * and a group is refused that the reserve of the file may not hold.
  */
 
 /** Bytes that the user of this process may still write. */

@@ -44,8 +44,8 @@ import { planFold, type FoldSizes } from './lmdb-fold.ts'
 import { faultOfRoom } from './disk-reserve.ts'
 
 /*
- * Nothing reaches the engine before all sets are decided: `transaction` does not roll back after a
- * throw (hardening L6).
+ * Nothing of a set reaches the engine before all sets are decided: `transaction` does not roll back
+ * after a throw (hardening L6). The step of a fold, which goes before, changes no row.
  */
 
 interface StoreDraft extends GroupDraft {

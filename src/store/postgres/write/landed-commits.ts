@@ -48,7 +48,11 @@ export async function untilLanded(
   await untilStandbysReach(send, awaitedPosition)
 }
 
-/** A read-only COMMIT waits for no standby, so it touches its receipt. @throws DatabaseError */
+/**
+ * Commits a group that only reads, by a write to its receipt: a COMMIT of a transaction that wrote
+ * nothing waits for no standby, and a receipt in use is to say so.
+ * @throws DatabaseError
+ */
 export async function commitRead(
   session: DatabaseSession,
   tables: Tables,

@@ -4,9 +4,9 @@
  * Sequences have no gaps, so a group holds the row of the next one until its COMMIT ends, and every
  * other group that logs waits for that. Locks are taken in this order: the writer's receipt and its
  * part of the sum, rows that change, rows that are required, recent rows (`lock-rows.ts`); chunks;
- * uniques; the generation; last the range of the log. A group that holds the range takes no other
- * lock but those on entries and values of the log, which nobody takes without the range: so no two
- * groups wait for each other because of the log.
+ * uniques of rows that change; the generation; uniques of new rows; last the range of the log. A
+ * group that holds the range takes no other lock but those on entries and values of the log, which
+ * nobody takes without the range: so no two groups wait for each other because of the log.
  * @module
  */
 import type { DerivedValue, LogBundle, StoredBundle } from '../../contract.ts'

@@ -2,7 +2,7 @@
  * Group commit over a database that may fail: waiting writes are committed together, exactly once.
  *
  * A connection lost during its COMMIT leaves the outcome unknown. So each writer has a receipt,
- * which each of its groups locks and updates first: a writer that starts over waits there for
+ * which each of its groups locks first, and updates: a writer that starts over waits there for
  * whatever is still in progress, and then reads whether it landed. A writer has one group at a
  * time; a vault has several writers, so that one group is decided while another is flushed. Source:
  * docs/many-machines.md, "Exactly once".
@@ -78,7 +78,7 @@ function makeCommitter(own: Writer, onRetry: () => void) {
   async function begin(msMax: number): Promise<Begun> {
     const [writer, sealer] = [newId(), sealerNow()]
     const part = await beginWriter(pool, tables, writer, sealer, msMax)
-    // Nothing waits for standbys to have this, so that a failover may lose it.
+    // It is not looked at whether standbys have this, so that a failover may lose it.
     usedMs = -Infinity
     return { writer, sealer, part }
   }

@@ -1,7 +1,7 @@
 /**
  * Chunks of terms: the places that enter and leave, and how they are put.
  *
- * A writer locks chunks in the order of chunk and term, so that two writers never deadlock. A
+ * A writer locks chunks in the order of chunk and term, so that no two wait for each other there. A
  * missing chunk cannot be locked: it is inserted, and if another writer was faster the insert
  * fails, and the group starts over. No writer overwrites what it has not read.
  * @module
