@@ -116,7 +116,7 @@ function finish(pipeline: Pipeline, x: Exchange, response: Response): Response {
   pipeline.deps.observe?.(seenOf(pipeline.deps, x, response.status))
   pipeline.deps.explain?.(answeredBy(x, response))
   const count = isAdmitted ? pipeline.countAdmitted : pipeline.countUnadmitted
-  const endsFlood = count(request, pipeline.server.origins)
+  const endsFlood = count(request, x.server)
   const isRefused = x.refusal !== undefined && response.headers.get('connection') === 'close'
   const leavesMore = !isBodyRead && leavesMuch(request)
   if (endsFlood || isRefused || leavesMore || isLast(request)) endConnection(response)
@@ -147,7 +147,7 @@ function unentered(pipeline: Pipeline, x: Exchange, failed: unknown): MaybeLater
  * @throws ApiError `too_many_requests`, `uri_too_long`, `invalid_request`, `not_found`
  */
 export function assertReachable(pipeline: Pipeline, x: Exchange): void {
-  pipeline.enterAddress(x.request, pipeline.server.origins)
+  pipeline.enterAddress(x.request, x.server)
   assertAddress(x.request, pipeline.server)
   if (x.route !== undefined) x.params = readParams(x.route, x.request)
 }
