@@ -16,6 +16,7 @@ import {
   type ConsoleLook,
 } from './support/console.ts'
 import { createClient } from '../../src/client/index.ts'
+import { until } from '../support/until.ts'
 import { seriousIn } from './support/findings.ts'
 import { openSignedVault, type DevVault } from './support/vaults.ts'
 
@@ -83,6 +84,16 @@ test('a log that is followed shows what comes', async () => {
   await waitForText(page, 'came-later')
 })
 
+test('filters that are set again show what has come since', async () => {
+  const { page } = await openLog()
+  await page.type('#filter-operation', 'createToken')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(`${areAlone}(${actors})`)
+  await vault.backend.tokens.create({ id: 'since-filtered', type: 'token', data: 1 })
+  await press(page, 'Filter')
+  await waitForText(page, 'since-filtered')
+})
+
 test('filters that fit nothing, and wrong ones, say so', async () => {
   const { page } = await openLog()
   await page.type('#filter-operation', 'noOperation')
@@ -132,13 +143,18 @@ test('an application that was made since is found and shown by its name', async 
   // Its names are known from then on.
   await filterBy(page, 'backend')
   await page.waitForFunction(`${areAlone}(${actors})`)
-  const { applications } = createClient({ address: vault.address, key: vault.managementKey })
-  const made = await applications.create({
+  const manager = createClient({ address: vault.address, key: vault.managementKey })
+  const made = await manager.applications.create({
     name: 'Made later',
     type: 'private',
     permissions: ['token:create'],
   })
   await fetch(`${vault.address}/applications/key`, { headers: { 'SVC-API-KEY': made.key } })
+  // The entry of a read that shows no value is stored a little later than its answer.
+  await until(async () => {
+    const entries = await Array.fromAsync(await manager.logs.list({ actor_id: made.id }))
+    return entries.length > 0
+  })
   await filterBy(page, 'made later')
   await page.waitForFunction(`${actors}.includes('private Made later')`)
 })

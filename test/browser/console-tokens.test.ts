@@ -91,6 +91,23 @@ test('pages lead on and back', async () => {
   await waitForText(page, 'order-17')
 })
 
+test('a screen and a search that are asked for again show what has come since', async () => {
+  const { page } = await openConsole(vault)
+  await unlock(page, deskKey)
+  await waitForText(page, 'order-17')
+  const come = (id: string) =>
+    vault.backend.tokens.create({ id, type: 'email', data: `${id}@example.com` })
+  await come('since-opened')
+  await press(page, 'Tokens')
+  await waitForText(page, 'since-opened')
+  await page.type('#query', 'type:email')
+  await press(page, 'Find')
+  await page.waitForFunction(`!document.body.innerText.includes('order-17')`)
+  await come('since-found')
+  await press(page, 'Find')
+  await waitForText(page, 'since-found')
+})
+
 test('a query that is wrong, and one that finds nothing, say so', async () => {
   const { page } = await openConsole(vault)
   await unlock(page, deskKey)

@@ -3,7 +3,7 @@
  * an earlier one, whose answer then counts for nothing.
  * @module
  */
-import { useSignal, type Signal } from '@preact/signals'
+import { signal, useSignal, type Signal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
 import { ask, type Question, type Refusal } from './vault.ts'
 
@@ -59,6 +59,14 @@ export function useAsking<T>(): Asking<T> {
   return { asked, run, drop }
 }
 
+/** Number of times that a person has asked for what the screen shows already. */
+const asksAnew = signal(0)
+
+/** Asks once more all that the screen has asked by itself. */
+export function askAnew(): void {
+  asksAnew.value += 1
+}
+
 /**
  * For a question that a screen asks by itself.
  * @returns also `again`, which asks it once more
@@ -70,6 +78,6 @@ export function useAnswer<T>(question: Question | undefined) {
     if (text !== undefined) void run(JSON.parse(text) as Question)
   }, [text, run])
   // At once: effects of the other kind wait for a frame without the answer.
-  useLayoutEffect(again, [again])
+  useLayoutEffect(again, [again, asksAnew.value])
   return { asked, again }
 }

@@ -4,6 +4,7 @@
  */
 import { signal, useSignal } from '@preact/signals'
 import { idOfNamed } from './application-names.ts'
+import { askAnew } from './asked.ts'
 import { stepped } from './place.ts'
 import { onLock } from './sitting.ts'
 
@@ -92,6 +93,7 @@ export function LogFilterForm() {
     if (found.fault !== undefined) return
     filterLog({ ...given, actor_id: found.id })
     typed.value = given
+    askAnew()
   }
   const clear = (): void => {
     fault.value = undefined

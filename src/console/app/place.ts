@@ -4,6 +4,7 @@
  * @module
  */
 import { signal } from '@preact/signals'
+import { askAnew } from './asked.ts'
 import { onLock } from './sitting.ts'
 
 const places = [
@@ -52,10 +53,14 @@ onLock(() => {
   chosenApplication.value = undefined
 })
 
-/** Changes the address, which leads there. The history has a number of steps beside it. */
+/**
+ * Changes the address, which leads there, or shows anew what is there. The history has a number of
+ * steps beside it.
+ */
 export function go(to: Place): void {
   const address = `#/${to}`
   if (location.hash !== address) history.pushState(undoings.length, '', address)
+  else if (place.value === to) askAnew()
   place.value = to
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { signal } from '@preact/signals'
+import { askAnew } from './asked.ts'
 import { stepped } from './place.ts'
 import { may, onLock } from './sitting.ts'
 
@@ -37,12 +38,15 @@ export function list(change: Partial<ListFilters>): void {
   starts.value = ['']
 }
 
-/** Shows other tokens; the way back leads to those before. */
+/** Shows other tokens, or the same anew; the way back leads to those before. */
 export function showBy(change: () => void): void {
   const [query, filters, cursors] = [searched.value, listed.value, starts.value]
   change()
   const isSame = searched.value === query && isEqual(listed.value, filters)
-  if (isSame) return
+  if (isSame) {
+    askAnew()
+    return
+  }
   stepped(() => {
     find(query)
     list(filters)
