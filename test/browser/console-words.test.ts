@@ -66,7 +66,7 @@ test('the fault of one filter of the log leaves its field in line with the other
   const log = await open('Log')
   await log.type('#filter-actor_id', 'nobody')
   await log.keyboard.press('Enter')
-  await waitForText(log, 'No name that this key can look up')
+  await waitForText(log, 'This key can look up no application of exactly this name')
   const tops = (await log.$$eval('.filters input', all =>
     all.map(each => (each as unknown as Boxed).getBoundingClientRect().top),
   )) as number[]

@@ -72,7 +72,9 @@ export async function idOfNamed(text: string): Promise<FoundId> {
   }
   const [found, second] = idsNamed(text)
   if (found === undefined) {
-    return { fault: 'No name that this key can look up: give the id of the application.' }
+    return {
+      fault: 'This key can look up no application of exactly this name: give it whole, or the id.',
+    }
   }
   if (second === undefined) return { id: found }
   return { fault: 'Several applications have this name: give the id of one.' }

@@ -13,7 +13,7 @@ export type AnswerState<T> =
   | { readonly state: 'refused'; readonly refusal: Refusal }
   | { readonly state: 'answered'; readonly value: T }
 
-const nothing = { state: 'nothing' } as const
+export const nothing = { state: 'nothing' } as const
 
 interface Asking<T> {
   readonly asked: Signal<AnswerState<T>>

@@ -7,6 +7,7 @@ import { idOfNamed } from './application-names.ts'
 import { askAnew } from './asked.ts'
 import { stepped } from './place.ts'
 import { onLock } from './sitting.ts'
+import type { Refusal } from './vault.ts'
 
 const none = { entity_id: '', actor_id: '', operation: '', start_date: '', end_date: '' }
 
@@ -50,6 +51,22 @@ const fields = [
   ['end_date', 'Before (UTC)', '2026-03-02'],
 ] as const
 
+type Errors = Refusal['errors']
+
+const times: readonly string[] = ['start_date', 'end_date']
+const timeFault = 'Expected a day, such as 2026-03-01, or a time, such as 2026-03-01T12:00:00Z.'
+
+/** @returns a fault of that filter, as the vault has found it */
+function faultOf(name: string, errors: Errors): string | undefined {
+  const says = errors?.[`query.${name}`]
+  return times.includes(name) && says !== undefined ? timeFault : says?.join(', ')
+}
+
+/** True if the fields say themselves all that the vault has found wrong. */
+export const isOfFilters = (errors: Errors): boolean =>
+  errors !== undefined &&
+  Object.keys(errors).every(path => fields.some(([name]) => path === `query.${name}`))
+
 const trimmed = (): LogFilters => ({
   ...none,
   ...Object.fromEntries(fields.map(([name]) => [name, typed.value[name].trim()])),
@@ -82,7 +99,7 @@ const Field = ({ of: [name, label, placeholder], fault }: FieldProps) => (
   </div>
 )
 
-export function LogFilterForm() {
+export function LogFilterForm({ errors }: { readonly errors: Errors }) {
   /** Fault of the name of the application. */
   const fault = useSignal<string | undefined>(undefined)
   const apply = async (event: Event): Promise<void> => {
@@ -105,7 +122,7 @@ export function LogFilterForm() {
         <Field
           key={field[0]}
           of={field}
-          fault={field[0] === 'actor_id' ? fault.value : undefined}
+          fault={(field[0] === 'actor_id' ? fault.value : undefined) ?? faultOf(field[0], errors)}
         />
       ))}
       <div class="row">

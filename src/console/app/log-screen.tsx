@@ -4,9 +4,10 @@
  */
 import { useSignal } from '@preact/signals'
 import type { LogEntry } from '../../client/interface.ts'
+import { nothing } from './asked.ts'
 import { useFollowed } from './followed.ts'
 import { rowsMax } from './limits.ts'
-import { filterLog, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
+import { filterLog, isOfFilters, LogFilterForm, logFilters, logStarts } from './log-filters.tsx'
 import { LogRows } from './log-rows.tsx'
 import { Answer, Empty } from './notices.tsx'
 import { Steps } from './steps.tsx'
@@ -63,10 +64,12 @@ export function LogScreen() {
   const { asked, again, rows, ahead, show } = useFollowed(path, isFollowed.value)
   const seen = (entries: readonly LogEntry[]) =>
     hidesReading.value ? entries.filter(entry => !isReading(entry)) : entries
+  const { value } = asked
+  const errors = value.state === 'refused' ? value.refusal.errors : undefined
   return (
     <>
       <h1 tabIndex={-1}>Log</h1>
-      <LogFilterForm />
+      <LogFilterForm errors={errors} />
       <p class="choices">
         <Choice
           id="follow"
@@ -86,7 +89,7 @@ export function LogScreen() {
           }}
         />
       </p>
-      <Answer asked={asked.value} what="the log" again={again}>
+      <Answer asked={isOfFilters(errors) ? nothing : value} what="the log" again={again}>
         {({ data, pagination }) => {
           const shown = seen(data)
           return (
