@@ -20,7 +20,7 @@ interface ActionProps<T> {
   readonly effect?: string
   readonly disabled?: boolean
   readonly isLarge?: boolean
-  /** True for the button of a form, which Enter in a field presses. */
+  /** True for the button of a form, which Enter in a field presses, once its fields are as told. */
   readonly isSubmit?: boolean
 }
 
@@ -32,12 +32,16 @@ export function Action<T>(props: ActionProps<T>) {
   const state = useSignal<ActionState>('ready')
   const refusal = useSignal<Refusal | undefined>(undefined)
   const id = useId()
-  const run = async ({ detail }: MouseEvent): Promise<void> => {
+  const run = async (detail: number, button: HTMLButtonElement): Promise<void> => {
     // It is not disabled meanwhile: that would take the focus away from it. The second click of a
     // double one confirms nothing.
     if (state.value === 'busy' || detail > 1) return
+    // The browser says which field lacks what.
+    if (isSubmit && button.form?.checkValidity() === false) return
     if (confirm !== undefined && state.value === 'ready') {
       state.value = 'asked'
+      // After Enter in a field: the button takes back its question once it is left.
+      button.focus()
       return
     }
     state.value = 'busy'
@@ -63,7 +67,7 @@ export function Action<T>(props: ActionProps<T>) {
           aria-label={name === undefined ? undefined : `${text} ${name}`}
           disabled={disabled}
           aria-disabled={state.value === 'busy'}
-          onClick={event => void run(event)}
+          onClick={({ detail, currentTarget }) => void run(detail, currentTarget)}
           onBlur={takeBack}
           onKeyDown={({ key }) => {
             if (key === 'Escape') takeBack()

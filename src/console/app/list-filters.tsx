@@ -21,6 +21,13 @@ export function listPath(paging: Readonly<Record<string, string | number>>): str
   return withQueryOf('/v2/tokens', { ...paging, id, type, container, ...pair })
 }
 
+/** A path as the vault has it: somebody may leave out its first and its last slash. */
+function pathOf(text: string): string {
+  const given = text.trim()
+  if (given === '') return ''
+  return `${given.startsWith('/') ? '' : '/'}${given}${given.endsWith('/') ? '' : '/'}`
+}
+
 interface FieldProps {
   readonly name: Exclude<keyof ListFilters, 'type'>
   readonly label: string
@@ -78,7 +85,7 @@ export function ListFilterForm() {
     const isWrong = metadata.trim() !== '' && pairIn(metadata) === undefined
     fault.value = isWrong ? 'Expected a name and its value, such as order:17.' : undefined
     if (isWrong) return
-    const filters = { id: id.trim(), type, container: container.trim(), metadata: metadata.trim() }
+    const filters = { id: id.trim(), type, container: pathOf(container), metadata: metadata.trim() }
     showBy(() => list(filters))
   }
   return (

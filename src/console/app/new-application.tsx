@@ -91,6 +91,8 @@ function Form({ onMade }: { readonly onMade: (made: Made) => void }) {
               id="new-name"
               value={name.value}
               placeholder="Support desk"
+              required
+              pattern=".*\S.*"
               autocomplete="off"
               onInput={({ currentTarget }) => {
                 name.value = currentTarget.value
@@ -117,13 +119,14 @@ function Form({ onMade }: { readonly onMade: (made: Made) => void }) {
             permissions.value = held
           }}
         />
+        {body.permissions.length === 0 && <p class="hint">Choose at least one of them.</p>}
         {kind.value.reach !== undefined && <p class="hint">{kind.value.reach}</p>}
         <Action<Made>
           label="Make application"
           isLarge={true}
           isSubmit={true}
           question={{ method: 'POST', path: '/applications', body }}
-          disabled={body.name === '' || body.permissions.length === 0}
+          disabled={body.permissions.length === 0}
           onDone={onMade}
         />
       </form>

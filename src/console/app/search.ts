@@ -22,6 +22,8 @@ export type ListFilters = typeof noFilters
 export const listed = signal<ListFilters>(noFilters)
 export const typedFilters = signal<ListFilters>(noFilters)
 
+export const isFiltered = (): boolean => Object.values(listed.value).some(value => value !== '')
+
 const isEqual = (one: ListFilters, other: ListFilters): boolean =>
   JSON.stringify(one) === JSON.stringify(other)
 

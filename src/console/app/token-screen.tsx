@@ -11,6 +11,7 @@ import { Facts } from './facts.tsx'
 import { Instant } from './instant.tsx'
 import { Answer, Refused } from './notices.tsx'
 import { chosenToken, go } from './place.ts'
+import { isFiltered, searched } from './search.ts'
 import { TokenHistory } from './token-history.tsx'
 import { TokenValue } from './token-value.tsx'
 import { Id, Items, Text, Value } from './value.tsx'
@@ -107,7 +108,7 @@ export function TokenScreen() {
     <>
       <p class="back">
         <button type="button" class="link" onClick={() => go('tokens')}>
-          All tokens
+          {searched.value !== '' || isFiltered() ? 'Back to what was found' : 'All tokens'}
         </button>
       </p>
       <h1 tabIndex={-1}>Token</h1>

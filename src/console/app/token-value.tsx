@@ -37,6 +37,7 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
           value={reason.value}
           maxLength={reasonCharsMax}
           required
+          pattern=".*\S.*"
           autocomplete="off"
           spellcheck={false}
           placeholder="Case 4711: the customer asked"
@@ -45,12 +46,7 @@ function ReasonForm({ isBusy, onReason, onCancel }: ReasonProps) {
             reason.value = currentTarget.value
           }}
         />
-        <button
-          type="submit"
-          class="primary"
-          disabled={reason.value.trim() === ''}
-          aria-disabled={isBusy}
-        >
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           Show value
         </button>
         <button type="button" onClick={onCancel}>

@@ -5,7 +5,7 @@
 import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Token, TokenList } from '../../client/interface.ts'
-import { useAnswer } from './asked.ts'
+import { nothing, useAnswer } from './asked.ts'
 import { ContainerTree } from './container-tree.tsx'
 import { hasMembers } from './exact-json.ts'
 import { listedMembersMax, listedPairsMax, rowsMax } from './limits.ts'
@@ -14,7 +14,7 @@ import { Answer, Empty } from './notices.tsx'
 import { openToken } from './place.ts'
 import { mistakeId, mistakeIn, QueryMistake } from './query-mistake.tsx'
 import { SearchField } from './search-field.tsx'
-import { find, listed, searched, showBy, starts, typed } from './search.ts'
+import { find, isFiltered, searched, showBy, starts, typed } from './search.ts'
 import { may } from './sitting.ts'
 import { Steps } from './steps.tsx'
 import { Instant } from './instant.tsx'
@@ -24,7 +24,6 @@ import { Id, Path, Text } from './value.tsx'
 import type { Question } from './vault.ts'
 
 const noWords: KnownWords = { metadata: [], containers: [] }
-const nothingAsked = { state: 'nothing' } as const
 
 /** Asks what the key may ask: of a list and a search it may hold one alone. */
 function questionOf(query: string, start: string): Question {
@@ -97,8 +96,6 @@ const Rows = ({ tokens }: { readonly tokens: readonly Token[] }) => (
     ))}
   </Table>
 )
-
-const isFiltered = (): boolean => Object.values(listed.value).some(value => value !== '')
 
 const NothingFound = ({ query }: { readonly query: string }) =>
   isFiltered() ? (
@@ -184,7 +181,7 @@ export function TokensScreen() {
         </p>
       )}
       {mistake !== undefined && <QueryMistake mistake={mistake} />}
-      <Answer asked={mistake === undefined ? value : nothingAsked} what="tokens" again={again}>
+      <Answer asked={mistake === undefined ? value : nothing} what="tokens" again={again}>
         {({ data, pagination }) => (
           <>
             {data.length === 0 ? <NothingFound query={searched.value} /> : <Rows tokens={data} />}

@@ -24,12 +24,15 @@ function Replay({ path, onDone }: ReplayProps) {
   const from = useSignal('')
   const id = `from-${path}`
   return (
-    <div class="row end">
+    <form class="row end" onSubmit={event => event.preventDefault()} autocomplete="off">
       <div>
         <label for={id}>Send all again, from entry number</label>
         <input
           id={id}
           inputMode="numeric"
+          required
+          pattern="\d{1,15}"
+          title="The number of an entry"
           placeholder="as in the log: 4711"
           value={from.value}
           autocomplete="off"
@@ -41,13 +44,13 @@ function Replay({ path, onDone }: ReplayProps) {
       <Action
         label="Replay"
         isLarge={true}
+        isSubmit={true}
         confirm="Send all once more"
         effect="Its receiver gets every event from that entry on, also those that it has had."
         question={{ method: 'POST', path: `${path}/replay`, body: { from: Number(from.value) } }}
-        disabled={!/^\d{1,15}$/.test(from.value)}
         onDone={onDone}
       />
-    </div>
+    </form>
   )
 }
 
@@ -93,9 +96,14 @@ function Hook({ webhook, done }: HookProps) {
             isLarge={true}
             name={`to ${webhook.name}`}
             question={{ method: 'POST', path: `${path}/test` }}
-            onDone={tell('A test event is on its way.')}
+            onDone={tell('A test event is on its way. Look again to see whether it arrived.')}
           />
-          <Replay path={path} onDone={tell('All from that entry on are on their way once more.')} />
+          <Replay
+            path={path}
+            onDone={tell(
+              'All from that entry on are on their way once more. Look again to see what waits.',
+            )}
+          />
         </div>
       </Allowed>
       <Deliveries
