@@ -82,6 +82,7 @@ test('a second key that may not read the log, is unknown or no key is told so', 
   await openCard(page)
   await give(page, blind)
   await waitForText(page, 'That key may not read the log either.')
+  await page.waitForSelector('#log-key:focus')
   await give(page, `key_${'a'.repeat(22)}`)
   await waitForText(page, 'The vault does not take that key')
   await give(page, 'two words')

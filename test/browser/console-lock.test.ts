@@ -60,6 +60,11 @@ describe('the console locks, and shows nothing more', () => {
     await unlock(page, vault.privateKey)
     await page.waitForFunction(`document.querySelector('h1').innerText === 'Tokens'`)
     await waitForText(page, 'seen')
+    await press(page, 'seen')
+    await press(page, 'Lock')
+    // Also a key that opens no screen.
+    await unlock(page, vault.publicKey)
+    await waitForText(page, 'This key lacks token:read')
   })
 
   // proves S101

@@ -4,7 +4,7 @@
  * @module
  */
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { expectedKey, looksLikeKey } from './login.tsx'
 import { holdLogKey } from './sitting.ts'
 
@@ -18,6 +18,9 @@ interface LogKeyProps {
 export function LogKey({ fault, onHeld }: LogKeyProps) {
   const field = useRef<HTMLInputElement>(null)
   const mistake = useSignal<string | undefined>(undefined)
+  useEffect(() => {
+    if (fault !== '') field.current?.focus()
+  }, [fault])
   const submit = (event: Event): void => {
     event.preventDefault()
     const typed = field.current?.value.trim() ?? ''

@@ -39,5 +39,5 @@ export function goFirst(): void {
   const open = openLinks()
   const here = open.find(({ to, within }) => [to, ...within].includes(place.value))
   const link = isPlaceOpen() ? open[0] : (here ?? open[0])
-  if (link !== undefined) go(link.to)
+  go(link?.to ?? 'tokens')
 }
