@@ -79,13 +79,13 @@ describe.each(looks)('a manager, $scheme and $width wide', look => {
 test('what was not simulated cannot be saved, and a wrong rule is told', async () => {
   const { page } = await openDesk()
   await press(page, 'Change rules')
-  await waitForText(page, 'The rule of the lowest priority')
+  await waitForText(page, 'Rules are tried from the smallest priority up')
   const isSaveable = () =>
     page.evaluate(`![...document.querySelectorAll('button')]
       .find(each => each.innerText === 'Save').disabled`)
   expect(await isSaveable()).toBe(false)
   await press(page, 'Simulate')
-  await waitForText(page, 'No stored token would be shown otherwise.')
+  await waitForText(page, 'No stored token would be shown differently.')
   expect(await isSaveable()).toBe(true)
   await page.click('label[for="rule-0-permissions-token:search"]')
   expect(await isSaveable()).toBe(false)
@@ -107,7 +107,7 @@ test('a count that comes too late is not shown for other rules', async () => {
   await held.asked()
   await page.select('#rule-0-transform', 'mask')
   await press(page, 'Simulate')
-  await waitForText(page, 'No stored token would be shown otherwise.')
+  await waitForText(page, 'No stored token would be shown differently.')
   await held.release()
   await page.select('#rule-0-transform', 'reveal')
   await drawn(page)

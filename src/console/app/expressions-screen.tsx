@@ -136,7 +136,7 @@ const Preview = ({ of }: { readonly of: TokenPreview }) => (
     ) : (
       <Items of={of.search_texts} show={text => <Id of={text} />} />
     )}
-    <h3>Beside it</h3>
+    <h3>Stored with it</h3>
     <Facts
       of={[
         ['Id', of.id === undefined ? 'a random UUID' : <Id of={of.id} />],

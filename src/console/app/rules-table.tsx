@@ -26,8 +26,8 @@ const Row = ({ rule, place }: { readonly rule: Rule; readonly place: number }) =
 
 export const RuleOrder = () => (
   <p class="hint">
-    The rule of the lowest priority that covers a token and holds the permission decides; plain
-    permissions come last.
+    Rules are tried from the smallest priority up: the first that covers a token and holds the
+    permission decides; plain permissions come last.
   </p>
 )
 

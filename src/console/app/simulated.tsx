@@ -52,7 +52,7 @@ export function Simulated({ changes, isOfNow }: SimulatedProps) {
     <div ref={box} class={isOfNow ? '' : 'stale'} role="status">
       <h3>{isOfNow ? 'What saving would change' : 'What the rules before would have changed'}</h3>
       {changes.length === 0 ? (
-        <p>No stored token would be shown otherwise.</p>
+        <p>No stored token would be shown differently.</p>
       ) : (
         <ul class="items">
           {changes.map(change => (
