@@ -88,6 +88,20 @@ test.each(['Overview', 'Settings'])('a key without the right is told so at %s', 
   expect(await seriousIn(page, '.notice')).toEqual([])
 })
 
+test('plots beside one another are level, also where a legend takes two lines', async () => {
+  const { page } = await openConsole(vault, { width: 1280 })
+  await unlock(page, vault.managementKey)
+  await page.waitForSelector('.plot svg')
+  const tops = `(() => {
+    const legends = [...document.querySelectorAll('.legend')].slice(0, 3)
+    legends[1].append(document.createElement('li'))
+    legends[1].style.paddingBottom = '40px'
+    return [...document.querySelectorAll('.plot svg')].slice(0, 3)
+      .map(each => each.getBoundingClientRect().top)
+  })()`
+  expect(new Set((await page.evaluate(tops)) as number[]).size).toBe(1)
+})
+
 test('the name of the application has the room that the screens leave', async () => {
   const { page } = await openConsole(vault, { width: 1000 })
   await unlock(page, vault.managementKey)

@@ -34,7 +34,7 @@ const Row = ({ application }: { readonly application: Application }) => (
       <button type="button" class="link" onClick={() => openApplication(application.id)}>
         <Text of={application.name} />
       </button>
-      <div class="hint">
+      <div class="hint whole">
         <Id of={application.id} />
       </div>
     </th>
