@@ -95,6 +95,16 @@ describe('coffer init', () => {
     expect((await runCoffer(['init', '--data', data])).exitCode).toBe(0)
   })
 
+  test('says what keeps its output from being printed', async () => {
+    const data = join(root, 'told')
+    await runCoffer(['init', '--data', data])
+    const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
+    for (const command of [['verify', '--json'], ['audit', 'export'], ['keys', 'status']]) {
+      const ended = await runCoffer([...command, '--data', data], { prefix })
+      expectFailure(ended, 1, /^coffer: stdout: its disk is full: not all of it was printed$/m)
+    }
+  })
+
   test('keeps the master key elsewhere when it is told to', async () => {
     const data = join(root, 'keyless')
     const keyFile = join(root, 'elsewhere.key')
