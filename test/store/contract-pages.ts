@@ -5,6 +5,8 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Query, Store } from '../../src/store/contract.ts'
+import { expiredKeptMin, expiredKeptMs } from '../../src/store/core/limits.ts'
+import { removalOf } from '../../src/records/read-row.ts'
 import {
   expectFault,
   inserted,
@@ -176,6 +178,32 @@ const describeDeadlines = ({ store }: Subject): void => {
       )
       const found = await ordinalsOf(store(), term(7), { nowMs: 5, offset: 1, limit: 1 })
       expect(found).toEqual({ ordinals: [ordinals[2] ?? -1], total: 3 })
+    })
+
+    test('many rows that expire one after the other leave pages as few do', async () => {
+      const forever = await inserted(store(), { uniques: [0], terms: [7] })
+      const sketches = Array.from({ length: expiredKeptMin + 100 }, (_, i) => ({
+        uniques: [i + 1],
+        terms: [7],
+        deadlineMs: 10_000 + i,
+      }))
+      await written(store(), ...sketches.map(insertOf))
+      const found = (nowMs: number) => ordinalsOf(store(), term(7), { nowMs, limit: 2 })
+      const left = { ordinals: [forever], total: 1 }
+      expect((await found(10_000)).total).toBe(sketches.length)
+      expect((await found(10_050)).total).toBe(sketches.length - 50)
+      expect(await found(20_000)).toEqual(left)
+      expect(await found(20_001)).toEqual(left)
+      // Their commit took longer than from their deadline to a page.
+      await inserted(store(), { uniques: [9_001], terms: [7], deadlineMs: 10_001 })
+      await inserted(store(), { uniques: [9_002], terms: [7], deadlineMs: 19_999 })
+      const lasting = await inserted(store(), { uniques: [9_003], terms: [7] })
+      const lefts = { ordinals: [lasting, forever], total: 2 }
+      expect(await found(20_002)).toEqual(lefts)
+      expect(await found(20_003)).toEqual(lefts)
+      await written(store(), ...(await store().due(20_003, 1_000)).map(removalOf))
+      expect(await found(20_004)).toEqual(lefts)
+      expect(await found(20_000 + expiredKeptMs)).toEqual(lefts)
     })
 
     test('due rows come earliest first, up to the limit', async () => {

@@ -144,6 +144,14 @@ export const standbyCheckMsMin = 1
 export const databaseRetryMsMax = 500
 /** decision: terms that an index-reading statement sends; with more, all recent rows are read. */
 export const pageTermsSentMax = 32
+/** decision: expired rows or their instants, read for a page, from which on they are kept. */
+export const expiredKeptMin = 500
+/** decision: time within which a commit that was decided before a deadline lands. */
+export const unsettledMs = 1_000
+/** decision: the same where vaults on several machines write, whose clocks may differ. */
+export const databaseUnsettledMs = 5_000
+/** decision: time after which all expired rows are read anew, as long as a sweep may take. */
+export const expiredKeptMs = 60_000
 /** decision: rows that one transaction puts into chunks. */
 export const foldRowsOfDatabase = 2_000
 /** decision: unfolded rows at which a fold starts; each of them slows every page. */

@@ -123,8 +123,15 @@ export function decodeDeadline(prefix: Uint8Array): number {
   return readU48(prefix, 0)
 }
 
-/** Range of all chunks whose deadline is at or before `nowMs`; `undefined` if there can be none. */
-export const dueRange = (nowMs: number): { end?: Uint8Array } | undefined => {
-  if (nowMs < 0) return undefined
-  return nowMs >= deadlineMsMax ? {} : { end: encodeDeadline(nowMs + 1) }
+/**
+ * Range of all chunks whose deadline is after an instant, and at or before `nowMs`; `undefined` if
+ * there can be none.
+ */
+export function dueRange(
+  nowMs: number,
+  afterMs = -1,
+): { start?: Uint8Array; end?: Uint8Array } | undefined {
+  if (nowMs <= afterMs || afterMs >= deadlineMsMax) return undefined
+  const start = { start: encodeDeadline(afterMs + 1) }
+  return nowMs >= deadlineMsMax ? start : { ...start, end: encodeDeadline(nowMs + 1) }
 }

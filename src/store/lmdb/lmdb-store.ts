@@ -5,7 +5,8 @@
  * Source: docs/decisions.md, "LMDB engine".
  * @module
  */
-import { eraOrdinals } from '../core/limits.ts'
+import { makeKeptExpired } from '../core/kept-expired.ts'
+import { eraOrdinals, unsettledMs } from '../core/limits.ts'
 import { checkDue, checkQuery, checkWindow } from '../core/queries.ts'
 import { StoreClosed, type Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts } from './index/postings.ts'
@@ -190,6 +191,7 @@ export async function openLmdbStore({
   if (!isShared) assertDataFile(path, wasKilled)
   const environment = await openIndexed(path, firstOrdinal, readOnly)
   const counts = isShared ? noChunkCounts : makeChunkCounts()
+  const kept = { counts, expired: makeKeptExpired(unsettledMs) }
   const sums = makeSumKeeper(environment)
   const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),
@@ -211,7 +213,7 @@ export async function openLmdbStore({
     page: async (query, window) => {
       checkQuery(query)
       checkWindow(window)
-      return follow(state => readPage(environment, state, counts, query, window))
+      return follow(state => readPage(environment, state, kept, query, window))
     },
     write: async changes => {
       assertSpace(changes)

@@ -8,7 +8,8 @@
 import { ApiError } from '../../lib/errors.ts'
 import type { BeginProgress } from '../../lib/progress.ts'
 import { StoreClosed, type Store, type SumSealer } from '../contract.ts'
-import { eraOrdinals } from '../core/limits.ts'
+import { makeKeptExpired } from '../core/kept-expired.ts'
+import { databaseUnsettledMs, eraOrdinals } from '../core/limits.ts'
 import type { LogReads } from '../core/log-walk.ts'
 import { prepareChanges } from '../core/prepare-change.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../core/queries.ts'
@@ -69,6 +70,7 @@ function storeOf(
   const { reads, page, retryBounds } = pools
   const { elapsedMs } = retryBounds
   const lookups = makeLookups(tables, { ask: reads.lookup, firstOrdinal, elapsedMs, bounds })
+  const expired = makeKeptExpired(databaseUnsettledMs)
   let highest = firstOrdinal
   const noteOrdinal = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
   /** Otherwise the vaults would disagree about which rows are expired. */
@@ -96,7 +98,7 @@ function storeOf(
       checkQuery(query)
       checkWindow(window)
       assertRight()
-      return retry(retryBounds, msLeft => readPage(page, tables, query, window, msLeft))
+      return retry(retryBounds, msLeft => readPage(page, tables, query, window, msLeft, expired))
     },
     async write(changes) {
       assertRight()

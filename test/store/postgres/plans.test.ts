@@ -4,12 +4,14 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { makeKeptExpired } from '../../../src/store/core/kept-expired.ts'
+import { databaseUnsettledMs, expiredKeptMin } from '../../../src/store/core/limits.ts'
 import { openPool, type Parameter, type Pool } from '../../../src/store/postgres/pool.ts'
 import { readPage } from '../../../src/store/postgres/query-page.ts'
 import { tablesIn } from '../../../src/store/postgres/schema.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
-import { inserted, termOf, uniqueOf } from '../rows.ts'
+import { inserted, insertOf, termOf, uniqueOf, written } from '../rows.ts'
 import { makeTablesIn, openAt, tablesAt } from './subject.ts'
 
 const rows = 300
@@ -60,6 +62,49 @@ function noting(pool: Pool, sent: Sent[]): Pool {
 
 const msMax = 300_000
 
+/** A pool that counts the bytes that it is answered. */
+function counting(pool: Pool) {
+  let bytes = 0
+  const counted: Pool = {
+    ...pool,
+    hold: (most, work) =>
+      pool.hold(most, ({ send }) =>
+        work({
+          async send(text, parameters) {
+            const answer = await send(text, parameters)
+            for (const cell of answer.flat()) if (cell instanceof Uint8Array) bytes += cell.length
+            return answer
+          },
+        }),
+      ),
+  }
+  return { pool: counted, take: () => [bytes, (bytes = 0)][0] ?? 0 }
+}
+
+describe.skipIf(!isPostgresThere)('a page beside many rows that have expired', () => {
+  // proves E10.32
+  test('reads those that have expired since the page before', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    const sketches = Array.from({ length: 2 * expiredKeptMin }, (_, i) => ({
+      uniques: [i],
+      deadlineMs: 10_000 + i,
+    }))
+    await written(store, ...sketches.map(insertOf))
+    const tables = tablesAt(folder)
+    const { pool, take } = counting(openPool((await sharedPostgres()).address(tables.schema), 1))
+    const kept = makeKeptExpired(databaseUnsettledMs)
+    const page = (nowMs: number) =>
+      readPage(pool, tables, { term: termOf(7) }, { offset: 0, limit: 1, nowMs }, msMax, kept)
+    await page(20_000)
+    expect(take()).toBeGreaterThanOrEqual(8 * sketches.length)
+    await page(20_001)
+    expect(take()).toBeLessThan(8 * sketches.length)
+    await pool.close()
+    await store.close()
+  }, 300_000)
+})
+
 describe.skipIf(!isPostgresThere)('a page of a store with many terms', () => {
   // proves E10.29
   test('looks up the chunks of its terms by their keys', async () => {
@@ -73,7 +118,8 @@ SELECT i % 2, substring(sha256(i::text::bytea) FOR 16), '\\x01' FROM generate_se
     const sent: Sent[] = []
     const query = { any: Array.from({ length: 30 }, (_, at) => ({ term: termOf(at) })) }
     const window = { offset: 0, limit: 1, nowMs: 0 }
-    await readPage(noting(pool, sent), tables, query, window, msMax)
+    const kept = makeKeptExpired(databaseUnsettledMs)
+    await readPage(noting(pool, sent), tables, query, window, msMax, kept)
     const [text, parameters] = sent.find(([, given]) => given.length > 1) ?? ['', []]
     const explained = await pool.query(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,

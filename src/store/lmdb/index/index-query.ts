@@ -32,6 +32,14 @@ import {
   type PlanReads,
   type QueryPlan,
 } from '../../core/plan.ts'
+import {
+  isGone,
+  uniteSets,
+  type DeadlineRange,
+  type ExpiredPart,
+  type ExpiredSets,
+  type KeptExpired,
+} from '../../core/kept-expired.ts'
 import type { StoreState } from '../store-state.ts'
 import type { LmdbEnvironment } from '../environment.ts'
 import { decodeDeadline, decodeRowKey, dueRange, encodeRowKey } from '../layout.ts'
@@ -94,17 +102,31 @@ function candidateChunks({ environment, plan, nextOrdinal }: Snapshot): readonly
  * contract.ts, `page` and `due`.
  */
 
-/** Returns the expired ordinals, by chunk. There are few while the sweep runs. */
-function readExpired(environment: IndexedEnvironment, nowMs: number): Map<number, PlaceSet> {
+/** Reads the rows of such deadlines, by chunk. @returns also how many postings they have */
+function readDeadlines(environment: IndexedEnvironment, [afterMs, toMs]: DeadlineRange) {
   const sets = new Map<number, PlaceSet[]>()
-  const range = dueRange(nowMs)
-  if (range === undefined) return new Map()
+  const range = dueRange(toMs, Math.max(afterMs, -1))
+  let count = 0
+  if (range === undefined) return { sets: new Map<number, PlaceSet>(), count }
   for (const { chunk, set } of walkChunks(deadlinesOfStore(environment), range)) {
+    count += 1
     const known = sets.get(chunk)
     if (known === undefined) sets.set(chunk, [set])
     else known.push(set)
   }
-  return new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)]))
+  return { sets: new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)])), count }
+}
+
+/** Returns the expired ordinals, by chunk. */
+function readExpired(
+  environment: IndexedEnvironment,
+  kept: KeptExpired,
+  part: ExpiredPart,
+): ExpiredSets {
+  const settled = readDeadlines(environment, part.settled)
+  const { sets } = readDeadlines(environment, part.unsettled)
+  kept.keep(part, settled.sets, settled.count)
+  return uniteSets(part.kept, settled.sets, sets)
 }
 
 /** A query on one state of the store. */
@@ -115,7 +137,7 @@ interface Snapshot {
   readonly key: string | undefined
   readonly reads: PlanReads
   readonly plan: QueryPlan
-  readonly expired: ReadonlyMap<number, PlaceSet>
+  readonly expired: ExpiredSets
 }
 
 function matchChunk({ reads, counts, key, plan, expired }: Snapshot, chunk: number): Matches {
@@ -131,27 +153,39 @@ function matchChunk({ reads, counts, key, plan, expired }: Snapshot, chunk: numb
   return { count, places }
 }
 
+/** What a store keeps between pages. */
+export interface KeptForPages {
+  readonly counts: ChunkCounts
+  readonly expired: KeptExpired
+}
+
 /** @throws ApiError `storage_corrupt` */
 export function readPage(
   environment: IndexedEnvironment,
-  { nextOrdinal }: StoreState,
-  counts: ChunkCounts,
+  state: StoreState,
+  kept: KeptForPages,
   query: Query,
   window: PageWindow,
 ): RowPage {
+  const { nextOrdinal } = state
+  const { counts } = kept
+  const { nowMs } = window
   const reads = readsOf(environment)
   const plan = planQuery(reads, query)
-  const expired = readExpired(environment, window.nowMs)
+  const part = kept.expired.begin(nowMs)
+  const expired = readExpired(environment, kept.expired, part)
   const asked = { environment, nextOrdinal, counts, key: countKeyOf(query), reads, plan, expired }
   const { ordinals, total } = selectOrdinals(candidateChunks(asked), window, chunk =>
     matchChunk(asked, chunk),
   )
-  const rows = ordinals.map(ordinal => {
-    const row = readIndexedRow(environment, ordinal)
-    const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs
-    assertStored(isMatch(query, row) && !isGone, 'rows that are what the index says of them')
-    return row
-  })
+  const rows = ordinals.map(ordinal => readIndexedRow(environment, ordinal))
+  if (kept.expired.keepLate(part, rows, nowMs)) {
+    return readPage(environment, state, kept, query, window)
+  }
+  for (const row of rows) {
+    const isRight = isMatch(query, row) && !isGone(row, nowMs)
+    assertStored(isRight, 'rows that are what the index says of them')
+  }
   return { rows, total }
 }
 
