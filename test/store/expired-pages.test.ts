@@ -51,7 +51,7 @@ function openCounting(path: string) {
   }
 }
 
-// proves E10.32
+// proves H113
 test('rows that expire one after the other are read by one page, not by each', async () => {
   const { page, close } = openCounting(await folderOfMany())
   expect(page(9_999)).toEqual({ total: rows.length + 1, count: 0 })

@@ -2,7 +2,7 @@
  * Expiry, on both sides of the instant. Source: contract section 10.
  * @module
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { sweep } from '../../src/vault/sweep.ts'
 import { openTestVault } from '../support/vault.ts'
 
@@ -51,6 +51,21 @@ describe('a token with an expiry', () => {
     expect((await vault.deps.store.due(vault.clock.now(), 10)).length).toBe(1)
     expect(await sweep(vault.deps)).toBe(1)
     expect((await vault.deps.store.due(vault.clock.now(), 10)).length).toBe(0)
+  })
+
+  // proves C10.4
+  test('that expires while its change waits is gone, and no change brings it back', async () => {
+    const { vault, ask } = await vaultWithToken()
+    const { store } = vault.deps
+    const glancing = spyOn(store, 'glance').mockImplementationOnce(async (unique, parts) => {
+      glancing.mockRestore()
+      const found = await store.glance(unique, parts)
+      vault.clock.advance(lifetimeMs)
+      return found
+    })
+    expect((await ask('PATCH', '/tokens/brief', { expires_at: null })).status).toBe(404)
+    expect((await ask('GET')).status).toBe(404)
+    expect((await ask('GET', '/tokens')).text).toContain('"total_items":0')
   })
 
   test('that was prolonged stays', async () => {

@@ -18,6 +18,7 @@ import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenTypeDefinition } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../lib/errors.ts'
 import { noteShown, noteTold, reserveText, type Budgeted } from '../../records/budgeted.ts'
+import { isExpired } from '../../records/expiry.ts'
 import { removalOf } from '../../records/read-row.ts'
 import { writeAs } from '../../records/write-rows.ts'
 import type { Bounds } from '../find/bounds.ts'
@@ -26,7 +27,7 @@ import { assertPatch, mergeData, parseStanding, type StandingData } from './patc
 import { decideSeat, findEqualOf } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, assertMayRemask } from './mask-rights.ts'
-import type { LoadedToken } from '../read/load.ts'
+import { absentToken, type LoadedToken } from '../read/load.ts'
 import type { TokenPatch } from '../schema.ts'
 import { visibleTokensOf, type VisibleTokens } from '../find/visibility.ts'
 import { codeEndOf, sealCode, standsFor } from '../code.ts'
@@ -209,6 +210,8 @@ async function tryUpdate(
   const shown = shownAs(caller, record)
   const answer = viewWritten(record, tenantId, shown, written, extras, work.meter)
   reserveText(caller, answer)
+  // It may have expired while others had their turns: then it never comes back.
+  if (isExpired(token.row, deps.now())) throw absentToken()
   if (await writeAs(deps.store, caller, all, { effect: () => record.id })) {
     noteShown(caller, record.id, extras.hidesContents === true ? 'redact' : shown)
     return answer

@@ -82,7 +82,7 @@ function counting(pool: Pool) {
 }
 
 describe.skipIf(!isPostgresThere)('a page beside many rows that have expired', () => {
-  // proves E10.32
+  // proves H113
   test('reads those that have expired since the page before', async () => {
     const folder = temporaryFolder()
     const store = await openAt(folder)
