@@ -2,6 +2,7 @@
  * The cells that each list of entries of the audit log begins with.
  * @module
  */
+import type { ComponentChildren } from 'preact'
 import type { LogEntry } from '../../client/interface.ts'
 import { Instant } from './instant.tsx'
 import { Reason } from './reason.tsx'
@@ -9,14 +10,20 @@ import { StatedReason, Text } from './value.tsx'
 
 export const entryColumns = ['When', 'Operation', 'Result'] as const
 
-export const EntryCells = ({ entry }: { readonly entry: LogEntry }) => (
+interface CellsProps {
+  readonly entry: LogEntry
+  /** In place of the plain name of its operation. */
+  readonly operation?: ComponentChildren
+}
+
+export const EntryCells = ({ entry, operation }: CellsProps) => (
   <>
     <td data-label="When">
       <Instant of={String(entry.created_at)} />
       <div class="hint">entry {entry.sequence}</div>
     </td>
     <th scope="row" class="whole" data-label="Operation">
-      <Text of={entry.operation} />
+      {operation ?? <Text of={entry.operation} />}
       {entry.count !== undefined && ` × ${entry.count}`}
       {entry.stated_reason !== undefined && <StatedReason of={entry.stated_reason} />}
     </th>

@@ -12,13 +12,13 @@ import { Table } from './table.tsx'
 import { Text } from './value.tsx'
 
 interface FilteringProps {
-  readonly by: 'entity_id' | 'actor_id'
+  readonly by: 'entity_id' | 'actor_id' | 'operation'
   readonly id: string
-  /** False for what may have the id of an application, and is none. */
-  readonly isApplication: boolean
+  /** True for what has the id of an application, and is one. */
+  readonly isApplication?: boolean
 }
 
-const Filtering = ({ by, id, isApplication }: FilteringProps) => (
+const Filtering = ({ by, id, isApplication = false }: FilteringProps) => (
   <button type="button" class="link" onClick={() => filterLogBy(by, id)}>
     {isApplication ? <ApplicationName id={id} /> : <Text of={id} />}
   </button>
@@ -50,7 +50,7 @@ function Row({ entry }: { readonly entry: LogEntry }) {
   return (
     <>
       <tr>
-        <EntryCells entry={entry} />
+        <EntryCells entry={entry} operation={<Filtering by="operation" id={entry.operation} />} />
         <td data-label="About">
           <About entry={entry} />
         </td>
