@@ -55,6 +55,23 @@ const seen = (page: Page, selector: string) =>
   page.waitForFunction(`(box => box !== undefined && box.top >= 0 && box.bottom <= innerHeight)
     (document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect())`)
 
+test.each([375, 1280])('what an expression gives is in view at its field, %i wide', async width => {
+  const { page } = await openConsole(vault, { width })
+  await page.setViewport({ width, height: 600 })
+  await unlock(page, vault.managementKey)
+  await press(page, 'Expressions')
+  await waitForText(page, 'Found by a search for data')
+  for (const field of ['mask', 'fingerprint_expression', 'mask']) {
+    await page.focus(`#sample-${field}`)
+    await seen(page, '[aria-labelledby=result-title]')
+    await seen(page, `#sample-${field}`)
+    const isCovered = `(box => document.elementFromPoint(box.x + 20, box.y + 10).id)
+      (document.activeElement.getBoundingClientRect())`
+    expect(await page.evaluate(isCovered)).toBe(`sample-${field}`)
+  }
+  expect(await sideways(page)).toBe(0)
+})
+
 test('a new key comes into view, and stands until it is copied', async () => {
   const { page, id } = await openDesk('Keys')
   await clickAtEnd(page, 'Make one more key')

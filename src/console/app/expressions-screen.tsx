@@ -187,7 +187,7 @@ export function ExpressionsScreen() {
           <h2 id="sample-title">Sample</h2>
           <SampleForm sample={sample} faults={faults} />
         </section>
-        <section aria-labelledby="result-title">
+        <section class="outcome" aria-labelledby="result-title">
           <h2 id="result-title">What it gives</h2>
           <Outcome asked={state} isFaulty={Object.keys(faults).length > 0} />
         </section>
