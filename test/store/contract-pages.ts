@@ -155,31 +155,8 @@ const describeOrdinals = ({ store }: Subject): void => {
   })
 }
 
-const describeDeadlines = ({ store }: Subject): void => {
-  describe('deadlines', () => {
-    test('a row is out of pages and totals from its deadline on', async () => {
-      const forever = await inserted(store(), { uniques: [1], terms: [7] })
-      const ending = await inserted(store(), { uniques: [2], terms: [7], deadlineMs: 1_000 })
-      const found = (nowMs: number) => ordinalsOf(store(), term(7), { nowMs })
-      expect(await found(999)).toEqual({ ordinals: [ending, forever], total: 2 })
-      expect(await found(1_000)).toEqual({ ordinals: [forever], total: 1 })
-      expect(await found(1_001)).toEqual({ ordinals: [forever], total: 1 })
-      expect(await found(-1)).toEqual({ ordinals: [ending, forever], total: 2 })
-      expect(await found(Number.MAX_SAFE_INTEGER)).toEqual({ ordinals: [forever], total: 1 })
-      expect((await ordinalsOf(store(), unique(2), { nowMs: 1_000 })).total).toBe(0)
-    })
-
-    test('an offset does not count rows that are gone', async () => {
-      const ordinals = await written(
-        store(),
-        ...[0, 1, 2, 3, 4].map(i =>
-          insertOf({ uniques: [i], terms: [7], ...(i % 2 === 1 ? { deadlineMs: 5 } : {}) }),
-        ),
-      )
-      const found = await ordinalsOf(store(), term(7), { nowMs: 5, offset: 1, limit: 1 })
-      expect(found).toEqual({ ordinals: [ordinals[2] ?? -1], total: 3 })
-    })
-
+const describeManyDeadlines = ({ store }: Subject): void => {
+  describe('many deadlines', () => {
     test('many rows that expire one after the other leave pages as few do', async () => {
       const forever = await inserted(store(), { uniques: [0], terms: [7] })
       const sketches = Array.from({ length: expiredKeptMin + 100 }, (_, i) => ({
@@ -204,6 +181,33 @@ const describeDeadlines = ({ store }: Subject): void => {
       await written(store(), ...(await store().due(20_003, 1_000)).map(removalOf))
       expect(await found(20_004)).toEqual(lefts)
       expect(await found(20_000 + expiredKeptMs)).toEqual(lefts)
+    })
+  })
+}
+
+const describeDeadlines = ({ store }: Subject): void => {
+  describe('deadlines', () => {
+    test('a row is out of pages and totals from its deadline on', async () => {
+      const forever = await inserted(store(), { uniques: [1], terms: [7] })
+      const ending = await inserted(store(), { uniques: [2], terms: [7], deadlineMs: 1_000 })
+      const found = (nowMs: number) => ordinalsOf(store(), term(7), { nowMs })
+      expect(await found(999)).toEqual({ ordinals: [ending, forever], total: 2 })
+      expect(await found(1_000)).toEqual({ ordinals: [forever], total: 1 })
+      expect(await found(1_001)).toEqual({ ordinals: [forever], total: 1 })
+      expect(await found(-1)).toEqual({ ordinals: [ending, forever], total: 2 })
+      expect(await found(Number.MAX_SAFE_INTEGER)).toEqual({ ordinals: [forever], total: 1 })
+      expect((await ordinalsOf(store(), unique(2), { nowMs: 1_000 })).total).toBe(0)
+    })
+
+    test('an offset does not count rows that are gone', async () => {
+      const ordinals = await written(
+        store(),
+        ...[0, 1, 2, 3, 4].map(i =>
+          insertOf({ uniques: [i], terms: [7], ...(i % 2 === 1 ? { deadlineMs: 5 } : {}) }),
+        ),
+      )
+      const found = await ordinalsOf(store(), term(7), { nowMs: 5, offset: 1, limit: 1 })
+      expect(found).toEqual({ ordinals: [ordinals[2] ?? -1], total: 3 })
     })
 
     test('due rows come earliest first, up to the limit', async () => {
@@ -242,5 +246,6 @@ export function describePages(subject: Subject): void {
   describeQueries(subject)
   describeOrdinals(subject)
   describeWindows(subject)
+  describeManyDeadlines(subject)
   describeDeadlines(subject)
 }

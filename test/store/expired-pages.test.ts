@@ -1,6 +1,6 @@
 /**
- * What pages read of expired rows that are not swept yet: those that expired since others were
- * read. Anybody who may create tokens may have a hundred thousand expire one after the other.
+ * Pages read expired rows that are not swept yet once. Anybody who may create tokens may have a
+ * hundred thousand expire one after the other.
  * @module
  */
 import { expect, test } from 'bun:test'

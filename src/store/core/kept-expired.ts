@@ -17,7 +17,7 @@ export type ExpiredSets = ReadonlyMap<number, PlaceSet>
 /** Deadlines after the first instant, up to the last. */
 export type DeadlineRange = readonly [afterMs: number, toMs: number]
 
-/** What one page takes from those that are kept, and what it reads. */
+/** The rows that a page takes from those that are kept, and the ranges that it reads. */
 export interface ExpiredPart {
   readonly kept: ExpiredSets
   /** When all of them were read last; `undefined` if this page reads all. */

@@ -26,7 +26,7 @@ import {
 import { checkIntegrity } from './inspect/integrity.ts'
 import type { OperatedStore, StoredSum, StoreFigures } from '../operated.ts'
 import { isReadBefore, scrub } from './maintenance/scrub.ts'
-import { readDue, readPage } from './index/index-query.ts'
+import { readDue, readPage, type KeptForPages } from './index/index-query.ts'
 import { makeSumKeeper, readSum } from './kept-sum.ts'
 import { logReadsOf } from './log-table.ts'
 import { prepareChanges } from '../core/prepare-change.ts'
@@ -170,6 +170,11 @@ const releasing =
     }
   }
 
+const makeKeptForPages = (isShared: boolean): KeptForPages => ({
+  counts: isShared ? noChunkCounts : makeChunkCounts(),
+  expired: makeKeptExpired(unsettledMs),
+})
+
 /**
  * Opens a store, and creates it if the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -190,10 +195,9 @@ export async function openLmdbStore({
   const isShared = processes > 1
   if (!isShared) assertDataFile(path, wasKilled)
   const environment = await openIndexed(path, firstOrdinal, readOnly)
-  const counts = isShared ? noChunkCounts : makeChunkCounts()
-  const kept = { counts, expired: makeKeptExpired(unsettledMs) }
+  const kept = makeKeptForPages(isShared)
   const sums = makeSumKeeper(environment)
-  const writer = openWriter(environment, counts, {
+  const writer = openWriter(environment, kept.counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),
     fold: { ...foldSizes, ...fold },
     sums,

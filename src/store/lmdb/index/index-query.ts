@@ -153,7 +153,7 @@ function matchChunk({ reads, counts, key, plan, expired }: Snapshot, chunk: numb
   return { count, places }
 }
 
-/** What a store keeps between pages. */
+/** Things that a process keeps between pages. */
 export interface KeptForPages {
   readonly counts: ChunkCounts
   readonly expired: KeptExpired

@@ -1,6 +1,6 @@
 /**
- * What a process keeps of expired rows between pages. That pages are exact with it: the contract of
- * the store; that they read less: `test/store/expired-pages.test.ts`.
+ * Expired rows are kept between pages. Pages stay exact by the contract of the store, and
+ * `test/store/expired-pages.test.ts` shows that they read less.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
