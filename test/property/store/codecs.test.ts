@@ -76,17 +76,21 @@ describe('keys', () => {
     fc.assert(property)
   })
 
-  test('a deadline comes back, and what is due is what is not later', () => {
-    const property = fc.property(instants, instants, chunks, (deadlineMs, nowMs, chunk) => {
+  test('a deadline comes back, and due are those after one instant and up to another', () => {
+    const earlier = fc.oneof(fc.constant(-1), instants)
+    const times = [instants, earlier, instants, chunks] as const
+    const property = fc.property(...times, (deadlineMs, afterMs, nowMs, chunk) => {
       expect(decodeDeadline(encodeDeadline(deadlineMs))).toBe(deadlineMs)
-      const end = dueRange(nowMs)?.end
+      const range = dueRange(nowMs, afterMs)
       const key = deadlines.encodeKey(encodeDeadline(deadlineMs), chunk)
-      const isDue = end === undefined || Buffer.compare(key, end) < 0
-      expect(isDue).toBe(deadlineMs <= nowMs)
+      const { start = key, end } = range ?? {}
+      const isBelowEnd = end === undefined || Buffer.compare(key, end) < 0
+      const isDue = range !== undefined && Buffer.compare(key, start) >= 0 && isBelowEnd
+      expect(isDue).toBe(afterMs < deadlineMs && deadlineMs <= nowMs)
     })
     fc.assert(property)
     expect(dueRange(-1)).toBeUndefined()
-    expect(dueRange(deadlineMsMax)).toEqual({})
+    expect(dueRange(deadlineMsMax)?.end).toBeUndefined()
   })
 })
 
