@@ -99,7 +99,11 @@ describe('coffer init', () => {
     const data = join(root, 'told')
     await runCoffer(['init', '--data', data])
     const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
-    for (const command of [['verify', '--json'], ['audit', 'export'], ['keys', 'status']]) {
+    for (const command of [
+      ['verify', '--json'],
+      ['audit', 'export'],
+      ['keys', 'status'],
+    ]) {
       const ended = await runCoffer([...command, '--data', data], { prefix })
       expectFailure(ended, 1, /^coffer: stdout: its disk is full: not all of it was printed$/m)
     }
