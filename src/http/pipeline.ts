@@ -158,11 +158,11 @@ function takeLeases(pipeline: Pipeline, operation: Operation, x: Exchange, calle
   if (operation.body !== undefined) x.bodyLease = pipeline.bodyBudget(ordinal)
   x.answerLease = pipeline.answerBudget(ordinal)
   const { storeTurns } = pipeline
-  x.storeTurn = storeTurns?.(ordinal, operation)
+  x.storeTurn = storeTurns?.(caller, operation)
   if (storeTurns === undefined || operation.readsPages === true) return
   const { method, permission } = operation
   const reading = { method, permission, readsPages: true } as const
-  x.inPageTurn = read => readInTurn(storeTurns(ordinal, reading), read)
+  x.inPageTurn = read => readInTurn(storeTurns(caller, reading), read)
 }
 
 /** Begins what goes on, if its answer does and somebody reads it. */

@@ -1,55 +1,78 @@
 /**
- * Turns of credentials at a store that is waited for: how many operations are at work in it.
+ * Turns of callers at a store that is waited for: how many operations are at work in it.
  *
  * A database of others serves what it is asked for in the order of asking, and this process all
  * that comes in one turn of the event loop before anything else. So a caller with hundreds of
  * things at once would keep others waiting until the last of them. Here few begin in one turn of
- * the loop, no more are at work than the store takes at a time, and who waits beyond that has turns
- * by credential. A credential with few under way begins at once, where the spare room allows.
- * Source: docs/many-machines.md (`decision:`).
+ * the loop, no more are at work than the store takes at a time, and beyond that tenants take turns,
+ * in each its applications, and then their credentials. An application with few under way begins
+ * at once, where the room of its tenant allows: its sessions, of which it may have any number, have
+ * no more than it. Source: docs/many-machines.md (`decision:`).
  * @module
  */
 import { ApiError } from '../lib/errors.ts'
 import {
   storeFew,
   storeFewPages,
+  storeFewsPerTenant,
   storePagesMax,
   storeSpareMax,
   storeWorkMax,
 } from '../limits/limits.ts'
 import { storeBeginsPerTurn } from '../limits/work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/core/limits.ts'
-import { makeFairQueue } from '../lib/fair-queue.ts'
+import { makeTurnQueue, type TurnOwner } from '../lib/turn-queue.ts'
 import { isReading, type Operation } from './operation.ts'
 
 interface GateMax {
   readonly inside: number
-  /** Beside those, for credentials that have few inside. */
+  /** Beside those, for applications that have few inside. */
   readonly spare: number
-  /** Number of operations inside up to which a credential has few. */
+  /** Number of operations inside up to which an application has few. */
   readonly few: number
   readonly perTurn: number
 }
 
+/** A caller. */
+type Owner = Exclude<TurnOwner, number>
+
 interface StoreGate {
-  /** Resolves once an operation of the credential at that ordinal may begin; `undefined`: now. */
-  readonly enter: (ordinal: number) => Promise<void> | undefined
+  /** Resolves once an operation of that caller may begin; `undefined`: now. */
+  readonly enter: (owner: Owner) => Promise<void> | undefined
   /** Each that entered leaves once. */
-  readonly leave: (ordinal: number) => void
+  readonly leave: (owner: Owner) => void
+}
+
+/** Numbers of operations, by the ids of applications and tenants. */
+function makeCounts() {
+  const counts = new Map<string, number>()
+  const of = (id: string): number => counts.get(id) ?? 0
+  return {
+    of,
+    change(id: string, by: 1 | -1): void {
+      const count = of(id) + by
+      if (count === 0) counts.delete(id)
+      else counts.set(id, count)
+    },
+  }
+}
+
+interface Waiting {
+  readonly owner: Owner
+  readonly enter: () => void
 }
 
 export function makeStoreGate(max: GateMax): StoreGate {
-  const counts = new Map<number, number>()
-  const waiting = makeFairQueue<() => void>()
+  const counts = makeCounts()
+  const waiting = makeTurnQueue<Waiting>()
   let inside = 0
   let begun = 0
   let waits = 0
 
-  function change(ordinal: number, by: 1 | -1): void {
+  function change({ tenantId, applicationId }: Owner, by: 1 | -1): void {
     inside += by
-    const count = (counts.get(ordinal) ?? 0) + by
-    if (count === 0) counts.delete(ordinal)
-    else counts.set(ordinal, count)
+    counts.change(tenantId, by)
+    counts.change(applicationId, by)
   }
 
   function endTurn(): void {
@@ -57,49 +80,50 @@ export function makeStoreGate(max: GateMax): StoreGate {
     letIn()
   }
 
-  function begin(ordinal: number): void {
+  function begin(owner: Owner): void {
     // Runs once all that is read in this turn has begun, or waits for something.
     if (begun === 0) setImmediate(endTurn)
     begun += 1
-    change(ordinal, 1)
+    change(owner, 1)
   }
 
   const hasRoom = (): boolean => begun < max.perTurn && inside < max.inside
+  const hasSpare = (): boolean => inside < max.inside + max.spare
 
-  /** True for a credential with few inside, which the room that others have taken does not stop. */
-  const hasOwnRoom = (ordinal: number): boolean =>
-    (counts.get(ordinal) ?? 0) < max.few && inside < max.inside + max.spare
+  /** True for an application with few inside, which the room that others have taken does not stop. */
+  const hasOwnRoom = ({ tenantId, applicationId }: Owner): boolean =>
+    hasSpare() &&
+    counts.of(applicationId) < max.few &&
+    counts.of(tenantId) < max.inside + storeFewsPerTenant * max.few
 
-  function nextIn(): readonly [ordinal: number, enter: () => void] | undefined {
-    for (const head of waiting.heads()) if (hasRoom() || hasOwnRoom(head[0])) return head
-    return undefined
+  function nextIn(): Waiting | undefined {
+    if (hasRoom()) return waiting.take()
+    return hasSpare() ? waiting.take(({ owner }) => hasOwnRoom(owner)) : undefined
   }
 
   function letIn(): void {
     for (let next = nextIn(); next !== undefined; next = nextIn()) {
-      const [ordinal, enter] = next
-      waiting.take(ordinal)
       waits -= 1
-      begin(ordinal)
-      enter()
+      begin(next.owner)
+      next.enter()
     }
   }
 
-  function mayBegin(ordinal: number): boolean {
-    if (waiting.has(ordinal)) return false
-    return hasOwnRoom(ordinal) || (waits === 0 && hasRoom())
+  function mayBegin(owner: Owner): boolean {
+    if (waiting.has(owner)) return false
+    return hasOwnRoom(owner) || (waits === 0 && hasRoom())
   }
 
   return {
-    enter(ordinal) {
-      if (mayBegin(ordinal)) return void begin(ordinal)
+    enter(owner) {
+      if (mayBegin(owner)) return void begin(owner)
       return new Promise<void>(enter => {
         waits += 1
-        waiting.add(ordinal, enter)
+        waiting.add(owner, { owner, enter })
       })
     },
-    leave(ordinal) {
-      change(ordinal, -1)
+    leave(owner) {
+      change(owner, -1)
       letIn()
     },
   }
@@ -121,9 +145,9 @@ export interface StoreTurn {
   readonly release: () => void
 }
 
-/** Makes the turn of one request of the credential at that ordinal; it must be released. */
+/** Makes the turn of one request of a caller; it must be released. */
 export type StoreTurns = (
-  ordinal: number,
+  owner: Owner,
   operation: Pick<Operation, 'method' | 'permission' | 'readsPages'>,
 ) => StoreTurn
 
@@ -140,7 +164,7 @@ const within = (entering: Promise<void>, msMax: number): Promise<void> =>
     })
   })
 
-function turnAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
+function turnAt(gate: StoreGate, owner: Owner, msMax: number): StoreTurn {
   let isTaken = false
   let isReleased = false
   const begin = (): void => {
@@ -149,10 +173,10 @@ function turnAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
   }
   function leave(): void {
     isTaken = false
-    gate.leave(ordinal)
+    gate.leave(owner)
   }
   function take(): Promise<void> | undefined {
-    const entering = gate.enter(ordinal)
+    const entering = gate.enter(owner)
     return entering === undefined ? void begin() : within(entering.then(begin), msMax)
   }
   return {
@@ -196,8 +220,8 @@ export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
     few: storeFew,
     perTurn: storeBeginsPerTurn,
   })
-  return (ordinal, operation) => {
+  return (owner, operation) => {
     const gate = operation.readsPages === true ? pages : others
-    return turnAt(gate, ordinal, isReading(operation) ? readMs : writeMs)
+    return turnAt(gate, owner, isReading(operation) ? readMs : writeMs)
   }
 }

@@ -19,8 +19,11 @@ export type TurnOwner =
 export interface TurnQueue<T> {
   readonly add: (owner: TurnOwner, item: T) => void
   readonly has: (owner: TurnOwner) => boolean
-  /** Removes the next item; those of its owners then come after those of all others. */
-  readonly take: () => T | undefined
+  /**
+   * Removes the next item; those of its owners then come after those of all others.
+   * @param isFit passes over credentials whose first item it is false for
+   */
+  readonly take: (isFit?: (item: T) => boolean) => T | undefined
 }
 
 /** Its children are in the order of their turns, and none of them is empty. */
@@ -36,14 +39,16 @@ const pathOf = (owner: TurnOwner): readonly (string | number)[] =>
     ? [owner]
     : [owner.tenantId, owner.applicationId, owner.credential.ordinal]
 
-function takeFrom<T>({ items, children }: Node<T>): T | undefined {
+function takeFrom<T>({ items, children }: Node<T>, isFit: (item: T) => boolean): T | undefined {
   for (const [key, child] of children) {
-    const item = takeFrom(child)
+    const item = takeFrom(child, isFit)
+    if (item === undefined) continue
     children.delete(key)
     if (child.items.length > 0 || child.children.size > 0) children.set(key, child)
     return item
   }
-  return items.shift()
+  const [first] = items
+  return first !== undefined && isFit(first) ? items.shift() : undefined
 }
 
 export function makeTurnQueue<T>(): TurnQueue<T> {
@@ -63,6 +68,6 @@ export function makeTurnQueue<T>(): TurnQueue<T> {
       for (const key of pathOf(owner)) node = node?.children.get(key)
       return node !== undefined
     },
-    take: () => takeFrom(root),
+    take: (isFit = () => true) => takeFrom(root, isFit),
   }
 }

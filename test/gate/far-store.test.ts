@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/server/listen/app.ts'
 import { removalOf } from '../../src/records/read-row.ts'
 import { storePagesMax } from '../../src/limits/limits.ts'
+import { openSessionKit } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
@@ -81,6 +82,26 @@ test.each<[string, 'page' | 'bundles', string, string]>([
   },
   60_000,
 )
+
+// proves E10.17
+test('lists of many sessions of one application read few pages at once, and others theirs', async () => {
+  const vault = await openTestVault(86)
+  const kit = await openSessionKit(vault)
+  const sessions = await Promise.all(
+    Array.from({ length: many }, () => kit.open({ permissions: ['token:read'] })),
+  )
+  const { app, reads, go } = heldStore(vault, 'page')
+  const list = async (key: string) =>
+    (await app.handle(requestOf('GET', '/tokens', { key }))).status
+  const floods = sessions.map(list)
+  await until(() => reads.begun >= storePagesMax)
+  for (let turns = 0; turns < 100; turns += 1) await turn()
+  expect(reads.begun).toBe(storePagesMax)
+  const asked = list(kit.authorizer.key)
+  await until(() => reads.begun > storePagesMax)
+  go()
+  expect(new Set(await Promise.all([asked, ...floods]))).toEqual(new Set([200]))
+}, 60_000)
 
 test.each([[{}], [{ 'svc-idempotency-key': 'once' }]])(
   'a create (%j) is not answered with an equal token that was lost meanwhile',

@@ -38,6 +38,18 @@ test('items of one credential keep their order, and an empty queue has none', ()
   expect([queue.take(), queue.has(one)]).toEqual([undefined, false])
 })
 
+test('an item that is not fit is passed over, and keeps its turn', () => {
+  const queue = makeTurnQueue<number>()
+  queue.add(owner('a', 'b', 1), 1)
+  queue.add(owner('a', 'b', 1), 2)
+  queue.add(owner('a', 'c', 2), 3)
+  queue.add(owner('d', 'e', 3), 4)
+  const isEven = (item: number): boolean => item % 2 === 0
+  // The second one of a credential waits behind its first one.
+  expect([queue.take(isEven), queue.take(isEven)]).toEqual([4, undefined])
+  expect([queue.take(), queue.take(isEven), queue.take()]).toEqual([1, 2, 3])
+})
+
 // proves C16.7
 test('long work of a tenant has the turn after one piece of another tenant', async () => {
   const turns = makeScheduler(() => 0)

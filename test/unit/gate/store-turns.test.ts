@@ -1,16 +1,28 @@
 /**
- * Operations wait for their turn at a store that is waited for, and credentials have turns.
+ * Operations wait for their turn at a store that is waited for, and callers have turns.
  * @module
  */
 import { expect, test } from 'bun:test'
 import { makeStoreGate, makeStoreTurns } from '../../../src/http/store-turns.ts'
 import { expectFault } from '../../store/rows.ts'
-import { storeFewPages, storePagesMax, storeWorkMax } from '../../../src/limits/limits.ts'
+import {
+  storeFewPages,
+  storeFewsPerTenant,
+  storePagesMax,
+  storeWorkMax,
+} from '../../../src/limits/limits.ts'
 import { storeBeginsPerTurn } from '../../../src/limits/work-limits.ts'
 
 type Max = Parameters<typeof makeStoreGate>[0]
 
 const turn = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+/** An application of a tenant, or one of its sessions. */
+const owner = (application: number, tenantId = 'tenant', session = 0) => ({
+  tenantId,
+  applicationId: `application ${application}`,
+  credential: { ordinal: 1_000 * application + session },
+})
 
 /** Operations that ask to begin, and those that have, by their names. */
 function crowd(max: Partial<Max>) {
@@ -18,13 +30,13 @@ function crowd(max: Partial<Max>) {
   const begun: string[] = []
   const ask = (of: number, ...names: string[]): void => {
     for (const name of names) {
-      const entering = gate.enter(of)
+      const entering = gate.enter(owner(of))
       if (entering === undefined) begun.push(name)
       else void entering.then(() => begun.push(name))
     }
   }
   const leave = async (of: number): Promise<void> => {
-    gate.leave(of)
+    gate.leave(owner(of))
     await turn()
   }
   return { begun, ask, leave }
@@ -49,7 +61,7 @@ test('no more begin than the store takes, and others begin at once', async () =>
 })
 
 // proves E10.17
-test('waiting requests have turns by credential, however many one has brought', async () => {
+test('waiting requests have turns by application, however many one has brought', async () => {
   const { begun, ask, leave } = crowd({ inside: 1, spare: 0 })
   ask(1, ...many('a', 20))
   ask(2, ...many('b', 2))
@@ -98,7 +110,7 @@ const write = { method: 'POST', permission: 'token:create' } as const
 type Asked = typeof page | typeof write
 
 function beginsOf(turns: ReturnType<typeof makeStoreTurns>, of: number, asked: Asked): boolean {
-  const entering = turns(of, asked).take()
+  const entering = turns(owner(of), asked).take()
   // Nobody lets it in, and it is refused once this test is over.
   entering?.catch(() => {})
   return entering === undefined
@@ -122,19 +134,26 @@ test('pages have a room of their own', async () => {
 // proves E10.27
 test('long pages of many credentials keep out none that has few', () => {
   const turns = makeStoreTurns()
-  for (let of = 1; of <= 20; of += 1) {
-    for (let i = 0; i < storeFewPages; i += 1) expect(beginsOf(turns, of, page)).toBe(true)
+  const begins = (of: number, tenantId: string, session?: number): boolean => {
+    const entering = turns(owner(of, tenantId, session), page).take()
+    entering?.catch(() => {})
+    return entering === undefined
   }
-  expect(beginsOf(turns, 21, page)).toBe(true)
+  const tenantMax = storePagesMax + storeFewsPerTenant * storeFewPages
+  const begun = Array.from({ length: 40 }, (_, i) => begins(i >> 1, 'many applications'))
+  expect(begun.filter(Boolean)).toHaveLength(tenantMax)
+  const sessions = Array.from({ length: 40 }, (_, i) => begins(100, 'many sessions', i))
+  expect(sessions.filter(Boolean)).toHaveLength(storeFewPages)
+  expect([begins(101, 'many sessions'), begins(102, 'few')]).toEqual([true, true])
 })
 
 test('one that waits for something else gives its turn back until then', async () => {
   const turns = makeStoreTurns()
-  const taken = Array.from({ length: storePagesMax }, () => turns(1, page))
+  const taken = Array.from({ length: storePagesMax }, () => turns(owner(1), page))
   for (const one of taken) await one.take()
   const elsewhere = Promise.withResolvers<string>()
   const aside = taken[0]?.aside(() => elsewhere.promise)
-  const next = turns(1, page)
+  const next = turns(owner(1), page)
   expect(next.take()).toBeUndefined()
   elsewhere.resolve('back')
   let isBack = false
@@ -149,7 +168,7 @@ test('one that waits for something else gives its turn back until then', async (
 
 test('a turn is given back once, also by a request that left before it came', async () => {
   const turns = makeStoreTurns()
-  const taken = Array.from({ length: storePagesMax + 2 }, () => turns(1, page))
+  const taken = Array.from({ length: storePagesMax + 2 }, () => turns(owner(1), page))
   const waits = taken.map(one => one.take())
   expect(waits.filter(wait => wait !== undefined)).toHaveLength(2)
   // The first one that waits is gone: it passes its turn on.
@@ -164,9 +183,9 @@ test('a turn is given back once, also by a request that left before it came', as
 
 test('a request that waits too long for its turn is refused, and lets others in', async () => {
   const turns = makeStoreTurns({ readMs: 1, writeMs: 60_000 })
-  const taken = Array.from({ length: storePagesMax }, () => turns(1, page))
+  const taken = Array.from({ length: storePagesMax }, () => turns(owner(1), page))
   for (const one of taken) await one.take()
-  const late = turns(1, page)
+  const late = turns(owner(1), page)
   await expectFault(late.take() ?? Promise.resolve(), 'overloaded')
   late.release()
   taken[0]?.release()
