@@ -90,7 +90,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
   const hasRoom = (): boolean => begun < max.perTurn && inside < max.inside
   const hasSpare = (): boolean => inside < max.inside + max.spare
 
-  /** True for an application with few inside, which the room that others have taken does not stop. */
+  /** True for an application with few inside, which the room of others does not stop. */
   const hasOwnRoom = ({ tenantId, applicationId }: Owner): boolean =>
     hasSpare() &&
     counts.of(applicationId) < max.few &&

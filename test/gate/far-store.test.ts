@@ -84,7 +84,7 @@ test.each<[string, 'page' | 'bundles', string, string]>([
 )
 
 // proves E10.17
-test('lists of many sessions of one application read few pages at once, and others theirs', async () => {
+test('lists of many sessions read few pages at once, and others theirs', async () => {
   const vault = await openTestVault(86)
   const kit = await openSessionKit(vault)
   const sessions = await Promise.all(
