@@ -13,7 +13,8 @@ import {
   shortBodyBytesMax,
 } from '../limits/limits.ts'
 import type { Budget } from '../records/budgeted.ts'
-import { makeFairQueue } from '../lib/fair-queue.ts'
+import { makeCounts } from '../lib/counts.ts'
+import { makeTurnQueue, type CallerOfTurns } from '../lib/turn-queue.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /*
@@ -109,25 +110,26 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
  *
  * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
  * lives until its request is answered. Short bodies pass, since they need not wait behind long
- * ones: nothing here bounds how many of them are there (docs/threats.md, "Floods"). Credentials
- * have turns, so that nobody waits for more than one body of each other credential, and a part of
- * the room is left to those who have none inside.
+ * ones: nothing here bounds how many of them are there (docs/threats.md, "Floods"). Tenants take
+ * turns, in each its applications, and then their credentials, so that nobody waits for more than
+ * one body of each other one, and a part of the room is left to applications that have none inside.
  * Source: contract section 16 (`decision:`).
  */
 
 interface WaitingBody {
+  readonly owner: CallerOfTurns
   readonly bytes: number
   readonly enter: () => void
 }
 
 interface LongBodyGate {
   /**
-   * Resolves once there is room for a body of that length of the credential at that ordinal;
-   * `undefined` for a short one, which has nothing to wait for.
+   * Resolves once there is room for a body of that length of that caller; `undefined` for a short
+   * one, which has nothing to wait for.
    */
-  readonly enter: (ordinal: number, bytes: number) => Promise<void> | undefined
+  readonly enter: (owner: CallerOfTurns, bytes: number) => Promise<void> | undefined
   /** Every body that entered leaves once. */
-  readonly leave: (ordinal: number, bytes: number) => void
+  readonly leave: (owner: CallerOfTurns, bytes: number) => void
 }
 
 export function makeLongBodyGate(
@@ -135,50 +137,66 @@ export function makeLongBodyGate(
   spareBytes = parsedBodiesSpareBytes,
 ): LongBodyGate {
   let inside = 0
-  const counts = new Map<number, number>()
-  const waiting = makeFairQueue<WaitingBody>()
+  const byCredential = makeCounts<number>()
+  const byApplication = makeCounts<string>()
+  const waitingCredentials = makeCounts<number>()
+  const waitingApplications = makeCounts<string>()
+  const waiting = makeTurnQueue<WaitingBody>()
 
-  const countOf = (ordinal: number): number => counts.get(ordinal) ?? 0
+  function changeWaiting({ applicationId, credential }: CallerOfTurns, by: 1 | -1): void {
+    waitingCredentials.change(credential.ordinal, by)
+    waitingApplications.change(applicationId, by)
+  }
 
-  function change(ordinal: number, bytes: number, by: 1 | -1): void {
+  function change({ applicationId, credential }: CallerOfTurns, bytes: number, by: 1 | -1): void {
     inside += bytes * by
-    const count = countOf(ordinal) + by
-    if (count === 0) counts.delete(ordinal)
-    else counts.set(ordinal, count)
+    byCredential.change(credential.ordinal, by)
+    byApplication.change(applicationId, by)
   }
 
   /** Whatever its length, one enters where nobody is. */
-  const fits = (ordinal: number, bytes: number): boolean =>
-    inside === 0 || inside + bytes <= bytesMax + (countOf(ordinal) === 0 ? spareBytes : 0)
+  const fits = ({ owner: { applicationId }, bytes }: WaitingBody): boolean =>
+    inside === 0 ||
+    inside + bytes <= bytesMax + (byApplication.of(applicationId) === 0 ? spareBytes : 0)
+
+  /** Sessions count as their application where another one waits. */
+  function hasFew({ applicationId, credential: { ordinal } }: CallerOfTurns): boolean {
+    if (waitingApplications.owners() > 1) return byApplication.of(applicationId) === 0
+    const most = waitingCredentials.owners() > 1 ? 1 : longBodiesPerCredentialMax
+    return byCredential.of(ordinal) < most
+  }
 
   /** The first whose turn it may be; nobody goes before it, so that it surely comes. */
-  function nextTurn(): readonly [ordinal: number, body: WaitingBody] | undefined {
-    const heads = [...waiting.heads()]
-    const most = heads.length > 1 ? 1 : longBodiesPerCredentialMax
-    return heads.find(([ordinal]) => countOf(ordinal) < most)
+  function takeNext(): WaitingBody | undefined {
+    let isFull = false
+    return waiting.take(body => {
+      if (isFull || !hasFew(body.owner)) return false
+      isFull = !fits(body)
+      return !isFull
+    })
   }
 
   function letIn(): void {
-    for (let next = nextTurn(); next !== undefined; next = nextTurn()) {
-      const [ordinal, { bytes, enter }] = next
-      if (!fits(ordinal, bytes)) return
-      waiting.take(ordinal)
-      change(ordinal, bytes, 1)
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      const { owner, bytes, enter } = next
+      changeWaiting(owner, -1)
+      change(owner, bytes, 1)
       enter()
     }
   }
 
   return {
-    enter(ordinal, bytes) {
+    enter(owner, bytes) {
       if (bytes <= shortBodyBytesMax) return undefined
       return new Promise<void>(enter => {
-        waiting.add(ordinal, { bytes, enter })
+        waiting.add(owner, { owner, bytes, enter })
+        changeWaiting(owner, 1)
         letIn()
       })
     },
-    leave(ordinal, bytes) {
+    leave(owner, bytes) {
       if (bytes <= shortBodyBytesMax) return
-      change(ordinal, bytes, -1)
+      change(owner, bytes, -1)
       letIn()
     },
   }
@@ -208,8 +226,8 @@ export interface BodyLease {
   readonly release: () => void
 }
 
-/** Opens the lease of one request of the credential at that ordinal; it must be released. */
-export type BodyBudget = (ordinal: number) => BodyLease
+/** Opens the lease of one request of a caller; it must be released. */
+export type BodyBudget = (owner: CallerOfTurns) => BodyLease
 
 type BodyBounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
 
@@ -224,7 +242,8 @@ export function makeBodyBudget(settings: BodyBounds): BodyBudget {
   })
   const gate = makeLongBodyGate()
 
-  return ordinal => {
+  return owner => {
+    const { ordinal } = owner.credential
     let held = 0
     let begun = 0
     let isReleased = false
@@ -241,13 +260,13 @@ export function makeBodyBudget(settings: BodyBounds): BodyBudget {
         held += bytes
       },
       begin(bytes) {
-        return gate.enter(ordinal, bytes)?.then(() => {
+        return gate.enter(owner, bytes)?.then(() => {
           begun = bytes
         })
       },
       release() {
         if (held > 0) shares.change(ordinal, -held)
-        gate.leave(ordinal, begun)
+        gate.leave(owner, begun)
         held = 0
         begun = 0
         isReleased = true

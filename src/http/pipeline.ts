@@ -155,7 +155,7 @@ export function assertReachable(pipeline: Pipeline, x: Exchange): void {
 /** Takes shares of this process's memory and of the store, which `giveBack` ends. */
 function takeLeases(pipeline: Pipeline, operation: Operation, x: Exchange, caller: Caller): void {
   const { ordinal } = caller.credential
-  if (operation.body !== undefined) x.bodyLease = pipeline.bodyBudget(ordinal)
+  if (operation.body !== undefined) x.bodyLease = pipeline.bodyBudget(caller)
   x.answerLease = pipeline.answerBudget(ordinal)
   const { storeTurns } = pipeline
   x.storeTurn = storeTurns?.(caller, operation)

@@ -21,7 +21,8 @@ import {
 } from '../limits/limits.ts'
 import { storeBeginsPerTurn } from '../limits/work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/core/limits.ts'
-import { makeTurnQueue, type TurnOwner } from '../lib/turn-queue.ts'
+import { makeCounts } from '../lib/counts.ts'
+import { makeTurnQueue, type CallerOfTurns } from '../lib/turn-queue.ts'
 import { isReading, type Operation } from './operation.ts'
 
 interface GateMax {
@@ -33,43 +34,27 @@ interface GateMax {
   readonly perTurn: number
 }
 
-/** A caller. */
-type Owner = Exclude<TurnOwner, number>
-
 interface StoreGate {
   /** Resolves once an operation of that caller may begin; `undefined`: now. */
-  readonly enter: (owner: Owner) => Promise<void> | undefined
+  readonly enter: (owner: CallerOfTurns) => Promise<void> | undefined
   /** Each that entered leaves once. */
-  readonly leave: (owner: Owner) => void
-}
-
-/** Numbers of operations, by the ids of applications and tenants. */
-function makeCounts() {
-  const counts = new Map<string, number>()
-  const of = (id: string): number => counts.get(id) ?? 0
-  return {
-    of,
-    change(id: string, by: 1 | -1): void {
-      const count = of(id) + by
-      if (count === 0) counts.delete(id)
-      else counts.set(id, count)
-    },
-  }
+  readonly leave: (owner: CallerOfTurns) => void
 }
 
 interface Waiting {
-  readonly owner: Owner
+  readonly owner: CallerOfTurns
   readonly enter: () => void
 }
 
 export function makeStoreGate(max: GateMax): StoreGate {
-  const counts = makeCounts()
+  /** By the ids of applications and tenants. */
+  const counts = makeCounts<string>()
   const waiting = makeTurnQueue<Waiting>()
   let inside = 0
   let begun = 0
   let waits = 0
 
-  function change({ tenantId, applicationId }: Owner, by: 1 | -1): void {
+  function change({ tenantId, applicationId }: CallerOfTurns, by: 1 | -1): void {
     inside += by
     counts.change(tenantId, by)
     counts.change(applicationId, by)
@@ -80,7 +65,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
     letIn()
   }
 
-  function begin(owner: Owner): void {
+  function begin(owner: CallerOfTurns): void {
     // Runs once all that is read in this turn has begun, or waits for something.
     if (begun === 0) setImmediate(endTurn)
     begun += 1
@@ -91,7 +76,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
   const hasSpare = (): boolean => inside < max.inside + max.spare
 
   /** True for an application with few inside, which the room of others does not stop. */
-  const hasOwnRoom = ({ tenantId, applicationId }: Owner): boolean =>
+  const hasOwnRoom = ({ tenantId, applicationId }: CallerOfTurns): boolean =>
     hasSpare() &&
     counts.of(applicationId) < max.few &&
     counts.of(tenantId) < max.inside + storeFewsPerTenant * max.few
@@ -109,7 +94,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
     }
   }
 
-  function mayBegin(owner: Owner): boolean {
+  function mayBegin(owner: CallerOfTurns): boolean {
     if (waiting.has(owner)) return false
     return hasOwnRoom(owner) || (waits === 0 && hasRoom())
   }
@@ -147,7 +132,7 @@ export interface StoreTurn {
 
 /** Makes the turn of one request of a caller; it must be released. */
 export type StoreTurns = (
-  owner: Owner,
+  owner: CallerOfTurns,
   operation: Pick<Operation, 'method' | 'permission' | 'readsPages'>,
 ) => StoreTurn
 
@@ -164,7 +149,7 @@ const within = (entering: Promise<void>, msMax: number): Promise<void> =>
     })
   })
 
-function turnAt(gate: StoreGate, owner: Owner, msMax: number): StoreTurn {
+function turnAt(gate: StoreGate, owner: CallerOfTurns, msMax: number): StoreTurn {
   let isTaken = false
   let isReleased = false
   const begin = (): void => {

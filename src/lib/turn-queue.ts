@@ -6,15 +6,14 @@
  */
 import type { ownOrdinal, pagesOrdinal } from '../limits/work-limits.ts'
 
+export interface CallerOfTurns {
+  readonly tenantId: string
+  readonly applicationId: string
+  readonly credential: { readonly ordinal: number }
+}
+
 /** A caller; or a number, for work that is of no tenant, which has turns as a tenant has. */
-export type TurnOwner =
-  | typeof ownOrdinal
-  | typeof pagesOrdinal
-  | {
-      readonly tenantId: string
-      readonly applicationId: string
-      readonly credential: { readonly ordinal: number }
-    }
+export type TurnOwner = typeof ownOrdinal | typeof pagesOrdinal | CallerOfTurns
 
 export interface TurnQueue<T> {
   readonly add: (owner: TurnOwner, item: T) => void

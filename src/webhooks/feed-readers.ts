@@ -6,6 +6,7 @@
  * @module
  */
 import type { Caller } from '../rules/caller.ts'
+import { makeCounts } from '../lib/counts.ts'
 import { ApiError, tooManyRequests } from '../lib/errors.ts'
 
 /**
@@ -14,19 +15,6 @@ import { ApiError, tooManyRequests } from '../lib/errors.ts'
  * @throws ApiError `too_many_requests`, `overloaded`
  */
 type EnterReader = (caller: Pick<Caller, 'tenantId' | 'credential'>) => () => void
-
-function makeCounts<T>() {
-  const counts = new Map<T, number>()
-  const of = (owner: T): number => counts.get(owner) ?? 0
-  return {
-    of,
-    change(owner: T, by: 1 | -1): void {
-      const count = of(owner) + by
-      if (count > 0) counts.set(owner, count)
-      else counts.delete(owner)
-    },
-  }
-}
 
 /** @param what is bounded, as refusals name it */
 export function boundReaders(max: { readonly own: number; readonly all: number }, what: string) {

@@ -10,6 +10,7 @@ import {
   parsedBodiesSpareBytes,
   shortBodyBytesMax,
 } from '../../src/limits/limits.ts'
+import { turnOwner } from '../support/turn-owner.ts'
 import { openTestVault } from '../support/vault.ts'
 
 test('keeps its connection, which idles meanwhile, and is answered in its turn', async () => {
@@ -17,8 +18,8 @@ test('keeps its connection, which idles meanwhile, and is answered in its turn',
   const key = await vault.application({ type: 'private', permissions: ['token:create'] })
   const shared = makePipeline(vault.deps)
   const waiting = Promise.withResolvers<void>()
-  const bodyBudget: typeof shared.bodyBudget = ordinal => {
-    const lease = shared.bodyBudget(ordinal)
+  const bodyBudget: typeof shared.bodyBudget = owner => {
+    const lease = shared.bodyBudget(owner)
     const begin = (bytes: number) => {
       waiting.resolve()
       return lease.begin(bytes)
@@ -31,7 +32,7 @@ test('keeps its connection, which idles meanwhile, and is answered in its turn',
     requestIP: () => null,
     timeout: (_, seconds) => times.push(seconds),
   }
-  const others = shared.bodyBudget(0)
+  const others = shared.bodyBudget(turnOwner(0))
   await others.begin(parsedBodiesBytesMax + parsedBodiesSpareBytes)
   const body = JSON.stringify({ type: 'token', data: 'a'.repeat(shortBodyBytesMax) })
   const headers = { 'svc-api-key': key, 'content-type': 'application/json' }

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/http/budgets.ts'
+import { turnOwner } from '../../support/turn-owner.ts'
 
 const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax: 40 }
 const overloaded = expect.objectContaining({ kind: 'overloaded' })
@@ -12,40 +13,40 @@ describe('a budget of bodies', () => {
   // proves C16.4
   test('gives one credential its own share, and no more', () => {
     const open = makeBodyBudget(bounds)
-    const holds = Array.from({ length: 4 }, () => open(1))
+    const holds = Array.from({ length: 4 }, () => open(turnOwner(1)))
     for (const hold of holds) hold.take(10)
-    expect(() => open(1).take(1)).toThrow(overloaded)
-    open(2).take(10)
+    expect(() => open(turnOwner(1)).take(1)).toThrow(overloaded)
+    open(turnOwner(2)).take(10)
     holds[0]?.release()
-    open(1).take(10)
-    expect(() => open(1).take(1)).toThrow(overloaded)
+    open(turnOwner(1)).take(10)
+    expect(() => open(turnOwner(1)).take(1)).toThrow(overloaded)
   })
 
   test('gives all of them together what the process has', () => {
     const open = makeBodyBudget(bounds)
-    const holds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(ordinal => open(ordinal))
+    const holds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(of => open(turnOwner(of)))
     for (const hold of holds) hold.take(10)
-    const late = open(11)
+    const late = open(turnOwner(11))
     expect(() => late.take(1)).toThrow(overloaded)
     holds[3]?.release()
     late.take(10)
-    expect(() => open(12).take(1)).toThrow(overloaded)
+    expect(() => open(turnOwner(12)).take(1)).toThrow(overloaded)
   })
 
   test('takes nothing where it refuses, and gives back what was taken, once', () => {
     const open = makeBodyBudget(bounds)
-    const hold = open(1)
+    const hold = open(turnOwner(1))
     hold.take(30)
     expect(() => hold.take(11)).toThrow(overloaded)
     hold.take(10)
     hold.release()
     hold.release()
-    open(1).take(40)
-    expect(() => open(1).take(1)).toThrow(overloaded)
+    open(turnOwner(1)).take(40)
+    expect(() => open(turnOwner(1)).take(1)).toThrow(overloaded)
   })
 
   test('gives nothing more to a request that was answered', () => {
-    const hold = makeBodyBudget(bounds)(1)
+    const hold = makeBodyBudget(bounds)(turnOwner(1))
     hold.release()
     expect(() => hold.take(1)).toThrow(overloaded)
   })
@@ -57,10 +58,10 @@ describe('a budget of bodies', () => {
       bodiesBytesMax: 1,
       credentialBodiesBytesMax: 1,
     })
-    const hold = open(1)
+    const hold = open(turnOwner(1))
     hold.take(50)
-    expect(() => open(2).take(1)).toThrow(overloaded)
+    expect(() => open(turnOwner(2)).take(1)).toThrow(overloaded)
     hold.release()
-    open(2).take(50)
+    open(turnOwner(2)).take(50)
   })
 })

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/http/budgets.ts'
+import { turnOwner } from '../../support/turn-owner.ts'
 import { dropBody, leavesMuch, readBytes } from '../../../src/http/bodies.ts'
 import { isLast } from '../../../src/http/keep-alive.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits/limits.ts'
@@ -34,7 +35,7 @@ function streamed(...texts: readonly string[]) {
 }
 
 const open = (request: Request, budget = makeBodyBudget(bounds), msMax?: number) => {
-  const hold = budget(1)
+  const hold = budget(turnOwner(1))
   return { read: () => readBytes(request, hold, bounds.bodyBytesMax, msMax), hold }
 }
 
@@ -49,7 +50,7 @@ describe('the body of a request', () => {
 
   test('in chunks counts as they come, and is refused when they are too many', async () => {
     const budget = makeBodyBudget(bounds)
-    budget(1).take(10 * shortBodyBytesMax)
+    budget(turnOwner(1)).take(10 * shortBodyBytesMax)
     const { request } = streamed(short, 'a', short)
     const { read } = open(request, budget)
     await expect(read()).rejects.toMatchObject({ kind: 'overloaded' })
@@ -57,7 +58,7 @@ describe('the body of a request', () => {
 
   test('in chunks takes nothing while it is short', async () => {
     const budget = makeBodyBudget(bounds)
-    budget(1).take(12 * shortBodyBytesMax)
+    budget(turnOwner(1)).take(12 * shortBodyBytesMax)
     const { request, end } = streamed('ab', short.slice(2))
     end()
     expect((await open(request, budget).read()).length).toBe(shortBodyBytesMax)
@@ -98,7 +99,7 @@ describe('the body of a request', () => {
 
   test('that is short is taken where there is no room for long ones', async () => {
     const budget = makeBodyBudget(bounds)
-    budget(1).take(12 * shortBodyBytesMax)
+    budget(turnOwner(1)).take(12 * shortBodyBytesMax)
     const { read } = open(posted(short.length, short), budget)
     expect((await read()).length).toBe(short.length)
   })
@@ -116,7 +117,7 @@ describe('the body of a request', () => {
     const budget = makeBodyBudget(bounds)
     const { read } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
     await expect(read()).rejects.toMatchObject({ kind: 'payload_too_large' })
-    budget(2).take(bounds.bodiesBytesMax)
+    budget(turnOwner(2)).take(bounds.bodiesBytesMax)
   })
 
   // proves E10.8
@@ -126,7 +127,7 @@ describe('the body of a request', () => {
     const { read, hold } = open(request, budget, 1)
     await expect(read()).rejects.toMatchObject({ kind: 'request_timeout' })
     hold.release()
-    budget(1).take(bounds.bodiesBytesMax)
+    budget(turnOwner(1)).take(bounds.bodiesBytesMax)
   })
 
   test('that nobody wants is cancelled, if there is one', async () => {

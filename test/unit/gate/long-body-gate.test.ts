@@ -1,15 +1,17 @@
 /**
- * Long bodies wait for one another, and credentials have turns.
+ * Long bodies wait for one another, and callers have turns.
  * @module
  */
 import { expect, test } from 'bun:test'
 import { makeLongBodyGate } from '../../../src/http/budgets.ts'
+import type { CallerOfTurns } from '../../../src/lib/turn-queue.ts'
+import { turnOwner } from '../../support/turn-owner.ts'
 import { longBodiesPerCredentialMax, shortBodyBytesMax } from '../../../src/limits/limits.ts'
 
 const long = shortBodyBytesMax + 1
 
 interface Body {
-  readonly of: number
+  readonly of: CallerOfTurns
   readonly bytes: number
 }
 
@@ -28,7 +30,7 @@ function crowd(bodies: readonly Body[], bytesMax: number, spareBytes = 0) {
   return { entered, leave, settled: () => Bun.sleep(0) }
 }
 
-const of = (credential: number, bytes = long): Body => ({ of: credential, bytes })
+const of = (application: number, bytes = long): Body => ({ of: turnOwner(application), bytes })
 
 // proves E10.9
 test('bodies of several credentials enter in their order, while there is room', async () => {
@@ -93,4 +95,21 @@ test('short ones never wait, and take no room', async () => {
   expect(entered.toSorted()).toEqual([0, 2])
   await leave(0)
   expect(entered.toSorted()).toEqual([0, 1, 2])
+})
+
+// proves C16.7, E10.12
+test('those of many sessions of one application take none of that part, and the turns of one', async () => {
+  const sessions = Array.from({ length: 20 }, (_, i) => ({
+    of: turnOwner(1, 'tenant', i),
+    bytes: long,
+  }))
+  const other = { of: turnOwner(2, 'other'), bytes: long }
+  const { entered, leave, settled } = crowd([...sessions, other, other], 2 * long, long)
+  await settled()
+  expect(entered).toEqual([0, 1, 20])
+  await leave(20)
+  expect(entered).toEqual([0, 1, 20, 21])
+  await leave(0)
+  await leave(1)
+  expect(entered).toEqual([0, 1, 20, 21, 2])
 })

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { makeStoreGate, makeStoreTurns } from '../../../src/http/store-turns.ts'
+import { turnOwner } from '../../support/turn-owner.ts'
 import { expectFault } from '../../store/rows.ts'
 import {
   storeFewPages,
@@ -17,26 +18,19 @@ type Max = Parameters<typeof makeStoreGate>[0]
 
 const turn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
-/** An application of a tenant, or one of its sessions. */
-const owner = (application: number, tenantId = 'tenant', session = 0) => ({
-  tenantId,
-  applicationId: `application ${application}`,
-  credential: { ordinal: 1_000 * application + session },
-})
-
 /** Operations that ask to begin, and those that have, by their names. */
 function crowd(max: Partial<Max>) {
   const gate = makeStoreGate({ inside: 4, spare: 2, few: 1, perTurn: Infinity, ...max })
   const begun: string[] = []
   const ask = (of: number, ...names: string[]): void => {
     for (const name of names) {
-      const entering = gate.enter(owner(of))
+      const entering = gate.enter(turnOwner(of))
       if (entering === undefined) begun.push(name)
       else void entering.then(() => begun.push(name))
     }
   }
   const leave = async (of: number): Promise<void> => {
-    gate.leave(owner(of))
+    gate.leave(turnOwner(of))
     await turn()
   }
   return { begun, ask, leave }
@@ -110,7 +104,7 @@ const write = { method: 'POST', permission: 'token:create' } as const
 type Asked = typeof page | typeof write
 
 function beginsOf(turns: ReturnType<typeof makeStoreTurns>, of: number, asked: Asked): boolean {
-  const entering = turns(owner(of), asked).take()
+  const entering = turns(turnOwner(of), asked).take()
   // Nobody lets it in, and it is refused once this test is over.
   entering?.catch(() => {})
   return entering === undefined
@@ -135,7 +129,7 @@ test('pages have a room of their own', async () => {
 test('long pages of many credentials keep out none that has few', () => {
   const turns = makeStoreTurns()
   const begins = (of: number, tenantId: string, session?: number): boolean => {
-    const entering = turns(owner(of, tenantId, session), page).take()
+    const entering = turns(turnOwner(of, tenantId, session), page).take()
     entering?.catch(() => {})
     return entering === undefined
   }
@@ -149,11 +143,11 @@ test('long pages of many credentials keep out none that has few', () => {
 
 test('one that waits for something else gives its turn back until then', async () => {
   const turns = makeStoreTurns()
-  const taken = Array.from({ length: storePagesMax }, () => turns(owner(1), page))
+  const taken = Array.from({ length: storePagesMax }, () => turns(turnOwner(1), page))
   for (const one of taken) await one.take()
   const elsewhere = Promise.withResolvers<string>()
   const aside = taken[0]?.aside(() => elsewhere.promise)
-  const next = turns(owner(1), page)
+  const next = turns(turnOwner(1), page)
   expect(next.take()).toBeUndefined()
   elsewhere.resolve('back')
   let isBack = false
@@ -168,7 +162,7 @@ test('one that waits for something else gives its turn back until then', async (
 
 test('a turn is given back once, also by a request that left before it came', async () => {
   const turns = makeStoreTurns()
-  const taken = Array.from({ length: storePagesMax + 2 }, () => turns(owner(1), page))
+  const taken = Array.from({ length: storePagesMax + 2 }, () => turns(turnOwner(1), page))
   const waits = taken.map(one => one.take())
   expect(waits.filter(wait => wait !== undefined)).toHaveLength(2)
   // The first one that waits is gone: it passes its turn on.
@@ -183,9 +177,9 @@ test('a turn is given back once, also by a request that left before it came', as
 
 test('a request that waits too long for its turn is refused, and lets others in', async () => {
   const turns = makeStoreTurns({ readMs: 1, writeMs: 60_000 })
-  const taken = Array.from({ length: storePagesMax }, () => turns(owner(1), page))
+  const taken = Array.from({ length: storePagesMax }, () => turns(turnOwner(1), page))
   for (const one of taken) await one.take()
-  const late = turns(owner(1), page)
+  const late = turns(turnOwner(1), page)
   await expectFault(late.take() ?? Promise.resolve(), 'overloaded')
   late.release()
   taken[0]?.release()
