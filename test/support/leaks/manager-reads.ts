@@ -4,7 +4,6 @@
  */
 
 export const managerReads: Readonly<Record<string, string>> = {
-  getLogCheckpoint: '/logs/checkpoint',
   listLogEntityTypes: '/logs/entity-types',
   listSessions: '/sessions?start=&size=10',
   getOwnTenant: '/tenants/self',
