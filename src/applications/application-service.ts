@@ -295,7 +295,7 @@ export const changeApplication = <T>(
   id: string,
   decide: (stored: StoredApplication) => Promise<Decided<T>>,
 ): Promise<T> =>
-  inRowTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+  inRowTurn(applicationUnique(deps.keys, caller.tenantId, id), caller, () =>
     untilWritten(async () => {
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result, madeKeyId } = await decide(stored)

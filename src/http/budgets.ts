@@ -13,7 +13,7 @@ import {
   shortBodyBytesMax,
 } from '../limits/limits.ts'
 import type { Budget } from '../records/budgeted.ts'
-import { makeCounts } from '../lib/counts.ts'
+import { makeCounts } from '../lib/owner-counts.ts'
 import { makeTurnQueue, type CallerOfTurns } from '../lib/turn-queue.ts'
 import type { Settings } from '../settings/settings.ts'
 

@@ -21,7 +21,7 @@ import {
 } from '../limits/limits.ts'
 import { storeBeginsPerTurn } from '../limits/work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/core/limits.ts'
-import { makeCounts } from '../lib/counts.ts'
+import { makeCounts } from '../lib/owner-counts.ts'
 import { makeTurnQueue, type CallerOfTurns } from '../lib/turn-queue.ts'
 import { isReading, type Operation } from './operation.ts'
 

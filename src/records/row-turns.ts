@@ -7,33 +7,31 @@
  * @module
  */
 import { hexOf } from '../lib/bytes.ts'
-import { makeFairQueue, type FairQueue } from '../lib/fair-queue.ts'
+import { makeTurnQueue, type TurnOwner, type TurnQueue } from '../lib/turn-queue.ts'
 
-/** Waiting writers of each row that is being written, by the ordinal of their credential. */
-const waitingFor = new Map<string, FairQueue<() => void>>()
+/** Waiting writers of each row that is being written. */
+const waitingFor = new Map<string, TurnQueue<() => void>>()
 
-function beginNext(key: string, waiting: FairQueue<() => void>): void {
-  for (const [owner] of waiting.heads()) {
-    waiting.take(owner)?.()
-    return
-  }
-  waitingFor.delete(key)
+function beginNext(key: string, waiting: TurnQueue<() => void>): void {
+  const begin = waiting.take()
+  if (begin === undefined) waitingFor.delete(key)
+  else begin()
 }
 
 /**
  * Runs the task once no other task with the same digest is running, even if that one failed.
  * @param digest a unique of the row; keyed, so no other store has the same
- * @param owner  the ordinal of the credential on whose behalf it runs
+ * @param owner  the caller on whose behalf it runs
  * @param task   is told whether it had to wait for another one
  */
 export async function inRowTurn<T>(
   digest: Uint8Array,
-  owner: number,
+  owner: TurnOwner,
   task: (hasWaited: boolean) => Promise<T>,
 ): Promise<T> {
   const key = hexOf(digest)
   const known = waitingFor.get(key)
-  const waiting = known ?? makeFairQueue()
+  const waiting = known ?? makeTurnQueue()
   if (known === undefined) waitingFor.set(key, waiting)
   else await new Promise<void>(resolve => waiting.add(owner, resolve))
   try {

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Caller } from '../rules/caller.ts'
-import { makeCounts } from '../lib/counts.ts'
+import { makeCounts } from '../lib/owner-counts.ts'
 import { ApiError, tooManyRequests } from '../lib/errors.ts'
 
 /**

@@ -29,7 +29,7 @@ export async function inTokenTurn<T>(
   const load = () => loadToken(deps, caller, permission, id)
   let loaded: LoadedToken | undefined = await load()
   const unique = tokenUnique(deps.keys, caller.tenantId, id)
-  return inRowTurn(unique, caller.credential.ordinal, hasWaited => {
+  return inRowTurn(unique, caller, hasWaited => {
     if (hasWaited) loaded = undefined
     return untilWritten(async () => {
       const token = loaded ?? (await load())

@@ -19,7 +19,7 @@ import { headFormat, keyNumberOf } from '../../crypto/seal.ts'
 import { bufferOf } from '../../lib/bytes.ts'
 import { ApiError, attempt, otherFormat } from '../../lib/errors.ts'
 import { replacedKeyringsMax, retiredKeyMs } from '../../limits/operation-limits.ts'
-import { writeAttemptsMax } from '../../limits/work-limits.ts'
+import { ownOrdinal, writeAttemptsMax } from '../../limits/work-limits.ts'
 import { changedByOthers } from '../../records/write-rows.ts'
 import { inRowTurn } from '../../records/row-turns.ts'
 import { sealRow, unsealRow, type RowSealer } from '../../records/seal-row.ts'
@@ -253,7 +253,7 @@ function makeLiveKeyring(store: Store, first: Row, firstSealer: RowSealer): Live
     isOf: masterKey => opensWith(masterKey, row),
     // Serialized: of two changes at once, one would lose the sealer of the other's commit.
     change: (randomBytes, make, next) =>
-      inRowTurn(keyringUnique, 0, async () => {
+      inRowTurn(keyringUnique, ownOrdinal, async () => {
         for (let count = 0; count < writeAttemptsMax; count += 1) {
           coming = next?.sealer(masterNumberOf(row) + 1)
           const made = { keyring: make(keyring), sinceMs: next?.sinceMs ?? sinceMs }

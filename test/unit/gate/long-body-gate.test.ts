@@ -98,7 +98,7 @@ test('short ones never wait, and take no room', async () => {
 })
 
 // proves C16.7, E10.12
-test('those of many sessions of one application take none of that part, and the turns of one', async () => {
+test('those of many sessions take none of that part, and the turns of one', async () => {
   const sessions = Array.from({ length: 20 }, (_, i) => ({
     of: turnOwner(1, 'tenant', i),
     bytes: long,

@@ -1,5 +1,5 @@
 /**
- * How many each owner has, of anything; an owner that has none takes no memory.
+ * Counts for each owner of something; an owner that has none takes no memory.
  * @module
  */
 
