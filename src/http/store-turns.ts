@@ -5,15 +5,16 @@
  * that comes in one turn of the event loop before anything else. So a caller with hundreds of
  * things at once would keep others waiting until the last of them. Here few begin in one turn of
  * the loop, no more are at work than the store takes at a time, and beyond that tenants take turns,
- * in each its applications, and then their credentials. An application with few under way begins
- * at once, where the room of its tenant allows: its sessions, of which it may have any number, have
- * no more than it. Source: docs/many-machines.md (`decision:`).
+ * in each its applications, and then their credentials. A credential with few under way begins at
+ * once, where the room of its application and of its tenant allows: there may be any number of
+ * sessions. Source: docs/many-machines.md (`decision:`).
  * @module
  */
 import { ApiError } from '../lib/errors.ts'
 import {
   storeFew,
   storeFewPages,
+  storeFewsPerApplication,
   storeFewsPerTenant,
   storePagesMax,
   storeSpareMax,
@@ -27,9 +28,9 @@ import { isReading, type Operation } from './operation.ts'
 
 interface GateMax {
   readonly inside: number
-  /** Beside those, for applications that have few inside. */
+  /** Beside those, for credentials that have few inside. */
   readonly spare: number
-  /** Number of operations inside up to which an application has few. */
+  /** Number of operations inside up to which a credential has few. */
   readonly few: number
   readonly perTurn: number
 }
@@ -47,17 +48,16 @@ interface Waiting {
 }
 
 export function makeStoreGate(max: GateMax): StoreGate {
-  /** By the ids of applications and tenants. */
-  const counts = makeCounts<string>()
+  /** By the ordinals of credentials, and the ids of applications and tenants. */
+  const counts = makeCounts<number | string>()
   const waiting = makeTurnQueue<Waiting>()
   let inside = 0
   let begun = 0
   let waits = 0
 
-  function change({ tenantId, applicationId }: CallerOfTurns, by: 1 | -1): void {
+  function change({ tenantId, applicationId, credential }: CallerOfTurns, by: 1 | -1): void {
     inside += by
-    counts.change(tenantId, by)
-    counts.change(applicationId, by)
+    for (const owner of [tenantId, applicationId, credential.ordinal]) counts.change(owner, by)
   }
 
   function endTurn(): void {
@@ -75,10 +75,11 @@ export function makeStoreGate(max: GateMax): StoreGate {
   const hasRoom = (): boolean => begun < max.perTurn && inside < max.inside
   const hasSpare = (): boolean => inside < max.inside + max.spare
 
-  /** True for an application with few inside, which the room of others does not stop. */
-  const hasOwnRoom = ({ tenantId, applicationId }: CallerOfTurns): boolean =>
+  /** True for a credential with few inside, which the room that others have does not stop. */
+  const hasOwnRoom = ({ tenantId, applicationId, credential }: CallerOfTurns): boolean =>
     hasSpare() &&
-    counts.of(applicationId) < max.few &&
+    counts.of(credential.ordinal) < max.few &&
+    counts.of(applicationId) < max.inside + storeFewsPerApplication * max.few &&
     counts.of(tenantId) < max.inside + storeFewsPerTenant * max.few
 
   function nextIn(): Waiting | undefined {

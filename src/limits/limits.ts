@@ -30,7 +30,7 @@ export const longBodiesPerCredentialMax = 2
 export const shortBodyBytesMax = 16 * 1024
 /**
  * decision: operations of this process in the database at once: more in one transaction are no
- * faster. As many more for applications that have few there.
+ * faster. As many more for credentials that have few there.
  */
 export const storeWorkMax = 512
 export const storeSpareMax = 512
@@ -38,8 +38,9 @@ export const storeFew = 16
 /** decision: operations that read pages: twice the number of connections for them. */
 export const storePagesMax = 8
 export const storeFewPages = 2
-/** decision: applications of one tenant that have few there beside those. */
-export const storeFewsPerTenant = 4
+/** decision: credentials with few there beside those, of one application and of one tenant. */
+export const storeFewsPerApplication = 4
+export const storeFewsPerTenant = 8
 /** decision: long answers being sent, per process and per credential. */
 export const answersBytesMax = 64 * 1024 * 1024
 export const credentialAnswersBytesMax = 16 * 1024 * 1024

@@ -8,6 +8,7 @@ import { turnOwner } from '../../support/turn-owner.ts'
 import { expectFault } from '../../store/rows.ts'
 import {
   storeFewPages,
+  storeFewsPerApplication,
   storeFewsPerTenant,
   storePagesMax,
   storeWorkMax,
@@ -133,12 +134,22 @@ test('long pages of many credentials keep out none that has few', () => {
     entering?.catch(() => {})
     return entering === undefined
   }
-  const tenantMax = storePagesMax + storeFewsPerTenant * storeFewPages
-  const begun = Array.from({ length: 40 }, (_, i) => begins(i >> 1, 'many applications'))
-  expect(begun.filter(Boolean)).toHaveLength(tenantMax)
-  const sessions = Array.from({ length: 40 }, (_, i) => begins(100, 'many sessions', i))
-  expect(sessions.filter(Boolean)).toHaveLength(storeFewPages)
-  expect([begins(101, 'many sessions'), begins(102, 'few')]).toEqual([true, true])
+  const [ofApplication, ofTenant] = [storeFewsPerApplication, storeFewsPerTenant].map(
+    fews => storePagesMax + fews * storeFewPages,
+  )
+  const sessions = Array.from({ length: 60 }, (_, i) => begins(100, 'many sessions', i))
+  expect(sessions.filter(Boolean)).toHaveLength(ofApplication ?? 0)
+  const others = Array.from({ length: 60 }, (_, i) => begins(101 + (i >> 1), 'many sessions'))
+  expect(others.filter(Boolean)).toHaveLength((ofTenant ?? 0) - (ofApplication ?? 0))
+  expect(begins(1, 'few')).toBe(true)
+})
+
+// proves E10.17
+test('a session begins beside the hundreds of the key of its own application', () => {
+  const turns = makeStoreTurns()
+  const pages = Array.from({ length: 100 }, () => beginsOf(turns, 1, page))
+  expect(pages.filter(Boolean)).toHaveLength(storePagesMax)
+  expect(turns(turnOwner(1, 'tenant', 7), page).take()).toBeUndefined()
 })
 
 test('one that waits for something else gives its turn back until then', async () => {
