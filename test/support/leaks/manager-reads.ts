@@ -4,6 +4,7 @@
  */
 
 export const managerReads: Readonly<Record<string, string>> = {
+  getLogCheckpoint: '/logs/checkpoint',
   listLogEntityTypes: '/logs/entity-types',
   listSessions: '/sessions?start=&size=10',
   getOwnTenant: '/tenants/self',

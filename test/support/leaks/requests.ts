@@ -276,14 +276,6 @@ export const operations: Readonly<Record<string, Operation>> = {
       return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
     },
   },
-  getLogCheckpoint: {
-    success: 200,
-    async prepare(world) {
-      // There is none before the first is signed.
-      await world.signedEntry()
-      return [{ method: 'GET', target: '/logs/checkpoint', as: 'management' }]
-    },
-  },
   getLogProof: {
     success: 200,
     async prepare(world) {
