@@ -39,8 +39,8 @@ export const storeFew = 16
 export const storePagesMax = 8
 export const storeFewPages = 2
 /** decision: credentials with few there beside those, of one application and of one tenant. */
-export const storeFewsPerApplication = 4
-export const storeFewsPerTenant = 8
+export const storeFewsPerApplication = 8
+export const storeFewsPerTenant = 16
 /** decision: long answers being sent, per process and per credential. */
 export const answersBytesMax = 64 * 1024 * 1024
 export const credentialAnswersBytesMax = 16 * 1024 * 1024

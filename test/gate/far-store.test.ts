@@ -88,7 +88,7 @@ test('lists of many sessions read few pages at once, and others theirs', async (
   const vault = await openTestVault(86)
   const kit = await openSessionKit(vault)
   const sessions = await Promise.all(
-    Array.from({ length: many }, () => kit.open({ permissions: ['token:read'] })),
+    Array.from({ length: 2 * many }, () => kit.open({ permissions: ['token:read'] })),
   )
   const most = storePagesMax + storeFewsPerApplication * storeFewPages
   const { app, reads, go } = heldStore(vault, 'page')
