@@ -95,10 +95,13 @@ test('it signs its log, so that proofs can be tried', async () => {
   const statusOf = async (path: string): Promise<number> => (await ask(path)).status
   expect(await statusOf('/applications')).toBe(200)
   // Others are of the vault's own, before it or behind.
+  let entry: { readonly id: string } | undefined
   await until(async () => {
     const { data } = (await (await ask('/logs?size=1')).json()) as { data: { id: string }[] }
-    return data[0] !== undefined && (await statusOf(`/logs/${data[0].id}/proof`)) === 200
+    entry = data[0]
+    return entry !== undefined
   })
+  await until(async () => (await statusOf(`/logs/${entry?.id}/proof`)) === 200)
   expect(await statusOf('/logs/checkpoint')).toBe(200)
   expect(await running.end('SIGTERM')).toBe(0)
 })
