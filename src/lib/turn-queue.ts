@@ -6,6 +6,7 @@
  */
 import type { ownOrdinal, pagesOrdinal } from '../limits/work-limits.ts'
 
+/** A caller, as far as its turns go. */
 export interface CallerOfTurns {
   readonly tenantId: string
   readonly applicationId: string

@@ -64,9 +64,7 @@ function printer(budgeted: Budgeted): { readonly items: string[]; readonly take:
   return { items, take }
 }
 
-type Asker = Caller & Budgeted
-
-const readerFor = (deps: Deps, caller: Asker): EntryReader => ({
+const readerFor = (deps: Deps, caller: Caller & Budgeted): EntryReader => ({
   ...deps,
   pause: paceOf(deps, caller),
 })
@@ -80,7 +78,7 @@ export interface EntryPage {
 /** @throws ApiError `invalid_request` if too much would have to be opened, or would be answered */
 export async function listLogPage(
   deps: Deps,
-  caller: Asker,
+  caller: Caller & Budgeted,
   filter: EntryFilter,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<EntryPage> {
@@ -118,7 +116,7 @@ export interface EntryStretch {
 /** @throws ApiError `invalid_request` for a cursor that is not of this list */
 export async function listLogStretch(
   deps: Deps,
-  caller: Asker,
+  caller: Caller & Budgeted,
   filter: EntryFilter,
   { start, at, size }: LogWalk,
 ): Promise<EntryStretch> {

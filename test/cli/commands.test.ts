@@ -95,20 +95,6 @@ describe('coffer init', () => {
     expect((await runCoffer(['init', '--data', data])).exitCode).toBe(0)
   })
 
-  test('says what keeps its output from being printed', async () => {
-    const data = join(root, 'told')
-    await runCoffer(['init', '--data', data])
-    const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
-    for (const command of [
-      ['verify', '--json'],
-      ['audit', 'export'],
-      ['keys', 'status'],
-    ]) {
-      const ended = await runCoffer([...command, '--data', data], { prefix })
-      expectFailure(ended, 1, /^coffer: stdout: its disk is full: not all of it was printed$/m)
-    }
-  })
-
   test('keeps the master key elsewhere when it is told to', async () => {
     const data = join(root, 'keyless')
     const keyFile = join(root, 'elsewhere.key')
@@ -295,6 +281,31 @@ describe('coffer dev', () => {
     expect((await ask('GET', '/applications', made['management_key'] ?? '')).status).toBe(200)
     expect((await ask('GET', '/tokens/card-1', '')).status).toBe(401)
     expect(await server.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('a command that prints', () => {
+  test('says what keeps its output from being printed', async () => {
+    const data = join(root, 'told')
+    await runCoffer(['init', '--data', data])
+    const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
+    for (const command of [
+      ['verify', '--json'],
+      ['audit', 'export'],
+      ['keys', 'status'],
+    ]) {
+      const ended = await runCoffer([...command, '--data', data], { prefix })
+      expectFailure(ended, 1, /^coffer: stdout: the disk is full: not all of it was printed$/m)
+    }
+  })
+
+  test('says nothing where what reads its output has ended', async () => {
+    const data = join(root, 'unread')
+    await runCoffer(['init', '--data', data])
+    const script = 'mkfifo "$0"; true <"$0" & exec 4>"$0"; wait; exec "$@" >&4'
+    const prefix = ['sh', '-c', script, join(root, 'fifo')]
+    const ended = await runCoffer(['verify', '--json', '--data', data], { prefix })
+    expect(ended).toEqual({ exitCode: 1, stdout: '', stderr: '' })
   })
 })
 

@@ -78,8 +78,7 @@ describe('a backup to standard output', () => {
   test('fails where its reader ends early', () => {
     const ended = backup('"$@" | true')
     expect(ended.exitCode).toBe(1)
-    const says = 'stdout: what reads it has ended: not all of it was printed'
-    expect(ended.stderr).toBe(`coffer: ${says}\n`)
+    expect(ended.stderr).toBe('coffer: standard output was closed before the backup was whole\n')
     expect(readdirSync(data).toSorted()).toEqual(['format', 'lock', 'master.key', 'store'])
   })
 

@@ -11,7 +11,7 @@ import { isatty } from 'node:tty'
 import { ownerOnlyFile, writeWhole } from '../../lib/files.ts'
 import { backupChunkBytes } from '../../limits/operation-limits.ts'
 import { assertRoomToRestore } from '../folder/disk-space.ts'
-import { systemCodeOf, usage } from '../process/failure.ts'
+import { CommandFailure, systemCodeOf, usage } from '../process/failure.ts'
 import { writeOut } from '../process/system.ts'
 import { backupStartBytes, damaged, lengthThatBegins } from './backup-file.ts'
 import type { BackupPlace } from './backup-place.ts'
@@ -44,6 +44,9 @@ function put(path: string): void {
   const file = openSync(path, 'r')
   try {
     copy(file, writeOut)
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EPIPE') throw error
+    throw new CommandFailure('standard output was closed before the backup was whole', 1, error)
   } finally {
     closeSync(file)
   }

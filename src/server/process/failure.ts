@@ -31,3 +31,19 @@ export function systemCodeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }
+
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not use it',
+  EDQUOT: 'this user has no room left on the disk',
+  EFBIG: 'it would be longer than ulimit -f (LimitFSIZE) allows',
+  EEXIST: 'there is one already: name a new one',
+  EISDIR: 'it is a folder',
+  ELOOP: 'expected a file that is no link',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is no folder',
+  EROFS: 'the disk can only be read',
+}
+
+/** The meaning of a common code of a file's system call, which nobody has to know. */
+export const meaningOf = (code: string): string | undefined => meanings[code]

@@ -9,7 +9,7 @@ import type { Log } from '../../deps.ts'
 import { utf8 } from '../../lib/bytes.ts'
 import { haltMs, lockPollMs } from '../../limits/operation-limits.ts'
 import { defaultLogSettings, type LogSettings } from '../../settings/serving-settings.ts'
-import { CommandFailure, systemCodeOf } from './failure.ts'
+import { CommandFailure, meaningOf, systemCodeOf } from './failure.ts'
 import { isJournal } from '../watch/journal.ts'
 import { makeLog, type LogPlace } from '../watch/log.ts'
 import { visible } from '../watch/visible-text.ts'
@@ -67,34 +67,27 @@ export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-const stdoutFaults: Readonly<Record<string, string>> = {
-  EPIPE: 'what reads it has ended',
-  ENOSPC: 'its disk is full',
-  EDQUOT: 'this user has no room left on its disk',
-  EFBIG: 'it would be longer than ulimit -f (LimitFSIZE) allows',
-}
-
 /**
  * Writes all of it to stdout, however slowly that is read. It may not block by itself: the parent
  * of this process may have set it so, or the runtime where it is one pipe with stderr.
- * @throws CommandFailure if it cannot be written
+ * @throws CommandFailure if it has no room; the system's own error if its reader has ended
  */
 export function writeOut(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     try {
       at += writeSync(1, bytes, at)
     } catch (error) {
-      const code = systemCodeOf(error) ?? 'unknown'
-      if (code !== 'EAGAIN') {
-        const fault = stdoutFaults[code] ?? code
+      const code = systemCodeOf(error) ?? ''
+      const fault = meaningOf(code)
+      if (fault !== undefined)
         throw new CommandFailure(`stdout: ${fault}: not all of it was printed`, 1, error)
-      }
+      if (code !== 'EAGAIN') throw error
       sleep(lockPollMs)
     }
   }
 }
 
-/** Like `say`, but synchronous. @throws CommandFailure if stdout is closed or has no room */
+/** Like `say`, but synchronous. @throws as `writeOut` */
 export const sayNow = (...lines: readonly string[]): void => {
   writeOut(utf8(textOf(lines)))
 }
