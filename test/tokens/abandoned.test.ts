@@ -20,6 +20,8 @@ beforeAll(async () => {
   })
   const body = { type: 'token', data: 'plain', containers: ['/plain/'] }
   const many = Object.fromEntries(Array.from({ length: 3 * testStepRows }, (_, i) => [i, body]))
+  const visitor = await vault.application({ type: 'public', permissions: ['token:create'] })
+  expect((await vault.ask('POST', '/sessions', { key: visitor })).status).toBe(201)
   const made = await vault.ask('POST', '/tokenize', { key, body: many })
   expect(made.status).toBe(200)
 })
@@ -53,8 +55,8 @@ describe('a read whose caller has gone', () => {
     expect(await askAndLeave(...search, true)).toEqual({ status: 408, pages: 1 })
   })
 
-  test('opens no more applications', async () => {
-    const list = ['GET', '/applications', { key: vault.managementKey }] as const
+  test.each(['/applications', '/sessions?start='])('opens no more of %s', async path => {
+    const list = ['GET', path, { key: vault.managementKey }] as const
     expect(await askAndLeave(...list, false)).toEqual({ status: 200, pages: 1 })
     expect(await askAndLeave(...list, true)).toEqual({ status: 408, pages: 1 })
   })
